@@ -46,7 +46,7 @@ export interface AnsweredRow {
   /** The fields of the row's person. */
   readonly fields: ContactFields | undefined;
   /** What the log keeps about that person. */
-  readonly said: ObservedFacts | undefined;
+  readonly facts: ObservedFacts | undefined;
 }
 
 /** A person in the answer without a row: paid for, and possibly another contact. */
@@ -54,7 +54,7 @@ export interface UnmatchedPerson {
   readonly matchIndex: number;
   /** In the log. */
   readonly key: string;
-  readonly said: ObservedFacts;
+  readonly facts: ObservedFacts;
 }
 
 /** Turns an aligned answer into one result for each requested row, and lists the people without a row. */
@@ -67,16 +67,16 @@ export function answeredRows(
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   const isCut = answer.unreadableMatches.some(({ index }) => index >= answer.matches.length);
   const exact = readExactMatches(answer.raw);
-  const said = (person: Person, matchIndex: number): ObservedFacts =>
+  const factsAt = (person: Person, matchIndex: number): ObservedFacts =>
     factsOfAnswer(person, documentedPerson(person, exact?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
     // The log does not keep that a part of the person was not read: weak evidence could accept the person later.
     if (!person || person.isPartlyRead) return [];
-    const unmatchedSaid = said(person, matchIndex);
-    const id = unmatchedSaid.person_id;
+    const unmatchedFacts = factsAt(person, matchIndex);
+    const id = unmatchedFacts.person_id;
     const key = id === null ? keyOfStranger(person) : keyOfId(id);
-    return [{ matchIndex, key, said: unmatchedSaid }];
+    return [{ matchIndex, key, facts: unmatchedFacts }];
   });
   const rows = people.map(({ rowNumber, contactId, identity }, index): AnsweredRow => {
     const row = alignment.rows[index]!;
@@ -89,14 +89,14 @@ export function answeredRows(
       matchKeys: null,
       matchIndex: undefined,
       fields: undefined,
-      said: undefined,
+      facts: undefined,
     };
     switch (row.outcome) {
       case 'enriched': {
         const { person, matchIndex, evidence } = row;
         const matchKeys = isWeak(evidence) ? matchKeysOfMatch(identity, person, emailHashes) : null;
         const fields = contactFields(person);
-        return { ...answered, evidence, matchKeys, matchIndex, fields, said: said(person, matchIndex) };
+        return { ...answered, evidence, matchKeys, matchIndex, fields, facts: factsAt(person, matchIndex) };
       }
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };
@@ -163,7 +163,7 @@ export async function withoutSuppressed(
             evidence: null,
             matchKeys: null,
             fields: undefined,
-            said: undefined,
+            facts: undefined,
           }
         : row,
     ),

@@ -100,8 +100,8 @@ async function readAnswer({ body }: StoredBody): Promise<FactsById> {
     return new Map(
       matches.flatMap((person, index): [string, () => ObservedFacts][] => {
         if (person === null) return [];
-        const said = factsOfAnswer(person, documentedPerson(person, exact?.[index]), waterfall);
-        return said.person_id === null ? [] : [[said.person_id, () => said]];
+        const facts = factsOfAnswer(person, documentedPerson(person, exact?.[index]), waterfall);
+        return facts.person_id === null ? [] : [[facts.person_id, () => facts]];
       }),
     );
   } catch (error) {
@@ -140,8 +140,8 @@ async function rewrite(
         and kind <> 'reused'
     `.execute(transaction);
     const entries = rows.flatMap(({ personId, kind, ...row }) => {
-      const said = factsById.get(personId)?.(kind);
-      return said ? [{ ...row, said }] : [];
+      const facts = factsById.get(personId)?.(kind);
+      return facts ? [{ ...row, facts }] : [];
     });
     return rewriteObservations(transaction, service, entries, exactJson);
   });

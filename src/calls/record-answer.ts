@@ -201,16 +201,16 @@ function entriesOf(answered: {
 }): LogEntries {
   const { attemptId, source, attempt, newKeys } = answered;
   const call = { run_id: attempt.runId, attempt_id: attemptId };
-  const found = answered.rows.flatMap(({ said, ...row }) =>
-    said
-      ? [{ ...row, said, key: personKey(said.person_id, { ...row, runId: attempt.runId, attemptId }) }]
+  const found = answered.rows.flatMap(({ facts, ...row }) =>
+    facts
+      ? [{ ...row, facts, key: personKey(facts.person_id, { ...row, runId: attempt.runId, attemptId }) }]
       : [],
   );
   return {
     // Two rows can have the same person.
     observations: [...new Map([...answered.others, ...found].map((each) => [each.key, each])).values()].map(
-      ({ said, key }) => ({
-        ...said,
+      ({ facts, key }) => ({
+        ...facts,
         ...call,
         person_key: key,
         is_new: newKeys.has(key),

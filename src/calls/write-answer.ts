@@ -45,8 +45,8 @@ export async function writeAnswer(
   }));
   const learned = [
     ...rows.flatMap(({ rowNumber, fields }) => keysLearned(fields).map((key) => learnedKey(key, rowNumber))),
-    ...others.flatMap(({ said }) =>
-      said.person_id === null ? [] : said.identity_keys.map((key) => learnedKey(key, null)),
+    ...others.flatMap(({ facts }) =>
+      facts.person_id === null ? [] : facts.identity_keys.map((key) => learnedKey(key, null)),
     ),
   ];
   await sql`

@@ -66,11 +66,11 @@ export function factsOfAnswer(
   const known: Readonly<Record<string, unknown>> = { ...fields };
   const grouped = Object.entries<FieldGroup>(personFieldGroups).flatMap(([name, group]) => {
     if (name === 'organization_name' || (name === 'email' && fields.email === null)) return [];
-    const said = Object.entries(group.columns).flatMap(([column, { type, person: member }]) => {
+    const stated = Object.entries(group.columns).flatMap(([column, { type, person: member }]) => {
       const value = columnValue(known[column] ?? (member && documented[member]), type);
       return value === undefined ? [] : [[column, value]];
     });
-    return said.length === 0 ? [] : [[name, Object.fromEntries(said)]];
+    return stated.length === 0 ? [] : [[name, Object.fromEntries(stated)]];
   });
   const facts: Record<string, unknown> = Object.fromEntries(grouped);
   for (const member of otherMembers) if (documented[member] !== undefined) facts[member] = documented[member];

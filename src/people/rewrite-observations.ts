@@ -7,7 +7,7 @@ import { lockLog, project } from './project.ts';
 export interface Reread {
   readonly observationId: string;
   readonly personKey: string;
-  readonly said: ObservedFacts;
+  readonly facts: ObservedFacts;
 }
 
 /**
@@ -26,22 +26,22 @@ export async function rewriteObservations(
   if (entries.length === 0) return 0;
   const of = { service, people: [...new Set(entries.map(({ personKey }) => personKey))], contacts: [] };
   await lockLog(transaction, of);
-  const said = entries.map(({ observationId, said: each }) => ({ ...each, observation_id: observationId }));
+  const facts = entries.map(({ observationId, facts: each }) => ({ ...each, observation_id: observationId }));
   const { rows } = await sql<{ changed: number }>`
-    with said as materialized (
+    with facts as materialized (
       select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
-      from jsonb_to_recordset(${toJson(said)}::jsonb) as s (observation_id bigint, organization_key text,
+      from jsonb_to_recordset(${toJson(facts)}::jsonb) as s (observation_id bigint, organization_key text,
         identity_keys text[], match_keys integer[], facts jsonb, organization jsonb)
     ), companies as (
       insert into organization_facts (facts_hash, facts)
-      select distinct on (hash) hash, organization from said where hash is not null
+      select distinct on (hash) hash, organization from facts where hash is not null
       order by hash
       on conflict do nothing
     ), changed as (
       update observations o
       set facts = s.facts, organization_key = s.organization_key, organization_facts = s.hash,
         identity_keys = coalesce(s.identity_keys, '{}'), match_keys = coalesce(s.match_keys, '{}')
-      from said s
+      from facts s
       where o.service = ${service}
         and o.person_key = any(${of.people}::text[])
         and s.observation_id in (o.observation_id, o.origin_observation_id)

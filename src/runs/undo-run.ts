@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { reconcileOthers } from './reconciliation/reconcile-contacts.ts';
+import { reconcileAfterUndo } from './reconciliation/reconcile-contacts.ts';
 import { lockLog, project } from '../people/project.ts';
 import { lockSuppressionsExclusive, lockSuppressionsShared } from '../privacy/suppressions.ts';
 
@@ -159,7 +159,7 @@ async function projectRun(
       progress(entries);
     }
   }
-  await reconcileOthers(warehouse, runId, signal);
+  await reconcileAfterUndo(warehouse, runId, signal);
   if (signal.aborted) return { complete: false };
   await warehouse.database
     .updateTable('runs')

@@ -12,7 +12,7 @@ import { defineSchedule, scheduleFields, type ScheduleDefinition } from './sched
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
 import { outlookOf } from './schedule-outlook.ts';
 import { getSchedule, listSchedules, putSchedule, type KnownSchedule } from './schedule-server.ts';
-import { tellWhoFires, whoFires, withSchedules } from './schedule-session.ts';
+import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from './schedule-session.ts';
 import { describeSchedule, factsOf } from './schedule-view.ts';
 import type { Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
@@ -45,7 +45,7 @@ export function setCommand(): Command {
     .addHelpText(
       'after',
       `
-${whoFires}
+${whatRunsSchedules}
 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --timezone Europe/Berlin \\
@@ -75,7 +75,7 @@ Examples:
         );
         const made = await getSchedule(client, name);
         await tellOutlook(session, made);
-        await tellWhoFires(session);
+        await tellWhatRunsSchedules(session);
         const facts = await factsOf(session, made);
         printFacts<'schedule-set'>(
           options['json'] === true,
@@ -144,7 +144,7 @@ Example:
           const { notes } = await deleteSchedule(client, name, await openTimesOf(client, name), false);
           for (const note of notes) tell(note);
         }
-        await tellWhoFires(session);
+        await tellWhatRunsSchedules(session);
         answer(
           true,
           `${changes.create.length} made, ${changes.update.length} changed, ${changes.delete.length} deleted`,

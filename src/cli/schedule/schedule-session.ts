@@ -6,7 +6,7 @@ import { withSession, type Session } from '../session/session.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
 
 /** What every command that makes schedules has to say. */
-export const whoFires = `Temporal stores schedules, and workers (enrich worker) run them with their own settings.
+export const whatRunsSchedules = `Temporal stores schedules, and workers (enrich worker) run them with their own settings.
 Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while "enrich dev" or "enrich run" is
 running with the same data folder.`;
 
@@ -21,7 +21,7 @@ export function withSchedules(
 }
 
 /** Warns if no worker would run the scheduled times, or only until a command ends. */
-export async function tellWhoFires(session: Session): Promise<void> {
+export async function tellWhatRunsSchedules(session: Session): Promise<void> {
   if (!session.stack.temporal.embedded) return warnWithoutWorker(session);
   // Such as the worker of enrich dev.
   if (await isWorkerThere(await session.temporal())) return;

@@ -77,7 +77,7 @@ export async function reconcileContacts(
  *
  * @param signal ends it between two batches
  */
-export async function reconcileOthers(
+export async function reconcileAfterUndo(
   warehouse: Warehouse,
   runId: string,
   signal: AbortSignal,

@@ -15,7 +15,7 @@ import {
   missedTimes,
   triggerSchedule,
 } from '../../schedule/schedule-server.ts';
-import { tellWhoFires, whoFires, withSchedules } from '../../schedule/schedule-session.ts';
+import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from '../../schedule/schedule-session.ts';
 import { describeList, describeSchedule, factsOf } from '../../schedule/schedule-view.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
@@ -39,7 +39,7 @@ export function scheduleCommand(): Command {
   return command.addHelpText(
     'after',
     `
-${whoFires}
+${whatRunsSchedules}
 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
@@ -109,7 +109,7 @@ function resumeCommand(): Command {
       await withSchedules(settingsOf(options), async (session, client) => {
         await getSchedule(client, name);
         await client.schedule.getHandle(name).unpause('enrich schedule resume');
-        await tellWhoFires(session);
+        await tellWhatRunsSchedules(session);
         const facts = await factsOf(session, await getSchedule(client, name));
         printFacts<'schedule'>(options.json, facts, describeSchedule(facts));
       });
@@ -126,7 +126,7 @@ function triggerCommand(): Command {
       await withSchedules(settingsOf(options), async (session, client) => {
         const known = await getSchedule(client, name);
         await triggerSchedule(client, known);
-        await tellWhoFires(session);
+        await tellWhatRunsSchedules(session);
         const { info, state } = known.description;
         const waits = info.runningActions.length > 0;
         const begins = waits ? ', and begins when the time before has ended' : '';
@@ -169,7 +169,7 @@ Example:
         if (from >= to) throw wrongTime('--to', options.to, 'it has to be after --from');
         const missed = await missedTimes(client, name, { from, to, now: new Date() });
         await backfillSchedule(client, name, missed);
-        await tellWhoFires(session);
+        await tellWhatRunsSchedules(session);
         const { times } = missed;
         const range = `${clockIn(timezone, times[0]!)} to ${clockIn(timezone, times.at(-1)!)} (${timezone})`;
         printFacts<'schedule-backfill'>(
