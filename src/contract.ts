@@ -353,6 +353,8 @@ export interface PlanSummary {
   readonly filled: number;
   /** Rows that will be asked for. */
   readonly people: number;
+  /** Those of them whom an earlier call found. */
+  readonly foundBefore: number;
   /** Those of them who opted out of calls, in a run that asks for phones: their phones are not asked for. */
   readonly peopleWithoutPhones: number;
   readonly calls: number;

@@ -6,12 +6,17 @@ import type { Warehouse } from '../db/database.ts';
 /** How many of the latest calls the estimate uses. */
 const callsThatCount = 200;
 
+/** Whether a call before has found a person: who was found once is usually found again. */
+export type PeopleAsked = 'new' | 'found before';
+
 /** What the latest settled calls cost and took. */
 export interface CallHistory {
   readonly calls: number;
   /** The source whose calls these are; null: calls for all sources. */
   readonly source: string | null;
   readonly perPerson: Credits;
+  /** Share of the people who were found, from 0 to 1. */
+  readonly foundShare: number;
   /** Standard deviation between calls, in credits per person; undefined for a single call. */
   readonly deviation: number | undefined;
   readonly secondsPerCall: number | undefined;
@@ -21,20 +26,23 @@ export interface CallHistory {
  * Reads what calls with the same options to the same service cost and took, for the estimates of a plan: of the same
  * source where there are any, otherwise of all sources.
  *
+ * @param people only calls of runs that asked mostly for such people count
  * @returns undefined without such calls
  */
 export async function readCallHistory(
   warehouse: Warehouse,
   asked: AskedExtras & { readonly service: string },
   source: string,
+  people: PeopleAsked,
 ): Promise<CallHistory | undefined> {
-  return (await readCalls(warehouse, asked, source)) ?? readCalls(warehouse, asked, null);
+  return (await readCalls(warehouse, asked, source, people)) ?? readCalls(warehouse, asked, null, people);
 }
 
 async function readCalls(
   warehouse: Warehouse,
   asked: AskedExtras & { readonly service: string },
   source: string | null,
+  people: PeopleAsked,
 ): Promise<CallHistory | undefined> {
   const { service, reveal, waterfall } = asked;
   // A call that left out what its run asked for, because that was fresh, has no address for late results.
@@ -42,15 +50,17 @@ async function readCalls(
   const { rows } = await sql<{
     calls: number;
     credits: string | null;
+    found: number;
     deviation: number | null;
     seconds: number | null;
   }>`
     select count(*)::int as calls,
       round(sum(credits_settled) / sum(people), 6)::text as credits,
+      (sum(least(found_people, people))::float8 / sum(people)) as found,
       stddev_samp(credits_settled / people)::float8 as deviation,
       (avg(extract(epoch from answered_at - admitted_at)) filter (where answered_at is not null))::float8 as seconds
     from (
-      select a.credits_settled, a.people, a.answered_at, a.admitted_at
+      select a.credits_settled, a.people, a.found_people, a.answered_at, a.admitted_at
       from attempts a
       join runs r using (run_id)
       where a.status = 'settled'
@@ -58,18 +68,21 @@ async function readCalls(
         and r.options ->> 'service' = ${service}
         and r.options -> 'reveal' = ${JSON.stringify(reveal)}::jsonb
         and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
+        and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
+          ${people === 'found before' ? sql`true` : sql`not true`}
         and (${source}::text is null or coalesce(r.source, 'generic') = ${source})
       order by a.admitted_at desc
       limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);
-  const { calls, credits, deviation, seconds } = rows[0]!;
+  const { calls, credits, found, deviation, seconds } = rows[0]!;
   const perPerson = credits === null ? undefined : parseCredits(credits);
   if (perPerson === undefined) return undefined;
   return {
     calls,
     source,
     perPerson,
+    foundShare: found,
     deviation: deviation ?? undefined,
     secondsPerCall: seconds ?? undefined,
   };

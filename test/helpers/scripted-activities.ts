@@ -20,6 +20,7 @@ export const plan: PlanSummary = {
   rows: 2_000,
   dropped: { duplicate: 500 },
   filled: 0,
+  foundBefore: 0,
   peopleWithoutPhones: 0,
   people: 1_500,
   calls: 150,

@@ -18,7 +18,7 @@ import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '..
 import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
-import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
+import { readCallHistory, type CallHistory, type PeopleAsked } from '../../ledger/call-history.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { askedBy, firstOpenPage } from '../pages/pages.ts';
 import { countFillable } from '../reconciliation/count-fillable.ts';
@@ -58,7 +58,8 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   await deleteExpiredBatches(database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
-  const history = await readCallHistory(warehouse, run.options, run.source ?? 'generic');
+  const mostPeople = rows.foundBefore * 2 > rows.people ? 'found before' : 'new';
+  const history = await readExperience(warehouse, run.options, run.source ?? 'generic', mostPeople);
   const asksUnknownAgain = run.options.onUnknown === 'retry';
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
   const worstCase = credits.worstCase * (asksUnknownAgain ? 2n : 1n);
@@ -73,6 +74,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     dropped: rows.dropped,
     filled: await countFillable(database, { runId, source: run.source ?? 'generic', service }),
     people: rows.people,
+    foundBefore: rows.foundBefore,
     calls: rows.calls,
     pages: rows.pages,
     peopleWithoutPhones: rows.peopleWithoutPhones,
@@ -134,16 +136,39 @@ async function creditsOf(
 ): Promise<{ worstCase: Credits; expected: ExpectedCredits }> {
   let worstCase = 0n;
   let [low, expected, high] = [0n, 0n, 0n];
-  for (const { groups, people } of byLeftOut) {
+  for (const { groups, people, foundBefore } of byLeftOut) {
     const asked = withoutFieldGroups(options, groups);
     const ask = askOf(asked);
-    const each = expectedOf(ask, await readCallHistory(warehouse, asked, source ?? 'generic'), people);
     worstCase += worstCaseCredits(ask) * BigInt(people);
-    low += each.low;
-    expected += each.expected;
-    high += each.high;
+    for (const [kind, count] of [
+      ['new', people - foundBefore],
+      ['found before', foundBefore],
+    ] as const) {
+      if (count === 0) continue;
+      const each = expectedOf(ask, await readExperience(warehouse, asked, source ?? 'generic', kind), count);
+      low += each.low;
+      expected += each.expected;
+      high += each.high;
+    }
   }
   return { worstCase, expected: { low, expected, high } };
+}
+
+/**
+ * What earlier calls for such people cost. People who were found before, and have no such calls, cost what calls for
+ * new people cost per found person.
+ */
+async function readExperience(
+  warehouse: Warehouse,
+  asked: Parameters<typeof readCallHistory>[1],
+  source: string,
+  people: PeopleAsked,
+): Promise<CallHistory | undefined> {
+  const same = await readCallHistory(warehouse, asked, source, people);
+  if (same || people === 'new') return same;
+  const others = await readCallHistory(warehouse, asked, source, 'new');
+  if (!others || others.foundShare === 0) return others;
+  return { ...others, perPerson: BigInt(Math.round(Number(others.perPerson) / others.foundShare)) };
 }
 
 /** Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. */

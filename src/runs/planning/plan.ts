@@ -67,7 +67,10 @@ export async function planRows(
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (row_number, outcome), run_people`.execute(transaction);
     }
-    const { digest, ...counts } = await countRows(transaction, runId, asksForPhones(asked));
+    const { digest, ...counts } = await countRows(transaction, runId, {
+      service: asked.service,
+      phones: asksForPhones(asked),
+    });
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, digest);
     await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
       transaction,

@@ -8,19 +8,26 @@ export interface PlannedRows {
   readonly rows: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly people: number;
+  /** People whom an earlier call found. */
+  readonly foundBefore: number;
   /** People who opted out of calls, if the run asks for phones. */
   readonly peopleWithoutPhones: number;
   readonly calls: number;
   readonly pages: number;
   /** People per groups of fields that their calls leave out. */
-  readonly byLeftOut: readonly { readonly groups: readonly string[]; readonly people: number }[];
+  readonly byLeftOut: readonly {
+    readonly groups: readonly string[];
+    readonly people: number;
+    /** Those of them whom an earlier call found. */
+    readonly foundBefore: number;
+  }[];
 }
 
 /** Counts the rows of a planned run, and hashes their outcomes for the hash of the plan. */
 export async function countRows(
   transaction: Transaction<Tables>,
   runId: string,
-  phones: boolean,
+  { service, phones }: { readonly service: string; readonly phones: boolean },
 ): Promise<Omit<PlannedRows, 'planHash' | 'rows'> & { readonly digest: string }> {
   // A sum of row hashes does not depend on the order of the rows, so it needs no sort.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
@@ -38,14 +45,17 @@ export async function countRows(
     group by left_out
     order by left_out
   `.execute(transaction);
+  const known = await countFoundBefore(transaction, runId, service);
+  const foundBefore = (groups: readonly string[]): number => known.get(groups.join('+')) ?? 0;
   const apart = phones ? await countWithoutPhones(transaction, runId) : 0;
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
     people: sum(asked.rows.map(({ people }) => people)),
+    foundBefore: sum([...known.values()]),
     peopleWithoutPhones: apart,
     calls: sum(asked.rows.map(({ calls }) => calls)),
     pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
-    byLeftOut: asked.rows.map(({ groups, people }) => ({ groups, people })),
+    byLeftOut: asked.rows.map(({ groups, people }) => ({ groups, people, foundBefore: foundBefore(groups) })),
     digest: [
       ...counts.rows.map((row) => `${row.outcome}=${row.digest}`),
       ...asked.rows.flatMap((row) =>
@@ -53,6 +63,25 @@ export async function countRows(
       ),
     ].join(';'),
   };
+}
+
+/** Counts the people of a plan whom an earlier call found, per groups of fields that their calls leave out. */
+async function countFoundBefore(
+  transaction: Transaction<Tables>,
+  runId: string,
+  service: string,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ groups: string; people: number }>`
+    select array_to_string(p.left_out, '+') as groups, count(distinct p.row_number)::int as people
+    from run_people p
+    join run_rows r using (run_id, row_number)
+    cross join unnest(r.keys) as identity_key
+    join lookup_history m on m.key_hash = key_hash(identity_key) and m.field_group = 'profile' and m.found
+    join lookup_runs a on a.lookup_run = m.lookup_run and a.service = ${service}
+    where p.run_id = ${runId}
+    group by 1
+  `.execute(transaction);
+  return new Map(rows.map(({ groups, people }) => [groups, people]));
 }
 
 async function countWithoutPhones(transaction: Transaction<Tables>, runId: string): Promise<number> {

@@ -15,12 +15,17 @@ afterAll(() => warehouse.drop());
 let calls = 0;
 
 /** A call for ten people, of a run for this service. */
-async function settledCall(service: string, credits: number, source = 'generic'): Promise<void> {
+async function settledCall(
+  service: string,
+  credits: number,
+  source = 'generic',
+  foundBefore = 0,
+): Promise<void> {
   calls += 1;
   const { runId } = await stagedRun(warehouse, []);
   await warehouse.pool.query(
-    `update runs set options = options || $2::jsonb, source = $3 where run_id = $1`,
-    [runId, JSON.stringify({ service }), source],
+    `update runs set options = options || $2::jsonb, source = $3, plan = $4 where run_id = $1`,
+    [runId, JSON.stringify({ service }), source, JSON.stringify({ people: 10, foundBefore })],
   );
   await warehouse.pool.query(
     `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
@@ -34,7 +39,7 @@ const askedOf = (service: string) => ({ service, reveal: [], waterfall: [] });
 it('a plan learns nothing from calls to another service, such as the sandbox', async () => {
   await settledCall('sandbox', 10);
   expect(
-    await readCallHistory(warehouse, askedOf('https://service.example/api/v1'), 'generic'),
+    await readCallHistory(warehouse, askedOf('https://service.example/api/v1'), 'generic', 'new'),
   ).toBeUndefined();
 });
 
@@ -42,15 +47,29 @@ it('a plan learns the cost of a person from its own source, or else from all sou
   const own = 'https://own.example/api/v1';
   for (const credits of [10, 20, 30]) await settledCall(own, credits, 'hubspot');
   await settledCall(own, 60, 'zoho');
-  expect(await readCallHistory(warehouse, askedOf(own), 'hubspot')).toMatchObject({
+  expect(await readCallHistory(warehouse, askedOf(own), 'hubspot', 'new')).toMatchObject({
     calls: 3,
     source: 'hubspot',
     perPerson: wholeCredits(2),
     deviation: 1,
   });
-  expect(await readCallHistory(warehouse, askedOf(own), 'pipedrive')).toMatchObject({
+  expect(await readCallHistory(warehouse, askedOf(own), 'pipedrive', 'new')).toMatchObject({
     calls: 4,
     source: null,
     perPerson: parseCredits('3'),
+  });
+});
+
+it('a plan for new people learns nothing from calls for people who were found before', async () => {
+  const service = 'https://again.example/api/v1';
+  await settledCall(service, 10, 'hubspot', 1);
+  await settledCall(service, 90, 'hubspot', 9);
+  expect(await readCallHistory(warehouse, askedOf(service), 'hubspot', 'new')).toMatchObject({
+    calls: 1,
+    perPerson: wholeCredits(1),
+  });
+  expect(await readCallHistory(warehouse, askedOf(service), 'hubspot', 'found before')).toMatchObject({
+    calls: 1,
+    perPerson: wholeCredits(9),
   });
 });

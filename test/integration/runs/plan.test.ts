@@ -283,3 +283,18 @@ describe('people who opted out of calls', () => {
     expect((await outcomesOf(warehouse, run.runId)).slice(0, 2)).toEqual(['fresh', null]);
   });
 });
+
+it('planRows() counts the people whom an earlier call of this service found', async () => {
+  await insertLookup(warehouse.pool, { key: 'email:refound-1', secondsAgo: 100_000 });
+  await insertLookup(warehouse.pool, { key: 'profile:refound-1', secondsAgo: 100_000 });
+  await insertLookup(warehouse.pool, { key: 'email:refound-2', secondsAgo: 100_000, found: false });
+  await insertLookup(warehouse.pool, { key: 'email:refound-3', secondsAgo: 100_000, service: 'another' });
+  const run = await stagedRun(warehouse, [
+    { keys: ['email:refound-1', 'profile:refound-1'] },
+    { keys: ['email:refound-2'] },
+    { keys: ['email:refound-3'] },
+  ]);
+  const plan = await planRows(warehouse, run.runId, asked);
+  expect(plan).toMatchObject({ people: 3, foundBefore: 1 });
+  expect(await planRows(warehouse, run.runId, asked)).toMatchObject({ foundBefore: 1 });
+});

@@ -8,6 +8,7 @@ const plan: PlanSummary = {
   dropped: {},
   filled: 0,
   people: 300,
+  foundBefore: 0,
   peopleWithoutPhones: 0,
   calls: 30,
   pages: 1,
