@@ -33,6 +33,7 @@ export const outputs = {
   report: { schema: report, commands: ['report'] },
   match: { schema: warehouse.match, commands: ['match'] },
   plan: { schema: runs.plan, commands: ['plan', 'run', 'backfill'] },
+  mapping: { schema: runs.mapping, commands: ['plan'] },
   undo: { schema: runs.undo, commands: ['undo'] },
   priority: { schema: runs.priority, commands: ['priority'] },
   skip: { schema: runs.skip, commands: ['skip'] },

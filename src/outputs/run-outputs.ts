@@ -70,6 +70,13 @@ export const runFields = {
 
 export const run = z.strictObject(runFields).describe('Status and figures of a run.');
 
+export const mapping = z
+  .strictObject({
+    mapping_file: z.string().describe('The file that was written, as --write-mapping names it.'),
+    next: z.string().describe('What to do with the file.'),
+  })
+  .describe('A proposed mapping that was written in place of a plan, because no column was recognised.');
+
 export const plan = z
   .strictObject({
     plan_hash: z.string().describe('Hash of the plan: "enrich run FILE --plan HASH" runs exactly this plan.'),

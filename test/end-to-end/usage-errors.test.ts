@@ -53,6 +53,33 @@ describe('a wrong file or mapping', () => {
     },
   );
 
+  it('plan --write-mapping of an unrecognised header writes the proposal, and ends with exit code 0', async () => {
+    const file = write('unknown.csv', 'Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n');
+    const mapping = join(system.directory, 'proposed.yaml');
+    const ended = await system.here(['plan', file, '--write-mapping', mapping, '--json']);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).not.toContain('error:');
+    expect(JSON.parse(ended.stdout)).toEqual({
+      mapping_file: mapping,
+      next: `check ${mapping}, then: enrich plan ${file} --mapping ${mapping}`,
+    });
+    const planned = await system.here(['plan', file, '--mapping', mapping, '--json']);
+    expect(JSON.parse(planned.stdout)).toMatchObject({ people: 2 });
+  });
+
+  it('run --write-mapping of an unrecognised header ends as a usage error, because nothing was run', async () => {
+    const file = write('unknown-run.csv', 'Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n');
+    const ended = await system.here([
+      'run',
+      file,
+      '--yes',
+      '--write-mapping',
+      join(system.directory, 'run.yaml'),
+    ]);
+    expect(ended.stderr).toMatch(/^error: no column tells who the people are/m);
+    expect(ended.code).toBe(2);
+  });
+
   it.each(['--only=Segment=a', '--order-by=Segment desc'])(
     'a choice of rows by a missing column is a usage error that lists the columns: %s',
     async (choice) => {

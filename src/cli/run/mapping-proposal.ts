@@ -16,13 +16,24 @@ import type { RunFlags } from './run-flags.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
+/** No column is recognised, and the proposed mapping is written as `--write-mapping` asks. */
+export class ProposalWritten extends Problem {
+  readonly mappingFile: string;
+
+  constructor(problem: Problem, mappingFile: string) {
+    const { type, message, where, next, exitCode } = problem;
+    super(type, message, { next, exitCode, cause: problem, ...(where !== undefined && { where }) });
+    this.mappingFile = mappingFile;
+  }
+}
+
 /**
  * Reads an export. Where no column is recognised, shows all columns with a proposed mapping, and on a terminal asks
  * whether to read them so. With `--write-mapping`, writes the mapping that is recognised or proposed.
  *
  * @param shown the export as a command names it
  * @returns the mapping that the export is read with (null: without one), and whose contacts the export has
- * @throws Problem `export.*`, `mapping.*`
+ * @throws Problem `export.*`, `mapping.*`; `ProposalWritten` if a proposed mapping is written
  */
 export async function openWithMapping(
   path: string,
@@ -74,7 +85,8 @@ export async function openWithMapping(
         return { fileSha256: survey.sha256, mapping: proposal, source: columns.source };
       }
     }
-    throw withNext(error, shown, flags.writeMapping, { isProposed, isComplete });
+    const problem = withNext(error, shown, flags.writeMapping, { isProposed, isComplete });
+    throw flags.writeMapping === undefined ? problem : new ProposalWritten(problem, flags.writeMapping);
   }
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { describeService } from '../../run/describe-service.ts';
-import { tell } from '../../terminal/output.ts';
+import { printFacts, tell } from '../../terminal/output.ts';
+import { ProposalWritten } from '../../run/mapping-proposal.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
 import { settingsOfRun, withRunOptions, type RunFlags } from '../../run/run-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
@@ -22,7 +23,12 @@ Examples:
     .action(async (file: string | undefined, options: RunFlags) => {
       const config = settingsOfRun(options);
       tell(describeService(config));
-      const spec = await specifyRun(addressOf(file, options), options, config);
+      const spec = await specifyRun(addressOf(file, options), options, config).catch((error: unknown) => {
+        if (!(error instanceof ProposalWritten)) throw error;
+        const { message, mappingFile, next } = error;
+        printFacts<'mapping'>(options.json, { mapping_file: mappingFile, next }, `${message}\nnext: ${next}`);
+      });
+      if (!spec) return;
       await withWarehouse(config, async (session) => {
         printPlan(await planExport(session, spec), options.json === true);
       });
