@@ -3,10 +3,12 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { serviceName } from '../../config/settings.ts';
 import {
   deliveryReceivedSignalName,
+  peoplePerCall,
   type PauseReason,
   type PlanSummary,
   type RunStatus,
 } from '../../contract.ts';
+import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { bulkMatchScope, freeSlots } from '../../ledger/rate-windows.ts';
@@ -16,7 +18,7 @@ import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { tell } from '../terminal/output.ts';
-import { Progress } from './progress.ts';
+import { Progress, type ProgressFigures } from './progress.ts';
 import type { Session } from '../session/session.ts';
 import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
 
@@ -24,6 +26,8 @@ const pollMilliseconds = 250;
 /** The database has the run's status. The workflow is checked less often, in case it was terminated. */
 const pollsPerWorkflowCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
+/** Waiting for the windows takes longer than the calls do. */
+const noTimePerCall = { secondsPerCall: 0, concurrency: 1 };
 const patienceWithDatabaseMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
 const phases: Partial<Record<RunStatus, string>> = {
@@ -68,7 +72,7 @@ export async function followRun(
       total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
       calls: money.calls,
       credits: money.settled,
-      waiting: await waitingFor(session, run, money.people >= (run.plan?.people ?? 0)),
+      ...(await waitingFor(session, run, (run.plan?.people ?? 0) - money.people)),
     });
     if (run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
@@ -165,25 +169,33 @@ async function settleEnded(session: Session, runId: string, how: string): Promis
   return 'paused';
 }
 
-/** @param isAsked every call is made: only late results are left to wait for */
+/** @param left people who are not asked yet; 0: only late results are left to wait for */
 async function waitingFor(
   session: Session,
   { runId, status, plan }: RunRecord,
-  isAsked: boolean,
-): Promise<string | undefined> {
-  if (status !== 'running') return undefined;
+  left: number,
+): Promise<Pick<ProgressFigures, 'waiting' | 'etaSeconds'>> {
+  const nothing = { waiting: undefined };
+  if (status !== 'running') return nothing;
   const late = await readLateResultsStatus(session.warehouse, runId);
-  if (isAsked && late.awaited > 0) {
-    return (
+  if (left <= 0 && late.awaited > 0) {
+    const waiting =
       `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ` +
-      `${counted(late.arrived, 'delivery', 'deliveries')} arrived`
-    );
+      `${counted(late.arrived, 'delivery', 'deliveries')} arrived`;
+    return { waiting };
   }
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };
   // The plan has the limits of the workers that make the calls; those of this command can be others.
   const limits = plan ? parseRateLimits(plan.rateLimits) : config.rateLimits;
   const { wait } = await freeSlots(warehouse.database, calls, limits);
-  if (wait === undefined || wait.milliseconds < 1_000) return undefined;
-  return `waiting ${formatElapsed(wait.milliseconds / 1_000)}: ${wait.reason}`;
+  if (wait === undefined || wait.milliseconds < 1_000) return nothing;
+  const seconds = wait.milliseconds / 1_000;
+  // After this wait the calls that are left come in bursts, so the pace until now tells nothing.
+  const bursts = limits.map((limit) => ({ ...limit, free: limit.calls }));
+  const afterWait = estimateSeconds(Math.ceil(left / peoplePerCall), bursts, noTimePerCall);
+  return {
+    waiting: `waiting ${formatElapsed(seconds)}: ${wait.reason}`,
+    etaSeconds: seconds + afterWait,
+  };
 }

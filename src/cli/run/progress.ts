@@ -12,6 +12,8 @@ export interface ProgressFigures {
   readonly credits: string;
   /** Why nothing moves, if so. */
   readonly waiting: string | undefined;
+  /** Seconds until all are asked, by the rate windows; undefined: by the pace until now. */
+  readonly etaSeconds?: number | undefined;
 }
 
 const barWidth = 24;
@@ -52,7 +54,7 @@ export class Progress {
     if (this.#stream.isTTY) endChangingLine();
   }
 
-  #parts({ phase, hasEnded, done, total, calls, credits, waiting }: ProgressFigures): Part[] {
+  #parts({ phase, hasEnded, done, total, calls, credits, waiting, etaSeconds }: ProgressFigures): Part[] {
     if (total === 0) return [{ text: `${phase} …`, rank: 0 }];
     const share = Math.min(1, done / total);
     const filled = Math.round(share * barWidth);
@@ -65,9 +67,9 @@ export class Progress {
       { text: counted(calls, 'call'), rank: 3 },
       { text: counted(credits, 'credit'), rank: 2 },
       rate > 0 && { text: `${rate.toFixed(1)}/s`, rank: 5 },
-      rate > 0 &&
+      (rate > 0 || etaSeconds !== undefined) &&
         done < total &&
-        !hasEnded && { text: `ETA ${formatElapsed((total - done) / rate)}`, rank: 1 },
+        !hasEnded && { text: `ETA ${formatElapsed(etaSeconds ?? (total - done) / rate)}`, rank: 1 },
       waiting !== undefined && { text: waiting, rank: 0 },
     ];
     return parts.filter((part) => part !== false);
