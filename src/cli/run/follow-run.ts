@@ -11,7 +11,7 @@ import {
 import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { bulkMatchScope, freeSlots } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlots, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/late-polls.ts';
 import { readRunMoney } from '../../runs/run-facts.ts';
@@ -184,18 +184,20 @@ async function waitingFor(
       `${counted(late.arrived, 'delivery', 'deliveries')} arrived`;
     return { waiting };
   }
+  if (left <= 0) return nothing;
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };
   // The plan has the limits of the workers that make the calls; those of this command can be others.
   const limits = plan ? parseRateLimits(plan.rateLimits) : config.rateLimits;
   const { wait } = await freeSlots(warehouse.database, calls, limits);
-  if (wait === undefined || wait.milliseconds < 1_000) return nothing;
-  const seconds = wait.milliseconds / 1_000;
-  // After this wait the calls that are left come in bursts, so the pace until now tells nothing.
-  const bursts = limits.map((limit) => ({ ...limit, free: limit.calls }));
-  const afterWait = estimateSeconds(Math.ceil(left / peoplePerCall), bursts, noTimePerCall);
+  const seconds = (wait?.milliseconds ?? 0) / 1_000;
+  // Calls come in bursts, so the pace until now does not tell when the windows let the last of them pass.
+  const windows = wait
+    ? limits.map((limit) => ({ ...limit, free: limit.calls }))
+    : await freeSlotsPerWindow(warehouse.database, calls, limits);
+  const inWindows = seconds + estimateSeconds(Math.ceil(left / peoplePerCall), windows, noTimePerCall);
   return {
-    waiting: `waiting ${formatElapsed(seconds)}: ${wait.reason}`,
-    etaSeconds: seconds + afterWait,
+    waiting: wait && seconds >= 1 ? `waiting ${formatElapsed(seconds)}: ${wait.reason}` : undefined,
+    etaSeconds: inWindows > 0 ? inWindows : undefined,
   };
 }
