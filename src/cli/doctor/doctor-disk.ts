@@ -4,11 +4,12 @@ import type { Config } from '../../config/settings.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { runningPostgres } from '../../dev/postgres.ts';
 import { embeddedDirectories } from '../../dev/stack.ts';
+import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { measurePrune } from '../../privacy/prune.ts';
 import { ok, type Finding } from './finding.ts';
 
-/** Size of the folder for embedded state, and what `enrich prune` would free. Starts no server. */
+/** Size of the folder for embedded state, and what `enrich prune` would remove. Starts no server. */
 export async function checkDisk(config: Config): Promise<Finding[]> {
   const { dataDirectory } = config.embedded;
   const { postgres } = embeddedDirectories(dataDirectory);
@@ -21,15 +22,25 @@ export async function checkDisk(config: Config): Promise<Finding[]> {
 async function prunable(config: Config, postgres: string): Promise<string> {
   if (Object.keys(config.retention).length === 0) return 'RETENTION is not set: enrich prune removes nothing';
   const databaseUrl = config.databaseUrl ?? runningPostgres(postgres);
-  if (databaseUrl === undefined) return 'enrich prune shows what it would free';
+  if (databaseUrl === undefined) return 'enrich prune shows what it would remove';
   const warehouse = openWarehouse(databaseUrl);
   try {
-    const { answers, deliveries, quarantine, staging } = await measurePrune(warehouse, config.retention);
+    const figures = await measurePrune(warehouse, config.retention);
+    const { answers, deliveries, quarantine, staging, observations, changes } = figures;
+    const bodies = answers.count + deliveries.count + quarantine.count;
     const bytes = answers.bytes + deliveries.bytes + quarantine.bytes;
-    return `enrich prune would free ${megabytes(bytes)} of bodies and the cells of ${staging.rows} staged rows`;
+    const parts = [
+      bodies > 0 && `${counted(bodies, 'body', 'bodies')} (${megabytes(bytes)})`,
+      staging.rows > 0 && `the cells of ${counted(staging.rows, 'staged row')}`,
+      observations.count > 0 && counted(observations.count, 'replaced observation'),
+      changes.count > 0 && counted(changes.count, 'change'),
+    ].filter((part) => part !== false);
+    return parts.length === 0
+      ? 'enrich prune would remove nothing'
+      : `enrich prune would remove ${parts.join(', ')}; the database then reuses their space`;
   } catch (error) {
     if (error instanceof Problem) throw error;
-    return 'the database does not tell what enrich prune would free';
+    return 'the database does not tell what enrich prune would remove';
   } finally {
     await warehouse.close();
   }
@@ -47,5 +58,6 @@ function sizeOf(path: string): number {
 }
 
 function megabytes(bytes: number): string {
+  if (bytes < 1_000_000) return `${(bytes / 1e6).toFixed(1)} MB`;
   return bytes < 1_000_000_000 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }

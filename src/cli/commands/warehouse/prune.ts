@@ -75,7 +75,11 @@ Example:
           'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich ' +
             'attempts list), and unread deliveries (enrich inbox list)',
         );
-      if (!removed) tell('nothing was removed; with --yes it is');
+      tell(
+        removed
+          ? 'the database reuses the space; its files shrink only after VACUUM FULL'
+          : 'nothing was removed; with --yes it is',
+      );
     });
 }
 
