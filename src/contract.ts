@@ -505,6 +505,8 @@ export interface RunFacts {
     readonly late: number;
     readonly expired: number;
     readonly orphaned: number;
+    /** What an ended run still lacks, in a sentence; null: nothing. */
+    readonly missing: string | null;
   };
   readonly undone: Undone | null;
 }

@@ -63,6 +63,10 @@ export const runFields = {
       late: count.describe('Deliveries that took effect after the run had ended.'),
       expired: count.describe('Calls whose late results did not arrive before the deadline.'),
       orphaned: count.describe('Deliveries about people whom the call had not asked for.'),
+      missing: z
+        .string()
+        .nullable()
+        .describe('The late results that an ended run lacks, in a sentence. Null: none, or the run goes on.'),
     })
     .describe('Results that arrive after the answer of a call.'),
   undone,

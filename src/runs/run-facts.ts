@@ -2,6 +2,7 @@ import { anyOf } from '../db/one-of.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
 import type { RunFacts } from '../contract.ts';
+import { counted } from '../domain/text/counted.ts';
 import { withoutSecrets } from '../domain/runs/asked-service.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readLateResultsStatus } from '../late-results/late-polls.ts';
@@ -56,9 +57,30 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
       low: run.plan.expectation.low,
       high: run.plan.expectation.high,
     },
-    late_results: { awaited, arrived, late, expired, orphaned },
+    late_results: {
+      awaited,
+      arrived,
+      late,
+      expired,
+      orphaned,
+      missing: run.finishedAt === null ? null : describeMissing({ awaited, expired }, money.reserved),
+    },
     undone: run.undone,
   };
+}
+
+/** The late results that an ended run lacks, in a sentence. */
+function describeMissing(
+  { awaited, expired }: { readonly awaited: number; readonly expired: number },
+  reserved: string,
+): string | null {
+  const held = `${counted(reserved, 'credit')} stay reserved until the results come`;
+  if (expired > 0)
+    return (
+      `the late results of ${counted(expired, 'call')} did not come before the deadline` +
+      `${awaited > 0 ? `, and those of ${counted(awaited, 'call')} are still awaited` : ''}; ${held}`
+    );
+  return awaited > 0 ? `the late results of ${counted(awaited, 'call')} are still awaited; ${held}` : null;
 }
 
 /** The run's own budget, which a person may have changed; credits are decimal text. */

@@ -289,6 +289,9 @@ describe('after its run', () => {
     });
     expect(facts.status).toBe('finished');
     expect(facts.late_results.expired).toBeGreaterThan(0);
+    expect(facts.late_results.missing).toMatch(
+      /^the late results of \d+ calls? did not come before the deadline; [\d,]+ credits stay reserved/,
+    );
     expect(Number(facts.credits.reserved)).toBeGreaterThan(0);
     await waitUntil(allAreReady);
     expect((await system.here(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);

@@ -215,7 +215,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       max_credits: this.limits.at(-1) ?? null,
       credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
       expected_credits: null,
-      late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
+      late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0, missing: null },
       undone: null,
     };
   }

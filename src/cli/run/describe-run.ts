@@ -116,7 +116,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
       ['credits settled', formatNumber(facts.credits.settled)],
       ['credits reserved', formatNumber(facts.credits.reserved)],
       ['credits unknown', formatNumber(facts.credits.unknown)],
-      ...(Object.values(late).some((count) => count > 0)
+      ...(late.awaited + late.expired + late.arrived + late.orphaned > 0
         ? ([
             ['late results awaited, calls', late.awaited],
             ['late results expired, calls', late.expired],
@@ -143,13 +143,11 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   if (facts.reason !== null && decisions.every(({ type }) => type !== facts.reason_type))
     lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
   for (const { reason, next } of decisions) lines.push(`  ${reason}`, `  next: ${next}`);
-  if ((facts.status === 'finished' || facts.status === 'cancelled') && late.awaited + late.expired > 0) {
+  if (late.missing !== null)
     lines.push(
-      `  complete but for the late results of ${counted(late.awaited + late.expired, 'call')}: they are ` +
-        'applied when they come (workers look',
-      '  every five minutes, or: enrich inbox sweep); their credits stay reserved until then',
+      `  ${late.missing}`,
+      '  next: workers apply them when they come; to ask the service for them now: enrich inbox sweep',
     );
-  }
   return lines.join('\n');
 }
 

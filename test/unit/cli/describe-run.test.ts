@@ -54,7 +54,7 @@ const facts: RunFacts = {
   calls: 6,
   credits: { settled: '34', reserved: '0', unknown: '20' },
   expected_credits: null,
-  late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
+  late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0, missing: null },
   undone: null,
 };
 
