@@ -67,8 +67,10 @@ export function installSteering(run: RunState): void {
     validator: (_reason: string) => {
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
       const isPilotOut = run.phase === 'awaiting late results' && run.page <= (run.plan?.pages ?? 0);
-      if (run.phase !== 'enriching' && run.phase !== 'paused' && !isPilotOut)
-        throw new Error(`the run is ${run.phase}: only a run that is enriching can be paused`);
+      if (run.phase !== 'enriching' && run.phase !== 'paused' && !isPilotOut && !isBeforeFirstCall(run))
+        throw new Error(
+          `the run is ${run.phase}: only a run that has its plan and asks for people can be paused`,
+        );
     },
   });
   const resume = async (): Promise<void> => {
@@ -81,8 +83,14 @@ export function installSteering(run: RunState): void {
   setHandler(resumeUpdate, resume, {
     description: 'Continue a paused run.',
     validator: () => {
-      if (run.phase !== 'paused' && run.phase !== 'enriching' && run.phase !== 'awaiting late results')
-        throw new Error(`the run is ${run.phase}: it is not paused`);
+      const { phase } = run;
+      if (
+        phase !== 'paused' &&
+        phase !== 'enriching' &&
+        phase !== 'awaiting late results' &&
+        !isBeforeFirstCall(run)
+      )
+        throw new Error(`the run is ${phase}: it is not paused`);
       if (run.isCancelling) throw new Error('the run is being cancelled');
     },
   });
@@ -134,6 +142,11 @@ export function installSteering(run: RunState): void {
       if (page < run.page) throw new Error(`page ${page} is done`);
     },
   });
+}
+
+/** The tables say that the run is running, and it still compares its contacts with the known people. */
+function isBeforeFirstCall(run: RunState): boolean {
+  return run.phase === 'planning' && run.plan !== null && run.approved;
 }
 
 /** Sends no further call; the run ends in order. */

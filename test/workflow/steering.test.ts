@@ -273,6 +273,68 @@ describe('a pause', () => {
   });
 });
 
+describe('a pause between the plan and the first call', () => {
+  /** Holds the comparison of contacts with known people: the tables say `running`, and no page is open. */
+  function comparing(): { readonly activities: ScriptedActivities; readonly letGo: () => void } {
+    const activities = new ScriptedActivities();
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    activities.reconcileContacts = async () => {
+      await held;
+      return { filled: 0, withdrawn: 0 };
+    };
+    return { activities, letGo: () => letGo() };
+  }
+
+  it('a run that is paused between its plan and its first call makes no call before it is resumed', async () => {
+    const { activities, letGo } = comparing();
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('running');
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      letGo();
+      await untilPhase(handle, 'paused');
+      expect(activities.batches).toEqual([]);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('a run that is paused between its plan and its first call can be resumed at once', async () => {
+    const { activities, letGo } = comparing();
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('running');
+      await handle.executeUpdate('pause', { args: ['by mistake'] });
+      await handle.executeUpdate('resume');
+      letGo();
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('a run that is still reading its export cannot be paused', async () => {
+    const { activities, letGo } = comparing();
+    let letRead = (): void => {};
+    const reading = new Promise<void>((resolve) => (letRead = resolve));
+    const { ingestExport } = activities;
+    activities.ingestExport = async (request) => {
+      await reading;
+      return ingestExport(request);
+    };
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'ingesting');
+      await expect(handle.executeUpdate('pause', { args: ['too early'] })).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('the run is ingesting: only a run that has its plan') },
+      });
+      letRead();
+      letGo();
+      await handle.result();
+    });
+  });
+});
+
 describe('a page that waits for so long that its history grows long', () => {
   it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
     const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
