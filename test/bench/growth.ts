@@ -25,6 +25,7 @@ import { planRows } from '../../src/runs/planning/plan.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { setRunStatus } from '../../src/runs/runs.ts';
 import { stagedRun, type StagedRow } from '../helpers/rows.ts';
+import { installSimulatedClock, setSimulatedClock } from '../helpers/simulated-clock.ts';
 import { growthPicture, type Month } from './growth-picture.ts';
 
 const nights = Number(optionOf('--nights') ?? 730);
@@ -73,7 +74,7 @@ const { databaseUrl } = await startEmbeddedPostgres({ directory });
 try {
   await migrate(databaseUrl);
   const warehouse = openWarehouse(databaseUrl);
-  await installClock(warehouse);
+  await installSimulatedClock(warehouse);
   const months = await simulate(warehouse);
   compare(months);
   writeFileSync(join(output, 'growth.svg'), growthPicture(months));
@@ -90,7 +91,7 @@ async function simulate(warehouse: Warehouse): Promise<Month[]> {
   const months: Month[] = [];
   let past: Night[] = [];
   for (let night = 1; night <= nights; night += 1) {
-    await setClock(warehouse, night);
+    await setSimulatedClock(warehouse, night * day);
     past.push(await oneNight(warehouse, night));
     // As autovacuum does in time; here a day passes within a second.
     await warehouse.pool.query('analyze');
@@ -194,29 +195,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;
-}
-
-/** Functions of our schema go before those of PostgreSQL, because the connection's search path says so. */
-async function installClock({ pool }: Warehouse): Promise<void> {
-  const { rows } = await pool.query<{ relation: string; name: string }>(
-    `select attrelid::regclass::text as relation, attname as name
-     from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
-     where pg_get_expr(adbin, adrelid) ~ 'now\\(\\)|clock_timestamp\\(\\)'`,
-  );
-  await setClock({ pool }, 0);
-  for (const { relation, name } of rows)
-    await pool.query(`alter table ${relation} alter column ${name} set default enrichment.clock_timestamp()`);
-}
-
-async function setClock({ pool }: Pick<Warehouse, 'pool'>, days: number): Promise<void> {
-  for (const [name, volatility] of [
-    ['now', 'stable'],
-    ['clock_timestamp', 'volatile'],
-  ])
-    await pool.query(
-      `create or replace function enrichment.${name}() returns timestamptz language sql ${volatility}
-       return pg_catalog.${name}() + interval '${days} days'`,
-    );
 }
 
 async function countRows({ pool }: Warehouse): Promise<Record<string, number>> {

@@ -9,6 +9,7 @@ import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { backlogOfPolls } from '../helpers/late-calls.ts';
 import { Stage } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
+import { installSimulatedClock, setSimulatedClock } from '../helpers/simulated-clock.ts';
 import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
 
 /**
@@ -51,11 +52,8 @@ class AwaitingRun extends ScriptedActivities {
   }
 
   override syncLateResults = async (_request: unknown, passed: number = 0): Promise<LateResultsStatus> => {
-    await warehouse.pool.query(
-      `update enrichment.simulated_clock set ahead = ahead + make_interval(secs => $1)`,
-      [passed / 1_000],
-    );
     if (this.syncs > 0) this.elapsed += passed;
+    await setSimulatedClock(warehouse, this.elapsed / 1_000);
     this.syncs += 1;
     const day = Math.floor(this.elapsed / dayMilliseconds);
     if (day >= days) return nothingAwaited;
@@ -103,15 +101,9 @@ it(
   `1,000 calls under 60 polls an hour are polled for ${days * 24} hours, in less than a sync a minute`,
   { timeout: 1_200_000 },
   async () => {
+    await installSimulatedClock(warehouse);
     const { runId } = await backlogOfPolls(warehouse, 1_000);
-    // Unqualified names are looked for in our schema before those of PostgreSQL.
-    await warehouse.pool.query(`
-      update attempts set awaited_until = clock_timestamp() + interval '30 days';
-      create table enrichment.simulated_clock (ahead interval not null);
-      insert into enrichment.simulated_clock values ('0');
-      create function enrichment.clock_timestamp() returns timestamptz volatile language sql as
-        'select pg_catalog.clock_timestamp() + ahead from enrichment.simulated_clock';
-    `);
+    await warehouse.pool.query(`update attempts set awaited_until = clock_timestamp() + interval '30 days'`);
     const activities = new AwaitingRun(runId);
     let histories: Awaited<ReturnType<typeof historiesOf>> | undefined;
     await stage.play(
