@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Warehouse } from '../../src/db/database.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
@@ -27,7 +28,7 @@ export async function expectValueKept({
         where m.attempt_id = p.attempt_id and m.row_number = p.row_number and m.person_key is not null))`);
   expect(unlogged).toEqual([]);
 
-  expect(await rowsOf(withheldContacts)).toEqual([]);
+  expect(await readWithheld(warehouse)).toEqual([]);
 
   // Late results: each number and address that the service delivered for an accepted person.
   const accepted = await rowsOf<{ request_id: string; person_id: string }>(`
@@ -100,6 +101,14 @@ const withheldContacts = `
         and coalesce(runs.source, 'generic') = e.source
         and row(other.email, other.first_name, other.last_name)
           is distinct from row(own.email, own.first_name, own.last_name))`;
+
+function readWithheld({ database }: Warehouse): Promise<readonly unknown[]> {
+  return database.transaction().execute(async (transaction) => {
+    // Without statistics PostgreSQL would compare each accepted row with each duplicate: hours for 20,000 rows.
+    await sql`set local enable_nestloop = off`.execute(transaction);
+    return (await sql.raw(withheldContacts).execute(transaction)).rows;
+  });
+}
 
 /** Numbers and addresses in a body, by the id of their person. */
 function deliveredFacts(body: string): readonly { readonly id: string; readonly value: string }[] {
