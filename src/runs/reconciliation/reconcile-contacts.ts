@@ -163,15 +163,15 @@ async function readContested(
   service: string,
   rows: ReturnType<typeof sql<boolean>>,
 ): Promise<ContactState[]> {
+  const keysOfRows = sql`select distinct unnest(r.match_keys) from run_rows r where ${rows}`;
   return readMatchedContacts(
     transaction,
     service,
     sql`
       select distinct c.source, c.contact_id
-      from run_rows r
-      join contact_matches m on m.match_keys && r.match_keys and m.service = ${service}
+      from contact_matches m
       join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
-      where ${rows}`,
+      where m.service = ${service} and ${sharesMatchKey('m', keysOfRows)}`,
   );
 }
 
