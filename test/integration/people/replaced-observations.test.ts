@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { removeReplaced } from '../../../src/people/replaced-observations.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  // One session: it reports how many rows it has read before it answers.
+  warehouse = await openTestWarehouse({ connections: 1 });
+});
+
+afterAll(() => warehouse.drop());
+
+async function peopleRead(): Promise<number> {
+  await warehouse.pool.query('select pg_stat_force_next_flush()');
+  const { rows } = await warehouse.pool.query<{ read: string }>(
+    `select seq_tup_read as read from pg_stat_user_tables where relname = 'people'`,
+  );
+  return Number(rows[0]!.read);
+}
+
+it('removeReplaced() reads no person when each of 6,000 people has one observation', async () => {
+  const { pool } = warehouse;
+  await pool.query(
+    `insert into observations (service, person_key, person_id, kind, asked_at, recorded_at, run_id, attempt_id, facts)
+     select 'test', 'person:p' || n, 'p' || n, 'answer', now(), now() - interval '60 days', 'earlier', 'a1',
+       '{"first_name": {"first_name": "Ada"}}'
+     from generate_series(1, 6000) n`,
+  );
+  await pool.query(
+    `select project('test', array_agg(person_key), '{}', '{}') from observations group by observation_id / 500`,
+  );
+  await pool.query('analyze');
+  const before = await peopleRead();
+  const olderThan = sql<Date>`(now() - interval '30 days')`;
+  expect(await removeReplaced(warehouse, olderThan, new AbortController().signal)).toBe(0);
+  expect((await peopleRead()) - before).toBe(0);
+});
