@@ -6,9 +6,9 @@ import { withSession, type Session } from '../session/session.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
 
 /** What every command that makes schedules has to say. */
-export const whatRunsSchedules = `Temporal stores schedules, and workers (enrich worker) run them with their own settings.
-Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while "enrich dev" or "enrich run" is
-running with the same data folder.`;
+export const whatRunsSchedules = `Temporal stores schedules, and workers (enrich worker) run them with their own
+settings. Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while "enrich dev" or
+"enrich run" is running with the same data folder.`;
 
 /** Opens what a command on schedules needs: Temporal, and the warehouse that its runs are in. */
 export function withSchedules(
