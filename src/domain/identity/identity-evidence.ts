@@ -16,7 +16,7 @@ import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
 /** Evidence that names no one person: it holds only where no other contact could be that person. */
-const weakEvidence = ['name_and_organization', 'email_names_person'] as const;
+export const weakEvidence = ['name_and_organization', 'email_names_person'] as const;
 type WeakEvidence = (typeof weakEvidence)[number];
 
 /** Why a person was accepted for a row; stored with the row's attempt. */
