@@ -1,6 +1,8 @@
+import type { RunOptions, ScheduledOptions } from './domain/runs/run-options.ts';
+
 /**
- * Names and payload types that workflows, activities and clients share. Imports nothing, so that every side can import
- * it.
+ * Names and payload types that workflows, activities and clients share. Imports only types of the domain, so that
+ * every side can import it.
  *
  * Everything here ends up in Temporal's history and UI: ids, counts, times and reasons, never personal data or secrets.
  */
@@ -20,10 +22,12 @@ export const callTaskQueues = {
 } as const;
 
 /** Temporal's order of the tasks that wait for a worker, lowest first: a run's activities and pages inherit it. */
-export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const;
+export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const satisfies Readonly<
+  Record<RunPriority, number>
+>;
 
-/** Priorities of runs, highest first: calls of a higher priority go first. */
-export type RunPriority = keyof typeof taskPriorities;
+/** Calls of a run with a higher priority go first. */
+export type RunPriority = RunOptions['priority'];
 
 /** Every priority, the highest first. */
 export const runPriorities = (Object.keys(taskPriorities) as RunPriority[]).sort(
@@ -144,8 +148,8 @@ export type ExportChoice =
   | { readonly kind: 'file' | 'every-new' | 'from-table' | 'query'; readonly from: string }
   | { readonly kind: 'newest'; readonly from: string; readonly by: 'name' | 'time' };
 
-/** Input of a schedule's workflow. For null the worker's setting applies. */
-export interface ScheduledRunInput {
+/** Input of a schedule's workflow: the options of its runs, and what belongs to the schedule itself. */
+export interface ScheduledRunInput extends ScheduledOptions {
   readonly schedule: string;
   /** Workers of another service refuse it; null: the service of whichever worker runs it. */
   readonly service: string | null;
@@ -153,35 +157,8 @@ export interface ScheduledRunInput {
   readonly group: string | null;
   readonly export: ExportChoice;
   readonly timezone: string;
-  readonly source: string | null;
-  /** Content of the mapping file. */
-  readonly mapping: Readonly<Record<string, unknown>> | null;
-  readonly reveal: readonly ('email' | 'phone')[];
-  readonly waterfall: readonly ('email' | 'phone')[];
-  /** Credits are decimals as text. */
-  readonly maxCreditsPerPerson: string | null;
-  readonly maxCredits: string | null;
-  /** What a run does when a budget is empty; null: it ends, and the next scheduled time takes the rest. */
-  readonly onBudget: 'finish' | 'pause' | null;
-  readonly onUnknown: 'hold' | 'retry';
-  /** Share from 0 to 1. */
-  readonly minMatchRate: number | null;
-  /** What `parseExpectations` of the domain reads; null: what suits the choice of the export. */
-  readonly expectations: string | null;
-  /** Rows with one of the values in each column are asked for. */
-  readonly only: readonly { readonly column: string; readonly values: readonly string[] }[];
-  /** Who is asked first; null: the order of the file. */
-  readonly orderBy: { readonly column: string; readonly descending: boolean } | null;
   /** The schedule may run without any budget (`--no-budget`). */
   readonly noBudget: boolean;
-  /** `Freshness` of the domain. */
-  readonly freshness: {
-    readonly enrichedSeconds: number;
-    readonly notFoundSeconds: number;
-    readonly emailSeconds?: number;
-    readonly phoneSeconds?: number;
-  } | null;
-  readonly lateDeadlineSeconds: number | null;
   /** The namespace knows our search attributes. */
   readonly searchable: boolean;
 }

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
-import type { RunOptions } from '../db/run-options.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateContact } from '../people/late-observations.ts';
 import { keyOfId } from '../people/observation.ts';

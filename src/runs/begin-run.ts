@@ -5,7 +5,7 @@ import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
 import { newRunId } from '../domain/runs/run-id.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
-import { optionsThatDecide, type RunOptions } from '../db/run-options.ts';
+import { optionsThatDecide, type RunOptions } from '../domain/runs/run-options.ts';
 
 export interface RunSpec {
   readonly filePath: string;

@@ -5,7 +5,7 @@ import type { PlanSummary, RunPriority, RunStatus, StatusReason, Undone } from '
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
-import type { RunOptions } from '../db/run-options.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
 
 export interface RunRecord {
   readonly runId: string;

@@ -10,7 +10,7 @@ import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import type { Warehouse } from '../db/database.ts';
 import { recallContent, recallEtag, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
-import { withoutCommandOptions, type RunOptions } from '../db/run-options.ts';
+import { optionsOfSchedule, type RunOptions } from '../domain/runs/run-options.ts';
 import { forgetContent, stageRun } from './ingest-run.ts';
 import { runInputOf, shownName } from './run-input.ts';
 import type { RunRecord } from './runs.ts';
@@ -226,19 +226,8 @@ export function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
   input: Omit<ScheduledRunInput, 'timezone' | 'searchable' | 'service'>,
 ): RunOptions {
-  const { source, mapping, reveal, waterfall, maxCreditsPerPerson, onUnknown, minMatchRate, only, orderBy } =
-    input;
   return {
-    ...withoutCommandOptions,
-    source,
-    mapping,
-    reveal,
-    waterfall,
-    maxCreditsPerPerson,
-    onUnknown,
-    minMatchRate,
-    only,
-    orderBy,
+    ...optionsOfSchedule(input),
     service: defaults.service,
     serviceOf: defaults.serviceOf,
     schedule: input.schedule,

@@ -12,7 +12,6 @@ import { openExport, readLayout, type ReadingOptions } from '../../ingest/readin
 import { agrees } from '../terminal/confirm.ts';
 import { table, tell } from '../terminal/output.ts';
 import { parseYaml } from '../terminal/parse-yaml.ts';
-import type { RunFlags } from './run-flags.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -38,7 +37,7 @@ export class ProposalWritten extends Problem {
 export async function openWithMapping(
   path: string,
   { choice, ...reading }: ReadingOptions & { readonly choice?: RowChoice },
-  flags: Pick<RunFlags, 'writeMapping' | 'json'>,
+  flags: { readonly writeMapping?: string; readonly json?: boolean },
   shown = path,
 ): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null; readonly source: string }> {
   try {

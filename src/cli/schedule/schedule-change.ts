@@ -7,8 +7,8 @@ import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { deleteSchedule, openTimesOf } from './delete-schedule.ts';
-import { withOptionFlags } from '../run/run-flags.ts';
-import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
+import { withScheduleFlags } from '../run/option-flags.ts';
+import { defineSchedule, flagName, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
 import { outlookOf } from './schedule-outlook.ts';
 import { getSchedule, listSchedules, putSchedule, type KnownSchedule } from './schedule-server.ts';
@@ -19,7 +19,7 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
 /** `enrich schedule set NAME …` */
 export function setCommand(): Command {
-  return withOptionFlags(withSettings(new Command('set')))
+  return withScheduleFlags(withSettings(new Command('set')))
     .description('Create a schedule, or replace its flags. A paused schedule stays paused.')
     .argument('<name>', 'name of the schedule')
     .argument(
@@ -155,12 +155,7 @@ Example:
 
 /** The flags of `set` that are keys of a schedule, by the names that they have in a file. */
 function fieldsGiven(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const named = scheduleFields
-    .keyof()
-    .options.map((field): [string, unknown] => [
-      field,
-      options[field.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())],
-    ]);
+  const named = Object.keys(scheduleFields.shape).map((field) => [field, options[flagName(field)]] as const);
   const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
   return options['budget'] === false ? { ...given, 'no-budget': true } : given;
 }

@@ -1,18 +1,14 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import type { ExportChoice, ScheduledRunInput } from '../../contract.ts';
 import { cronMistake } from '../../domain/text/cron.ts';
-import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { formatPercent } from '../../domain/text/format-percent.ts';
-import { formatRowFilters, formatRowOrder } from '../../domain/runs/row-choice.ts';
 import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
-import { chosenOptions } from '../run/run-spec.ts';
+import { scheduleKeys, scheduledOptions, shownOptions } from '../run/option-flags.ts';
 
 /** A schedule as its owner wants it. */
 export interface ScheduleDefinition {
@@ -33,8 +29,7 @@ export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 's
 
 const text = z.union([z.string(), z.number()]).transform(String);
 
-/** The flags of `enrich schedule set`, which are the keys of a schedule in a file as well. */
-export const scheduleFields = z.strictObject({
+const ownFields = {
   file: text.optional(),
   newest: text.optional(),
   'newest-by': z.enum(['name', 'time'], { error: 'must be name or time' }).optional(),
@@ -47,25 +42,19 @@ export const scheduleFields = z.strictObject({
   'catch-up': text.optional(),
   jitter: text.optional(),
   'pause-on-failure': z.boolean().optional(),
-  'max-credits': text.optional(),
-  'on-budget': z.enum(['finish', 'pause'], { error: 'must be finish or pause' }).optional(),
-  'on-unknown': z.enum(['hold', 'retry'], { error: 'must be hold or retry' }).optional(),
-  'min-match-rate': text.optional(),
-  expect: text.optional(),
-  only: z
-    .union([text, z.array(text)])
-    .transform((only) => [only].flat())
-    .optional(),
-  'order-by': text.optional(),
   'no-budget': z.boolean().optional(),
-  source: text.optional(),
-  mapping: text.optional(),
-  freshness: text.optional(),
-  reveal: text.optional(),
-  waterfall: text.optional(),
-  'max-credits-per-person': text.optional(),
-  'late-deadline': text.optional(),
-});
+};
+
+/** The fields of a run's options. */
+const optionFields: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  scheduleKeys.map(({ key, choices, isRepeatable }) => {
+    if (choices) return [key, z.enum(choices, { error: `must be ${choices.join(' or ')}` }).optional()];
+    return [key, isRepeatable ? z.union([text, z.array(text)]).optional() : text.optional()];
+  }),
+);
+
+/** The flags of `enrich schedule set`, which are the keys of a schedule in a file as well. */
+export const scheduleFields = z.strictObject({ ...optionFields, ...ownFields });
 
 export type ScheduleFields = z.infer<typeof scheduleFields>;
 
@@ -93,23 +82,9 @@ export async function defineSchedule(
   const result = scheduleFields.safeParse(given);
   if (!result.success) throw wrongField(result.error.issues[0]!);
   const fields = result.data;
-  const { mapping, ...flags } = fields;
-  const options = await chosenOptions({
-    source: flags.source,
-    mapping: mapping === undefined ? undefined : resolve(context.folder, mapping),
-    reveal: flags.reveal,
-    waterfall: flags.waterfall,
-    maxCreditsPerPerson: flags['max-credits-per-person'],
-    onBudget: flags['on-budget'],
-    onUnknown: flags['on-unknown'],
-    minMatchRate: flags['min-match-rate'],
-    expect: flags.expect,
-    only: flags.only,
-    orderBy: flags['order-by'],
-  });
-  const maxCredits = creditsOf(fields['max-credits']);
+  const options = await scheduledOptions(flagsOf(fields, context.folder));
   const noBudget = fields['no-budget'] === true;
-  if (maxCredits === null && !noBudget && !context.hasBudget) {
+  if (options.maxCredits === null && !noBudget && !context.hasBudget) {
     throw wrong(
       'max-credits',
       'nothing limits what this schedule may spend',
@@ -129,15 +104,21 @@ export async function defineSchedule(
       group: context.group,
       export: choiceOf(fields, context.folder),
       ...options,
-      maxCredits,
       noBudget,
-      freshness: fields.freshness === undefined ? null : parseFreshness(fields.freshness),
-      lateDeadlineSeconds:
-        fields['late-deadline'] === undefined
-          ? null
-          : parseDuration(fields['late-deadline'], '--late-deadline'),
     },
   };
+}
+
+/** A field as commander names its flag. */
+export function flagName(field: string): string {
+  return field.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function flagsOf(fields: ScheduleFields, folder: string): object {
+  const flags = Object.fromEntries(Object.entries(fields).map(([field, value]) => [flagName(field), value]));
+  return typeof flags['mapping'] === 'string'
+    ? { ...flags, mapping: resolve(folder, flags['mapping']) }
+    : flags;
 }
 
 /** A schedule in the words of its flags, in a fixed order; what is left to the workers' settings is left out. */
@@ -147,24 +128,8 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     ['timezone', definition.timezone],
     [work.export.kind, work.export.from],
     ['newest-by', work.export.kind === 'newest' && work.export.by],
-    ['max-credits', work.maxCredits],
-    ['on-budget', work.onBudget],
-    ['on-unknown', work.onUnknown === 'retry' && work.onUnknown],
-    [
-      'min-match-rate',
-      work.minMatchRate !== null && formatPercent(work.minMatchRate).replace(/(?:\.0)? %/, '%'),
-    ],
-    ['expect', work.expectations],
-    ['only', formatRowFilters(work.only).join('; ') || null],
-    ['order-by', work.orderBy && formatRowOrder(work.orderBy)],
     ['no-budget', work.noBudget && 'yes'],
-    ['source', work.source],
-    ['mapping', work.mapping && JSON.stringify(work.mapping)],
-    ['freshness', work.freshness && formatFreshness(work.freshness)],
-    ['reveal', work.reveal.join(',') || null],
-    ['waterfall', work.waterfall.join(',') || null],
-    ['max-credits-per-person', work.maxCreditsPerPerson],
-    ['late-deadline', work.lateDeadlineSeconds === null ? null : formatDuration(work.lateDeadlineSeconds)],
+    ...shownOptions(work),
     ['overlap', definition.overlap],
     ['catch-up', formatDuration(definition.catchUpSeconds)],
     ['jitter', definition.jitterSeconds > 0 && formatDuration(definition.jitterSeconds)],
@@ -239,13 +204,6 @@ function cronOf(line: string): string {
 function timezoneOf(name: string): string {
   if (isTimeZone(name)) return name;
   throw wrong('timezone', `there is no time zone "${name}"`, 'write it as in Europe/Berlin, or UTC');
-}
-
-function creditsOf(number: string | undefined): string | null {
-  if (number === undefined) return null;
-  const credits = parseCredits(number);
-  if (credits !== undefined) return formatCredits(credits);
-  throw wrong('max-credits', `"${number}" is not a number of credits`, 'write a number such as 500 or 12.5');
 }
 
 function wrongField(issue: z.core.$ZodIssue): Problem {

@@ -3,7 +3,7 @@ import type { Generated } from 'kysely';
 import type { StatusReason } from '../../contract.ts';
 import type { ExportProfile } from '../../domain/runs/expectations.ts';
 import type { MatchRate } from '../../domain/runs/match-rate.ts';
-import type { RunOptions } from '../run-options.ts';
+import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 
 export interface RunsTable {

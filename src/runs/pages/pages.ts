@@ -8,7 +8,7 @@ import { joinFreshLookups, type Asked } from '../planning/fresh-lookups.ts';
 import { registerPage } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
-import type { RunOptions } from '../../db/run-options.ts';
+import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** `Asked` of a run's options. */

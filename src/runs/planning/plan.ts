@@ -13,7 +13,7 @@ import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
 import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
 import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
-import { optionsThatDecide, type RunOptions } from '../../db/run-options.ts';
+import { optionsThatDecide, type RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** The priority is no part of the plan: `enrich backfill` applies the plan that `enrich plan` has shown. */

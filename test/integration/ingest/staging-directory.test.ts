@@ -12,7 +12,7 @@ import {
   type ObtainedExport,
 } from '../../../src/ingest/sources/obtain-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import type { RunOptions } from '../../../src/db/run-options.ts';
+import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 
 let warehouse: TestWarehouse;

@@ -3,7 +3,7 @@ import type { RunStatus } from '../../../src/contract.ts';
 import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, hasRunsOf, setRunStatus } from '../../../src/runs/runs.ts';
-import type { RunOptions } from '../../../src/db/run-options.ts';
+import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 
 let warehouse: TestWarehouse;

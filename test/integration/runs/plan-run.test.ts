@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunOptions } from '../../../src/db/run-options.ts';
+import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';

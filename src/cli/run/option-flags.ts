@@ -1,0 +1,340 @@
+import { Option, type Command } from 'commander';
+import type { Overrides } from '../../config/settings.ts';
+import type { Setting } from '../../config/settings-schema.ts';
+import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
+import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { parseExpectations } from '../../domain/runs/expectations.ts';
+import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
+import {
+  formatRowFilters,
+  formatRowOrder,
+  parseRowFilters,
+  parseRowOrder,
+} from '../../domain/runs/row-choice.ts';
+import { optionsSetBy, type ChosenOptions, type ScheduledOptions } from '../../domain/runs/run-options.ts';
+import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
+import { withoutPersonalData } from '../../telemetry/log.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { readMapping } from './mapping-proposal.ts';
+
+type FlagOptions = ChosenOptions & ScheduledOptions;
+
+/** The texts after a flag: none without the flag, several of a flag that is repeatable. */
+type Texts = readonly string[];
+
+interface OptionFlag<Value> {
+  readonly flag: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+  readonly repeatable?: boolean;
+  /** Refuses a wrong text as commander does. */
+  readonly parse?: (text: string) => unknown;
+  /** The setting that the flag overrides in a command. */
+  readonly setting?: Setting;
+  /**
+   * Reads the option, or its default.
+   *
+   * @param textsOf the texts of another flag that the option depends on
+   * @throws Problem
+   */
+  readonly read: (texts: Texts, textsOf: (name: keyof FlagOptions) => Texts) => Value | Promise<Value>;
+  /** The option of a schedule as its flag has it; null: not shown. Without this, the value itself. */
+  readonly show?: (value: NonNullable<Value>) => string | null;
+}
+
+/**
+ * The flags of a run's options, in the order of `--help`. Options of `src/domain/runs/run-options.ts` that a flag sets
+ * have a line here; commands, schedules and files of schedules follow this table.
+ */
+const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
+  source: {
+    flag: '--source <name>',
+    description: 'name of the CRM in the warehouse (default: recognised from the header)',
+    read: ([name]) => name ?? null,
+  },
+  mapping: {
+    flag: '--mapping <file>',
+    description: 'JSON or YAML file that assigns columns',
+    read: ([file]) => (file === undefined ? null : readMapping(file)),
+    show: (mapping) => JSON.stringify(mapping),
+  },
+  maxCredits: {
+    flag: '--max-credits <n>',
+    description: 'maximum credits per run (MAX_CREDITS_PER_RUN)',
+    setting: 'MAX_CREDITS_PER_RUN',
+    read: ([number]) =>
+      number === undefined ? null : creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
+  },
+  onBudget: {
+    flag: '--on-budget <what>',
+    description:
+      'when a budget is empty: finish, with the rest over budget, or pause until the budget is raised or its ' +
+      'next period begins (default: finish for --max-credits and in schedules; pause for other budgets)',
+    choices: ['finish', 'pause'],
+    read: ([policy]) => (policy === 'finish' || policy === 'pause' ? policy : null),
+  },
+  minMatchRate: {
+    flag: '--min-match-rate <share>',
+    description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
+    read: ([share]) => (share === undefined ? null : shareOf('--min-match-rate', share)),
+    show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
+  },
+  expectations: {
+    flag: '--expect <rules>',
+    description:
+      'what the export must be like, or the run pauses before it spends: none, usual, or rules such as ' +
+      'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
+    read: ([rules]) => (rules === undefined ? null : expectationsOf(rules)),
+  },
+  only: {
+    flag: '--only <choice>',
+    description: 'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
+    repeatable: true,
+    read: (choices) => parseRowFilters(withoutPeople(choices)),
+    show: (only) => formatRowFilters(only).join('; ') || null,
+  },
+  orderBy: {
+    flag: '--order-by <column>',
+    description: 'column that orders the people to ask for, lowest value first; with desc: highest',
+    read: ([column]) => (column === undefined ? null : parseRowOrder(column)),
+    show: formatRowOrder,
+  },
+  onUnknown: {
+    flag: '--on-unknown <what>',
+    description:
+      'people of a call whose answer is lost: hold until you decide, or retry once at the price of both calls ' +
+      '(default: hold)',
+    choices: ['hold', 'retry'],
+    read: ([what]) => (what === 'retry' ? 'retry' : 'hold'),
+    show: (what) => (what === 'retry' ? what : null),
+  },
+  freshness: {
+    flag: '--freshness <clocks>',
+    description:
+      'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
+    setting: 'FRESHNESS',
+    read: ([clocks]) => (clocks === undefined ? null : parseFreshness(clocks)),
+    show: formatFreshness,
+  },
+  reveal: {
+    flag: '--reveal <what>',
+    description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
+    read: ([fields]) => extrasOf('reveal', fields),
+    show: (fields) => fields.join(',') || null,
+  },
+  waterfall: {
+    flag: '--waterfall <what>',
+    description: 'fields to ask further vendors for: phone, email, or phone,email',
+    read: ([fields]) => extrasOf('waterfall', fields),
+    show: (fields) => fields.join(',') || null,
+  },
+  maxCreditsPerPerson: {
+    flag: '--max-credits-per-person <n>',
+    description: 'maximum credits per person; required with --waterfall',
+    read: ([credits], textsOf) => ceilingOf(credits, textsOf('waterfall').length > 0),
+  },
+  lateDeadlineSeconds: {
+    flag: '--late-deadline <duration>',
+    description: 'time to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
+    setting: 'LATE_RESULTS_DEADLINE',
+    read: ([duration]) => (duration === undefined ? null : parseDuration(duration, '--late-deadline')),
+    show: formatDuration,
+  },
+  pilot: {
+    flag: '--pilot <n>',
+    description: 'people to ask for first, a sample of all kinds of rows; the run then shows their results',
+    parse: wholeNumber(1, 100_000),
+    read: ([people]) => (people === undefined ? null : Number(people)),
+  },
+  maxCostPerEmail: {
+    flag: '--max-cost-per-email <n>',
+    description: 'credits per email above which the run pauses after its pilot',
+    read: ([credits], textsOf) => costPerEmailOf(credits, textsOf('pilot').length > 0),
+  },
+};
+
+const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
+const optionsOfCommands = optionsSetBy('flag', 'flag of commands');
+const optionsOfSchedules = optionsSetBy('flag', 'flag or setting').toSorted(
+  (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
+);
+
+/** Adds the flags of a run's options to a command. */
+export function withOptionFlags(command: Command): Command {
+  for (const name of inHelpOrder) command.addOption(commanderOption(name));
+  return command;
+}
+
+/** Adds the flags of the options that a schedule passes on. */
+export function withScheduleFlags(command: Command): Command {
+  for (const name of optionsOfSchedules) command.addOption(commanderOption(name));
+  return command;
+}
+
+function commanderOption(name: keyof FlagOptions): Option {
+  const { flag, description, choices, repeatable, parse } = optionFlags[name];
+  const option = new Option(flag, description);
+  if (choices) option.choices(choices);
+  if (parse) option.argParser(parse);
+  if (repeatable) option.argParser((text: string, before: Texts | undefined) => [...(before ?? []), text]);
+  return option;
+}
+
+/** The keys of these options in a file of schedules. */
+export const scheduleKeys = optionsOfSchedules.map((name) => {
+  const { choices, repeatable } = optionFlags[name];
+  return { key: commanderOption(name).name(), choices, isRepeatable: repeatable === true };
+});
+
+/**
+ * The options that the flags of a command choose.
+ *
+ * @param flags as commander names them
+ * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
+ */
+export function chosenOptions(flags: object): Promise<ChosenOptions> {
+  return readOptions(flags, optionsOfCommands);
+}
+
+/**
+ * The options of a schedule.
+ *
+ * @param flags as commander names them
+ * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
+ */
+export function scheduledOptions(flags: object): Promise<ScheduledOptions> {
+  return readOptions(flags, optionsOfSchedules);
+}
+
+async function readOptions<Name extends keyof FlagOptions>(
+  flags: object,
+  names: readonly Name[],
+): Promise<Pick<FlagOptions, Name>> {
+  const textsOf = (name: keyof FlagOptions): Texts => {
+    const given = (flags as Readonly<Record<string, unknown>>)[commanderOption(name).attributeName()];
+    return given === undefined ? [] : [given].flat().map(String);
+  };
+  const options: [Name, unknown][] = [];
+  for (const name of names) options.push([name, await optionFlags[name].read(textsOf(name), textsOf)]);
+  return Object.fromEntries(options) as Pick<FlagOptions, Name>;
+}
+
+/** The settings that flags override. */
+export function settingsOfOptions(flags: object): Overrides {
+  const given = flags as Readonly<Record<string, string | undefined>>;
+  return Object.fromEntries(
+    inHelpOrder.flatMap((name) => {
+      const { setting } = optionFlags[name];
+      return setting ? [[setting, given[commanderOption(name).attributeName()]]] : [];
+    }),
+  );
+}
+
+/** The options of a schedule as its flags have them; null: not shown. */
+export function shownOptions(options: ScheduledOptions): [string, string | null][] {
+  return optionsOfSchedules.map((name) => [commanderOption(name).name(), shown(name, options[name])]);
+}
+
+function shown<Name extends keyof FlagOptions>(
+  name: Name,
+  value: FlagOptions[Name] | undefined,
+): string | null {
+  const { show = String } = optionFlags[name];
+  return value === null || value === undefined ? null : show(value);
+}
+
+function expectationsOf(text: string): string {
+  parseExpectations(text);
+  return text.trim();
+}
+
+/** The choice is kept with the run and shown in Temporal, where no person may be named. */
+function withoutPeople(choices: Texts): Texts {
+  if (choices.every((text) => withoutPersonalData(text) === text)) return choices;
+  throw new Problem('setting.invalid', 'this looks like it names a person', {
+    where: '--only',
+    next: 'choose by a column that describes people, such as a stage or a country; or shorten the file',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** `40%` or `0.4`, as a share from 0 to 1. */
+function shareOf(flag: string, text: string): number {
+  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
+  const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
+  if (share >= 0 && share <= 1) return share;
+  throw new Problem('setting.invalid', `"${text}" is no share`, {
+    where: flag,
+    next: 'write 40% or 0.4',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function costPerEmailOf(text: string | undefined, hasPilot: boolean): string | null {
+  if (text === undefined) return null;
+  const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
+  if (hasPilot) return credits;
+  throw new Problem('setting.invalid', 'only a pilot is judged by it', {
+    where: '--max-cost-per-email',
+    next: 'add --pilot N, such as --pilot 200',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function creditsOf(flag: string, text: string, next: string): string {
+  const credits = parseCredits(text);
+  if (credits !== undefined) return formatCredits(credits);
+  throw new Problem('setting.invalid', `"${text}" is not a number of credits`, {
+    where: flag,
+    next,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** `phone,email` in a fixed order, so that the same options in another order give the same run key. */
+function extrasOf<Name extends keyof typeof extraNames>(
+  option: Name,
+  text: string | undefined,
+): ExtraNames<Name> {
+  if (text === undefined) return [];
+  const given = new Set(
+    text
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
+  );
+  const names: ExtraNames<Name> = extraNames[option];
+  const known = names.filter((name) => given.delete(name));
+  if (given.size === 0 && known.length > 0) return known;
+  throw new Problem('setting.invalid', `"${text}" is not what can be asked for`, {
+    where: `--${option}`,
+    next: `write ${names.join(', ')}, or ${names.join(',')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** A waterfall's vendors have prices that the service does not fix: its owner has to say what one person may cost. */
+function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
+  const usage = (what: string, next: string): Problem =>
+    new Problem('credits.no-ceiling', what, {
+      where: '--max-credits-per-person',
+      next,
+      exitCode: exitCodes.usage,
+    });
+  if (!waterfall) {
+    if (text === undefined) return null;
+    throw usage('only a waterfall has prices that need a ceiling', 'leave it out, or add --waterfall');
+  }
+  if (text === undefined) {
+    throw usage(
+      'a waterfall has no fixed price, and the run has no maximum per person',
+      'add --max-credits-per-person, such as 20, or remove --waterfall',
+    );
+  }
+  const credits = parseCredits(text);
+  if (credits === undefined || credits === 0n)
+    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
+  return formatCredits(credits);
+}

@@ -1,0 +1,134 @@
+import type { ExtraNames } from '../late-results/delivery-kinds.ts';
+import type { BudgetPolicy } from '../money/budget-policy.ts';
+import type { Freshness } from './freshness.ts';
+import type { RowFilter, RowOrder } from './row-choice.ts';
+
+/**
+ * What a run was asked to do, beside the file. The column `runs.options`. Flags are read in
+ * `src/cli/run/option-flags.ts`.
+ */
+export interface RunOptions {
+  /** Address of the service, or `sandbox`: answers of another service do not count. */
+  readonly service: string;
+  /**
+   * `workers`: the run began on a Temporal server, whose workers may have another service.
+   * `command`: the service is that of the command, and no worker of another service sends a call.
+   */
+  readonly serviceOf: 'command' | 'workers';
+  readonly source: string | null;
+  /** The schedule that began the run, or null. */
+  readonly schedule: string | null;
+  /** Content of the mapping file, or null. */
+  readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly maxCredits: string | null;
+  readonly reveal: ExtraNames<'reveal'>;
+  readonly waterfall: ExtraNames<'waterfall'>;
+  /** Decimal text; set with a waterfall, whose prices the service does not fix. */
+  readonly maxCreditsPerPerson: string | null;
+  /** How long the run waits for late results after an answer. */
+  readonly lateDeadlineSeconds: number;
+  readonly freshness: Freshness;
+  /** Calls of a higher priority go first: `runPriorities` of the contract. */
+  readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
+  /** What the run does when a budget is empty; null: the default of the budget (`policyOf`). */
+  readonly onBudget: BudgetPolicy | null;
+  /** `retry`: people whose call is unknown are asked for once more, at the price of both calls. */
+  readonly onUnknown: 'hold' | 'retry';
+  /** Number of people who are asked for first; the quality gates then decide whether the run continues. */
+  readonly pilot: number | null;
+  /** Share from 0 to 1 below which a run stops. */
+  readonly minMatchRate: number | null;
+  /** Decimal text: a pilot whose emails cost more stops its run. */
+  readonly maxCostPerEmail: string | null;
+  /** What `parseExpectations` reads; null: the export may have any form. */
+  readonly expectations: string | null;
+  /** Rows that are asked for; empty: all. */
+  readonly only: readonly RowFilter[];
+  /** Who is asked first; null: the order of the file. */
+  readonly orderBy: RowOrder | null;
+}
+
+/**
+ * What an option decides.
+ * - `people`: whom the run asks for, and for which fields.
+ * - `manner`: price, order and priority. Another value begins another run, and finds the file enriched before.
+ * - `waiting`: the time for late results. Another value continues the same run.
+ * - `gate`: when the run pauses or ends early. A repeated command changes it in the run that it continues.
+ * - `start`: how the run began. Another value continues the same run.
+ */
+type Decides = 'people' | 'manner' | 'waiting' | 'gate' | 'start';
+
+/**
+ * Who sets an option.
+ * - `flag`: a flag of commands and of schedules.
+ * - `flag or setting`: the same; without the flag a command has its own setting, and a schedule the workers' setting.
+ * - `flag of commands`: runs of schedules have null.
+ * - `product`: no flag sets it.
+ */
+type SetBy = 'flag' | 'flag or setting' | 'flag of commands' | 'product';
+
+interface OptionFacts {
+  readonly decides: Decides;
+  readonly setBy: SetBy;
+}
+
+const facts = {
+  service: { decides: 'people', setBy: 'product' },
+  source: { decides: 'people', setBy: 'flag' },
+  mapping: { decides: 'people', setBy: 'flag' },
+  reveal: { decides: 'people', setBy: 'flag' },
+  waterfall: { decides: 'people', setBy: 'flag' },
+  only: { decides: 'people', setBy: 'flag' },
+  maxCredits: { decides: 'manner', setBy: 'flag or setting' },
+  maxCreditsPerPerson: { decides: 'manner', setBy: 'flag' },
+  freshness: { decides: 'manner', setBy: 'flag or setting' },
+  priority: { decides: 'manner', setBy: 'product' },
+  onUnknown: { decides: 'manner', setBy: 'flag' },
+  orderBy: { decides: 'manner', setBy: 'flag' },
+  lateDeadlineSeconds: { decides: 'waiting', setBy: 'flag or setting' },
+  onBudget: { decides: 'gate', setBy: 'flag' },
+  minMatchRate: { decides: 'gate', setBy: 'flag' },
+  maxCostPerEmail: { decides: 'gate', setBy: 'flag of commands' },
+  expectations: { decides: 'gate', setBy: 'flag' },
+  pilot: { decides: 'start', setBy: 'flag of commands' },
+  serviceOf: { decides: 'start', setBy: 'product' },
+  schedule: { decides: 'start', setBy: 'product' },
+} as const satisfies Readonly<Record<keyof RunOptions, OptionFacts>>;
+
+const names = Object.keys(facts) as readonly (keyof RunOptions)[];
+
+type NamesSetBy<By extends SetBy> = {
+  [Name in keyof RunOptions]: (typeof facts)[Name]['setBy'] extends By ? Name : never;
+}[keyof RunOptions];
+
+/** The names of the options that decide one of these. */
+export function optionsThatDecide(...kinds: readonly Decides[]): (keyof RunOptions)[] {
+  return names.filter((name) => kinds.includes(facts[name].decides));
+}
+
+/** The names of the options that are set by one of these. */
+export function optionsSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSetBy<By>[] {
+  const wanted: readonly SetBy[] = kinds;
+  return names.filter((name): name is NamesSetBy<By> => wanted.includes(facts[name].setBy));
+}
+
+/** Options that have no setting, from the flags of a command. */
+export type ChosenOptions = Pick<RunOptions, NamesSetBy<'flag' | 'flag of commands'>>;
+
+/** Options of a schedule. Null in an option that has a setting: the workers' setting applies. */
+export type ScheduledOptions = Pick<RunOptions, NamesSetBy<'flag'>> & {
+  readonly [Name in NamesSetBy<'flag or setting'>]: RunOptions[Name] | null;
+};
+
+/** The options that only commands have, as runs of schedules have them. */
+type WithoutCommandOptions = { readonly [Name in NamesSetBy<'flag of commands'>]: null };
+
+/** The options of a schedule's runs that its flags decide; options with a setting are left to the caller. */
+export function optionsOfSchedule(
+  scheduled: ScheduledOptions,
+): Pick<RunOptions, NamesSetBy<'flag'>> & WithoutCommandOptions {
+  return Object.fromEntries([
+    ...optionsSetBy('flag').map((name) => [name, scheduled[name]]),
+    ...optionsSetBy('flag of commands').map((name) => [name, null]),
+  ]) as Pick<RunOptions, NamesSetBy<'flag'>> & WithoutCommandOptions;
+}

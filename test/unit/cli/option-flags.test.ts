@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { chosenOptions, scheduledOptions, shownOptions } from '../../../src/cli/run/option-flags.ts';
+
+it('chosenOptions() stores the names of --reveal in a fixed order', async () => {
+  const { reveal } = await chosenOptions({ reveal: 'Phone, email' });
+  expect(reveal).toEqual(['email', 'phone']);
+});
+
+it.each(['fax', 'email,fax', ''])(
+  'chosenOptions() refuses --reveal "%s" and lists the names',
+  async (reveal) => {
+    await expect(chosenOptions({ reveal })).rejects.toMatchObject({
+      type: 'setting.invalid',
+      where: '--reveal',
+      next: 'write email, phone, or email,phone',
+    });
+  },
+);
+
+it('shownOptions() shows every flag of a schedule as it was given', async () => {
+  const given = {
+    source: 'hubspot',
+    maxCredits: '500',
+    onBudget: 'pause',
+    minMatchRate: '40%',
+    expect: 'usual',
+    only: ['Stage=lead', 'Country=DE'],
+    orderBy: 'Score desc',
+    onUnknown: 'retry',
+    freshness: 'enriched=90d,not_found=30d',
+    reveal: 'email,phone',
+    waterfall: 'phone',
+    maxCreditsPerPerson: '20',
+    lateDeadline: '12h',
+  };
+  expect(Object.fromEntries(shownOptions(await scheduledOptions(given)))).toEqual({
+    source: 'hubspot',
+    mapping: null,
+    'max-credits': '500',
+    'on-budget': 'pause',
+    'min-match-rate': '40%',
+    expect: 'usual',
+    only: 'Stage=lead; Country=DE',
+    'order-by': 'Score desc',
+    'on-unknown': 'retry',
+    freshness: 'enriched=90d,not_found=30d',
+    reveal: 'email,phone',
+    waterfall: 'phone',
+    'max-credits-per-person': '20',
+    'late-deadline': '12h',
+  });
+});
+
+it('shownOptions() shows no default of a schedule', async () => {
+  const shown = shownOptions(await scheduledOptions({}));
+  expect(shown.filter(([, text]) => text !== null)).toEqual([]);
+});
