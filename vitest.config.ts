@@ -1,15 +1,21 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** Files of 100 seconds and more, in which tests wait most of the time: for a killed worker's heartbeat, for a window. */
+const waitingLongest = ['kill', 'steer', 'call-faults', 'two-workers', 'late-faults'];
+
 /**
- * End-to-end tests first: each file takes up to two minutes, and one that begins last keeps the other processes
- * waiting. Then one project after another, because a process is kept only for files of its own project.
+ * End-to-end tests first: a long file that begins last keeps the other processes waiting. Then one project after
+ * another, because a process is kept only for files of its own project.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const rank = ({ moduleId, project }: TestSpecification): number =>
-      moduleId.includes('/test/end-to-end/') ? -1 : ['database', 'workflow', 'unit'].indexOf(project.name);
+    const rank = ({ moduleId, project }: TestSpecification): number => {
+      if (!moduleId.includes('/test/end-to-end/'))
+        return ['database', 'workflow', 'unit'].indexOf(project.name);
+      return waitingLongest.some((name) => moduleId.endsWith(`/${name}.test.ts`)) ? -2 : -1;
+    };
     return sorted.sort((one, other) => rank(one) - rank(other));
   }
 }
@@ -41,9 +47,8 @@ export default defineConfig({
     // Only for what hangs: a machine under load starts the processes of an end-to-end test several times slower.
     testTimeout: 300_000,
     hookTimeout: 120_000,
-    // More than the two cores that it is made for: `steer.test.ts` alone leaves both idle for three fifths of its two minutes, such
-    // as while it waits for the heartbeat of a worker that was killed, and takes both in between.
-    maxWorkers: 4,
+    // More than the two cores that it is made for: the files that wait longest leave most of both cores idle.
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
   },
 });

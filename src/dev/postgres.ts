@@ -71,6 +71,8 @@ const throwAway: Readonly<Record<string, string>> = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
+  // A worker looks at each database once in this time, and a test run has a hundred of them.
+  autovacuum_naptime: '10min',
 };
 
 /**

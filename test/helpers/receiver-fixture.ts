@@ -73,12 +73,12 @@ export interface RawConnection {
 }
 
 export async function openReceiverFixture(): Promise<ReceiverFixture> {
-  const database = await createTestDatabase();
-  const warehouse = openWarehouse(database.databaseUrl, { connections: 16, connectMilliseconds: 2_000 });
+  const databaseUrl = await createTestDatabase();
+  const warehouse = openWarehouse(databaseUrl, { connections: 16, connectMilliseconds: 2_000 });
   const attempt = await admitAttempt(warehouse);
   const tasks: (() => Promise<unknown>)[] = [];
   return {
-    databaseUrl: database.databaseUrl,
+    databaseUrl,
     warehouse,
     attempt,
     receive: async (into = warehouse) => {
@@ -98,10 +98,7 @@ export async function openReceiverFixture(): Promise<ReceiverFixture> {
       while (pool.waitingCount > 0 || pool.idleCount < pool.totalCount) await sleep(5);
       await pool.query('delete from enrichment.webhook_deliveries');
     },
-    close: async () => {
-      await warehouse.close();
-      await database.drop();
-    },
+    close: () => warehouse.close(),
   };
 }
 

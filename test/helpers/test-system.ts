@@ -24,7 +24,7 @@ import { batchesReadyAt, countActions } from './temporal-actions.ts';
 import { checkOutput } from './output-schemas.ts';
 import { runHere } from './run-here.ts';
 import { startWorkerHere, type WorkerHere } from './worker-here.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase } from './database.ts';
 import { expectRebuildEqual } from './value-promise.ts';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -51,24 +51,22 @@ export class TestSystem {
   readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
   readonly sandbox: RunningSandbox;
   readonly warehouse: Warehouse;
-  readonly #database: TestDatabase;
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
   #worker: WorkerHere | undefined;
   #client: Promise<Client> | undefined;
   #samples = 0;
 
-  constructor(sandbox: RunningSandbox, database: TestDatabase) {
+  constructor(sandbox: RunningSandbox, databaseUrl: string) {
     this.sandbox = sandbox;
-    this.#database = database;
-    this.warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+    this.warehouse = openWarehouse(databaseUrl, { connections: 2 });
     this.#environment = {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
       ...(process.env['TEMPORAL_CLI_PATH'] && { TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'] }),
       ...(process.env['XDG_CACHE_HOME'] && { XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'] }),
       ENRICH_DATA_DIR: join(this.directory, 'state'),
-      DATABASE_URL: database.databaseUrl,
+      DATABASE_URL: databaseUrl,
       ENRICHMENT_BASE_URL: sandbox.baseUrl,
       ENRICHMENT_API_KEY: defaultApiKey,
     };
@@ -312,7 +310,6 @@ export class TestSystem {
       await this.#stack?.release();
       await this.warehouse.close();
       await this.sandbox.close();
-      await this.#database.drop();
       rmSync(this.directory, { recursive: true, force: true });
     }
   }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../src/db/database.ts';
 import { alignMatches } from '../../src/domain/identity/alignment.ts';
 import { decidePerson } from '../../src/domain/identity/decide-person.ts';
 import { identityKeys } from '../../src/domain/identity/identity-keys.ts';
@@ -14,7 +15,7 @@ import { emailHashes } from '../../src/people/email-hashes.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
-import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
+import { openTestWarehouse } from '../helpers/database.ts';
 import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/identity-world.ts';
 import { answerBatch, runningRunOf } from '../helpers/scripted-calls.ts';
 
@@ -168,13 +169,13 @@ describe('identity across calls', () => {
 
 describe('identity across calls, in the warehouse', () => {
   const { signal } = new AbortController();
-  let warehouse: TestWarehouse;
+  let warehouse: Warehouse;
 
   beforeAll(async () => {
     warehouse = await openTestWarehouse();
   });
 
-  afterAll(() => warehouse.drop());
+  afterAll(() => warehouse.close());
 
   /** In an order in which nothing refers to a deleted row. */
   const tables = (

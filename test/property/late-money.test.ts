@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../src/db/database.ts';
 import { lateKindsOf } from '../../src/domain/late-results/delivery-kinds.ts';
 import {
   countUncovered,
@@ -11,7 +12,7 @@ import { lateBill, type PricedPart } from '../../src/domain/late-results/late-bi
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { storePolled } from '../../src/late-results/deliveries.ts';
 import { markExpiredUnknown } from '../../src/late-results/late-polls.ts';
-import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
+import { openTestWarehouse } from '../helpers/database.ts';
 import {
   callWithPhones,
   drainCall,
@@ -29,13 +30,13 @@ const cases = Number(process.env['LATE_MONEY_CASES'] ?? 40);
 /** Calls of one day's budget, side by side. */
 const atOnce = 4;
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 it(`the rules settle ${ruleCases} calls for what was billed, and none for less while results are to come`, () => {
   fc.assert(fc.property(lateCase, playByRules), { numRuns: ruleCases });

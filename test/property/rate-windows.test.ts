@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../src/db/database.ts';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
 import {
   abandonCall,
@@ -9,7 +10,7 @@ import {
   ownFreeSlots,
   releaseSlot,
 } from '../../src/ledger/rate-windows.ts';
-import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
+import { openTestWarehouse } from '../helpers/database.ts';
 
 const cases = Number(process.env['RATE_WINDOW_CASES'] ?? 15);
 const calls = { service: 'test', scope: matchScope };
@@ -21,7 +22,7 @@ const limitsOfProcesses: readonly (readonly RateLimit[])[] = [
   ],
 ];
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let now = 0;
 let callCount = 0;
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
     set search_path = test_clock, pg_catalog, enrichment`);
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 /** What happens, by the number of a call; `milliseconds` pass before. */
 type Event = { readonly milliseconds: number } & (

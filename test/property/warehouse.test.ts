@@ -2,12 +2,13 @@ import { randomInt } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../src/db/database.ts';
 import { readChanges } from '../../src/people/read-changes.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
-import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
+import { openTestWarehouse } from '../helpers/database.ts';
 import { everything } from '../helpers/everything.ts';
 import { sequence, type Step } from '../helpers/warehouse-steps.ts';
 import { openWorlds, type World } from '../helpers/warehouse-world.ts';
@@ -22,13 +23,13 @@ const perDatabase = 100;
 const atOnce = 3;
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 /** After which steps retention removes all that it may: of every sequence of a database at once. */
 const retention = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });

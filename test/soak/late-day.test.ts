@@ -2,10 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../src/db/database.ts';
 import type { LateResultsStatus } from '../../src/contract.ts';
 import { syncRunResults } from '../../src/late-results/drain-deliveries.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
-import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
+import { openTestWarehouse } from '../helpers/database.ts';
 import { backlogOfPolls } from '../helpers/late-calls.ts';
 import { Stage } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
@@ -19,7 +20,7 @@ import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
  * The workflow, the Temporal server, the ledger and the polls are the product's own. Timers fire at once, and the
  * database's clock is put forward by the time that they would have taken.
  */
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let stage: Stage;
 
 beforeAll(async () => {
@@ -31,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stage.close();
-  await warehouse.drop();
+  await warehouse.close();
 });
 
 const pollAfterSeconds = 900;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { storeDelivery } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
@@ -11,19 +12,19 @@ import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { outcomesOf } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 async function contact(contactId: string): Promise<Record<string, unknown> | undefined> {
   const { rows } = await warehouse.pool.query('select * from enriched_contacts where contact_id = $1', [

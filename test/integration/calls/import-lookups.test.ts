@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
 import { importLookups } from '../../../src/people/lookup-history.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 import { insertLookup } from '../../helpers/lookups.ts';
 
 const profile = { reveal: [], waterfall: [], service: 'test' };
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 /** Takes rows as asked for so many seconds ago. */
 async function remember(rows: readonly StagedRow[], seconds: number, options = profile): Promise<number> {

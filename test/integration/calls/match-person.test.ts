@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
   'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/open-people.ts';
 import { openBatch } from '../../../src/calls/open-batch.ts';
@@ -9,16 +10,16 @@ import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, stagedRun, testSpec } from '../../helpers/rows.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const rateLimits = [{ calls: 1, seconds: 60 }];
 const limits = { service: 'test', rateLimits, budgets: {} };

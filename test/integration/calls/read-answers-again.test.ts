@@ -1,17 +1,18 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { readAnswersAgain } from '../../../src/calls/read-answers-again.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 const { signal } = new AbortController();
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 it('readAnswersAgain() fills observations from stored bodies, once, and leaves those without a body', async () => {
   const call = await callWithPhones(warehouse);

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
@@ -20,18 +21,18 @@ import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { keyOfId } from '../../../src/people/observation.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 
 const { signal } = new AbortController();
 const undoNote = { by: 'test', reason: undefined };
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 let names = 0;
 

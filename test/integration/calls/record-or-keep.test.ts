@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts';
 import { recordOrKeep } from '../../../src/calls/record-or-keep.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/late-calls.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 async function record(call: PhonesCall, id: string, price: bigint): ReturnType<typeof recordOrKeep> {
   return recordOrKeep(warehouse, await getRun(warehouse, call.runId), {

@@ -3,16 +3,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../../src/cli/doctor/doctor-checks.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import { readConfig } from '../../../src/config/settings.ts';
-import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
 import { startTestTemporal } from '../../helpers/temporal.ts';
 
 const key = 'canary-key-1f9a';
 const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
-let databases: TestDatabase[] = [];
 let service: Server;
 let baseUrl: string;
 
@@ -35,20 +34,9 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-afterEach(async () => {
-  for (const created of databases) await created.drop();
-  databases = [];
-});
-
 async function finding(part: string, settings: Record<string, string>): Promise<Finding> {
   const findings = await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings }));
   return findings.find((candidate) => candidate.part === part)!;
-}
-
-async function database(options: { empty?: boolean } = {}): Promise<string> {
-  const created = await createTestDatabase(options);
-  databases.push(created);
-  return created.databaseUrl;
 }
 
 describe('the doctor', () => {
@@ -132,8 +120,8 @@ describe('the doctor', () => {
   });
 
   it('enrich doctor says what a database still lacks, and changes nothing', async () => {
-    const empty = await database({ empty: true });
-    const migrated = await database();
+    const empty = await createTestDatabase({ empty: true });
+    const migrated = await createTestDatabase();
     for (let time = 0; time < 2; time++) {
       expect((await finding('database', { DATABASE_URL: empty })).what).toContain(
         'no tables yet: the next command makes them (enrich migrate does nothing else)',
@@ -143,7 +131,7 @@ describe('the doctor', () => {
   });
 
   it('enrich doctor finds a database that refuses the password, and a missing Temporal', async () => {
-    const url = new URL(await database());
+    const url = new URL(await createTestDatabase());
     url.password = 'canary-password-77';
     const settings = { ENRICH_DATA_DIR: home, DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
     const findings = await examine(readConfig(settings));
@@ -194,12 +182,12 @@ describe('the doctor', () => {
     expect(found).toBe('ok');
     expect(what).toContain(`${folder} has 1.5 GB, of them 1.2 GB the database`);
     expect(what).toContain('RETENTION is not set: enrich prune removes nothing');
-    const retention = { ...state, RETENTION: 'answers=30d', DATABASE_URL: await database() };
+    const retention = { ...state, RETENTION: 'answers=30d', DATABASE_URL: await createTestDatabase() };
     expect((await finding('disk', retention)).what).toContain('enrich prune would remove nothing');
   });
 
   it('enrich doctor prints no secret', async () => {
-    const url = new URL(await database());
+    const url = new URL(await createTestDatabase());
     const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, DATABASE_URL: url.href };
     const told = JSON.stringify(await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings })));
     expect(told).not.toContain(key);

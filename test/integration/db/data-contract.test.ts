@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { attemptStatuses } from '../../../src/domain/money/attempt-status.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import {
@@ -8,10 +9,10 @@ import {
   readContract,
   type ContractTable,
 } from '../../helpers/data-contract.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
 const dbt = new URL('../../../dbt/', import.meta.url);
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let tables: readonly ContractTable[];
 
 beforeAll(async () => {
@@ -19,7 +20,7 @@ beforeAll(async () => {
   tables = await readContract(warehouse);
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 it('schemas/tables.yaml describes the migrated database', async () => {
   await expect(contractYaml(tables)).toMatchFileSnapshot('../../../schemas/tables.yaml');

@@ -3,21 +3,20 @@ import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrate, migrations, pendingMigrations } from '../../../src/db/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
 
-let database: TestDatabase;
+let databaseUrl: string;
 let pool: pg.Pool;
 
 beforeEach(async () => {
-  database = await createTestDatabase({ empty: true });
-  pool = new pg.Pool({ connectionString: database.databaseUrl });
+  databaseUrl = await createTestDatabase({ empty: true });
+  pool = new pg.Pool({ connectionString: databaseUrl });
   // `drop` may find a connection that is just being ended, and end it first.
   pool.on('connect', (client) => client.on('error', () => {}));
 });
 
 afterEach(async () => {
   await pool.end();
-  await database.drop();
 });
 
 /** Names of the migrations, as their files are named. */
@@ -39,9 +38,9 @@ const nextMigrations = {
 
 describe('migrating', () => {
   it('migrate() runs once when several processes begin at the same moment', async () => {
-    const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(database.databaseUrl)));
+    const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(databaseUrl)));
     expect(migrated.flatMap(({ done }) => done).sort()).toEqual(all);
-    expect(await pendingMigrations(database.databaseUrl)).toEqual([]);
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
   });
 
   it('migrate() fails with a readable error if its connection ends in the middle', async () => {
@@ -53,17 +52,17 @@ describe('migrating', () => {
         },
       },
     };
-    await expect(migrate(database.databaseUrl, { migrations: ends })).rejects.toMatchObject({
+    await expect(migrate(databaseUrl, { migrations: ends })).rejects.toMatchObject({
       type: expect.stringMatching(/^database\./),
     });
   });
 
   it('migrate() waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
-    await migrate(database.databaseUrl);
+    await migrate(databaseUrl);
     const analyst = await pool.connect();
     await analyst.query('begin; select * from enrichment.runs');
     let migrated = false;
-    const migrating = migrate(database.databaseUrl, { migrations: nextMigrations }).then((result) => {
+    const migrating = migrate(databaseUrl, { migrations: nextMigrations }).then((result) => {
       migrated = true;
       return result;
     });
@@ -78,25 +77,25 @@ describe('migrating', () => {
   });
 
   it('migrate() ends without a change if a transaction does not end, and says how to find it', async () => {
-    await migrate(database.databaseUrl);
+    await migrate(databaseUrl);
     const analyst = await pool.connect();
     await analyst.query('begin; select * from enrichment.runs');
     const options = { migrations: nextMigrations, patienceMilliseconds: 0 };
-    await expect(migrate(database.databaseUrl, options)).rejects.toMatchObject({
+    await expect(migrate(databaseUrl, options)).rejects.toMatchObject({
       type: 'database.in-use',
       next: expect.stringContaining('pg_stat_activity'),
     });
     await analyst.query('commit');
     analyst.release();
-    expect(await migrate(database.databaseUrl)).toEqual({ done: [], newer: [] });
+    expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [] });
   });
 });
 
 describe('a database of a newer release', () => {
   it('migrate() leaves a database of a newer release unchanged, and names the release', async () => {
-    await migrate(database.databaseUrl, { migrations: nextMigrations });
-    expect(await migrate(database.databaseUrl)).toEqual({ done: [], newer: [next] });
-    expect(await pendingMigrations(database.databaseUrl)).toEqual([]);
+    await migrate(databaseUrl, { migrations: nextMigrations });
+    expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [next] });
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
   });
 
   it('an older release works on a database of a newer release', () => {

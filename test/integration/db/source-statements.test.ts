@@ -1,15 +1,15 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { mistakeIn, type DescribedColumn } from '../../helpers/check-statements.ts';
-import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
 
-let database: TestDatabase;
+let databaseUrl: string;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  databaseUrl = await createTestDatabase();
   client = new pg.Client({
-    connectionString: database.databaseUrl,
+    connectionString: databaseUrl,
     options: '-c search_path=enrichment,pg_catalog',
   });
   await client.connect();
@@ -17,7 +17,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client.end();
-  await database.drop();
 });
 
 /** Has PostgreSQL parse a statement and describe its result, without executing it. */

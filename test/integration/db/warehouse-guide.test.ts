@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { analystColumns } from '../../../src/db/analyst-role.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
 const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
 const statements = [...guide.matchAll(/```sql\n(select[^`]*?);\n```/g)].map(([, statement]) => statement!);
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 it('docs/warehouse.md answers at least ten questions in SQL', () =>
   expect(statements.length).toBeGreaterThanOrEqual(10));

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { exportTable, type TableExport } from '../../../src/export/export-table.ts';
 import { exportFormatNames } from '../../../src/export/export-format.ts';
 import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/exported-tables.ts';
@@ -12,11 +13,11 @@ import type { ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
@@ -28,7 +29,7 @@ beforeEach(() =>
   ),
 );
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 type Row = Record<string, string>;
 

@@ -4,17 +4,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
 
 const night = new Date('2026-11-20T23:30:00Z');
 /** Several pieces of a socket. */
 const large = Buffer.from(`id,email\n${'1,ada@orbit.example\n'.repeat(50_000)}`);
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let store: S3Store;
 let folder: string;
 let access: ExportAccess;
@@ -29,9 +30,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await warehouse.drop();
-});
+afterAll(() => warehouse.close());
 
 beforeEach(async () => {
   store = await S3Store.open();

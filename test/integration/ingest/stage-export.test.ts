@@ -3,20 +3,21 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { hashExport } from '../../../src/ingest/sources/hash-export.ts';
 import { stageExport, type StagedExport, type StagingOptions } from '../../../src/ingest/staging/stage.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { exportFiles } from '../../helpers/export-file.ts';
 
 const file = exportFiles();
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let runs = 0;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 async function beginRun(path: string): Promise<string> {
   const runId = `run-${(runs += 1)}`;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import type { IngestOutcome } from '../../../src/contract.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import {
@@ -13,9 +14,9 @@ import {
 } from '../../../src/ingest/sources/obtain-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let access: ExportAccess;
 let content: string;
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 2 });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 beforeEach(() => {
   const folder = mkdtempSync(join(tmpdir(), 'enrich-staging-'));

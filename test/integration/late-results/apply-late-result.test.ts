@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import { storeDelivery, storePolled } from '../../../src/late-results/deliveries.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -20,13 +21,13 @@ import {
   type PhonesCall as Call,
 } from '../../helpers/late-calls.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const callInFlight = (): Promise<Call> => callWithPhones(warehouse);
 const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Promise<void> =>

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { endAwaitedByPoll, settleByLastPoll } from '../../../src/late-results/late-polls.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -19,13 +20,13 @@ import {
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const emailsAndPhones: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
 
@@ -344,6 +345,6 @@ describe('a call that passes midnight', () => {
       { reserved: 0, settled: 27 },
       { reserved: 27, settled: 0 },
     ]);
-    await calendar.drop();
+    await calendar.close();
   });
 });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -12,13 +13,13 @@ import {
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const waterfall: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
 

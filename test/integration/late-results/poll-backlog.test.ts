@@ -1,16 +1,17 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { syncLateResults, syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { backlogOfPolls } from '../../helpers/late-calls.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let polls: string[];
 
 beforeEach(async () => {
   warehouse = await openTestWarehouse();
   polls = [];
-  return () => warehouse.drop();
+  return () => warehouse.close();
 });
 
 /** A service that has no result yet. */

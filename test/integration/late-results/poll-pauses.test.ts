@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { syncLateResults } from '../../../src/late-results/drain-deliveries.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
 import { callWithPhones, recordPhonesAnswer, type PhonesCall } from '../../helpers/late-calls.ts';
 
@@ -12,7 +13,7 @@ const settings = {
   callTimeoutSeconds: 5,
   pollPath: '/webhook_result/{request_id}',
 } as const;
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let sandbox: RunningSandbox;
 let client: ServiceClient;
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await sandbox.close();
-  await warehouse.drop();
+  await warehouse.close();
 });
 
 const onePollAnHour = [{ calls: 1, seconds: 3_600 }];

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let sandbox: RunningSandbox;
 let client: ServiceClient;
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await sandbox.close();
-  await warehouse.drop();
+  await warehouse.close();
 });
 
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { admit, openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
@@ -16,19 +17,19 @@ import {
 } from '../../../src/ledger/rate-windows.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { outcomesOf, runningRun } from '../../helpers/rows.ts';
 import { runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 20, connectMilliseconds: 60_000 });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const rowsAskedFor = new Map<string, number>();
 

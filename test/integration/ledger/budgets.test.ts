@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits, type Credits } from '../../../src/domain/money/decimal.ts';
 import { presentBudget, setBudget, setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import {
@@ -9,9 +10,9 @@ import {
   type BudgetLimits,
 } from '../../../src/ledger/credit-ledger.ts';
 import { readBudgetHistory, readBudgets } from '../../../src/ledger/read-budgets.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 const noLimits: BudgetLimits = {};
 const tenADay: BudgetLimits = { day: wholeCredits(10) };
@@ -21,9 +22,7 @@ beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 10 });
 });
 
-afterAll(async () => {
-  await warehouse.drop();
-});
+afterAll(() => warehouse.close());
 
 beforeEach(() => warehouse.pool.query('truncate budgets, default_budgets, budget_changes, budget_alarms'));
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { parseCredits, type Credits } from '../../../src/domain/money/decimal.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import {
@@ -7,16 +8,16 @@ import {
   statementOf,
 } from '../../../src/ledger/credit-statements.ts';
 import { asked } from '../../helpers/rows.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { callWithPhones } from '../../helpers/late-calls.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const cycle = { startDate: '2026-11-01', endDate: '2026-11-30' };
 const credits = (text: string): Credits => parseCredits(text)!;

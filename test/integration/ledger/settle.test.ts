@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { settle } from '../../../src/ledger/close-attempt.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
@@ -11,7 +12,7 @@ beforeAll(async () => {
   );
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 async function budgets(): Promise<unknown> {
   const { rows } = await warehouse.pool.query(

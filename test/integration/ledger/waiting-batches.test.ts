@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { describePreempted } from '../../../src/cli/run/present-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { BatchResult, RunFacts, RunPriority } from '../../../src/contract.ts';
@@ -20,13 +21,13 @@ import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked as askedFields, runningRun } from '../../helpers/rows.ts';
 
 const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let night: string;
 let backfill: string;
 
@@ -34,7 +35,7 @@ beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 4 });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 beforeEach(async () => {
   await warehouse.pool.query(

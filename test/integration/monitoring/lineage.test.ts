@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { startLineage } from '../../../src/monitoring/lineage.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { startLineageReceiver, type LineageReceiver } from '../../helpers/lineage-receiver.ts';
 import { stagedRun, testSpec } from '../../helpers/rows.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let receiver: LineageReceiver;
 const log = createLogger({ level: 'silent', format: 'json' });
 const source = {
@@ -26,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await receiver.close();
-  await warehouse.drop();
+  await warehouse.close();
 });
 
 it('a finished run sends START and COMPLETE with its export and tables, without personal data', async () => {

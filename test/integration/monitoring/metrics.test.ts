@@ -11,12 +11,7 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
-import {
-  createTestDatabase,
-  openTestWarehouse,
-  type TestDatabase,
-  type TestWarehouse,
-} from '../../helpers/database.ts';
+import { createTestDatabase, openTestWarehouse } from '../../helpers/database.ts';
 import { freePort } from '../../helpers/free-port.ts';
 import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 import { openMetricsFixture, valueOf } from '../../helpers/metrics-fixture.ts';
@@ -26,14 +21,14 @@ const noBudgets = {};
 const endpoint = { name: 'POST /people/bulk_match', paid: true };
 
 describe('a scrape', () => {
-  let database: TestDatabase;
+  let databaseUrl: string;
   let warehouse: Warehouse;
   let runId: string;
   let scrape: string;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+    databaseUrl = await createTestDatabase();
+    warehouse = openWarehouse(databaseUrl, { connections: 2 });
     runId = await runningRun(warehouse, '500');
     const rateLimits = [{ calls: 20, seconds: 3_600 }];
     const admission = await admit(
@@ -64,17 +59,14 @@ describe('a scrape', () => {
       reason: 'the key is refused',
       next: 'set another',
     });
-    const fixture = await openMetricsFixture(database.databaseUrl, {
+    const fixture = await openMetricsFixture(databaseUrl, {
       limits: { rateLimits, budgets: { day: parseCredits('40') } },
     });
     scrape = await fixture.scrape();
     await fixture.close();
   });
 
-  afterAll(async () => {
-    await warehouse.close();
-    await database.drop();
-  });
+  afterAll(() => warehouse.close());
 
   it('the metrics show budgets, with the limit of this process', () => {
     expect(valueOf(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
@@ -113,7 +105,7 @@ describe('a scrape', () => {
 });
 
 describe('how long a run has been idle', () => {
-  let warehouse: TestWarehouse;
+  let warehouse: Warehouse;
   let runId: string;
 
   /** A run whose only call was answered an hour ago, and whose phones have not come. */
@@ -128,7 +120,7 @@ describe('how long a run has been idle', () => {
     );
   });
 
-  afterEach(() => warehouse.drop());
+  afterEach(() => warehouse.close());
 
   const idleSeconds = async (): Promise<number | undefined> => {
     const { unfinished } = await readState(warehouse, {

@@ -1,24 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { pauseReasons } from '../../../src/contract.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
-import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
 import { metricNames, openMetricsFixture } from '../../helpers/metrics-fixture.ts';
 import { metricsOf, readAlertExpectations, readPanels, readRules } from '../../helpers/promql.ts';
 
-let database: TestDatabase;
+let databaseUrl: string;
 let served: Set<string>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const fixture = await openMetricsFixture(database.databaseUrl);
+  databaseUrl = await createTestDatabase();
+  const fixture = await openMetricsFixture(databaseUrl);
   served = metricNames(await fixture.scrape());
   await fixture.close();
 });
-
-afterAll(() => database.drop());
 
 const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
 

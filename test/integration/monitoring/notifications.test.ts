@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
 import { admit } from '../../../src/ledger/admit.ts';
@@ -17,7 +18,7 @@ import {
 import { Notifier } from '../../../src/monitoring/notifier.ts';
 import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { runningRun, stagedRun } from '../../helpers/rows.ts';
 
 interface Posted {
@@ -26,7 +27,7 @@ interface Posted {
 }
 
 const pauseReason = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let server: Server;
 let status = 200;
 let posted: Posted[] = [];
@@ -53,7 +54,7 @@ afterEach(() => warehouse.pool.query('delete from notifications'));
 
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
-  await warehouse.drop();
+  await warehouse.close();
 });
 
 const url = (path = '/') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;

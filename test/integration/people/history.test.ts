@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { job, match, say } from '../../helpers/log-entries.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const acme = { id: 'org-acme', name: 'Acme', domain: 'acme.example' };
 const orbit = { id: 'org-orbit', name: 'Orbit', domain: 'orbit.example' };

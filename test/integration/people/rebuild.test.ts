@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 const { signal } = new AbortController();
 
 beforeAll(async () => {
@@ -18,7 +19,7 @@ beforeAll(async () => {
     });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 async function contents(): Promise<unknown> {
   const tables = ['enriched_contacts', 'people', 'organizations', 'contacts'];

@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { removeReplaced } from '../../../src/people/replaced-observations.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   // One session: it reports how many rows it has read before it answers.
   warehouse = await openTestWarehouse({ connections: 1 });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 async function peopleRead(): Promise<number> {
   await warehouse.pool.query('select pg_stat_force_next_flush()');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
@@ -8,7 +9,7 @@ import { importLookups } from '../../../src/people/lookup-history.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { everything } from '../../helpers/everything.ts';
 import {
@@ -23,13 +24,13 @@ import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: undefined };
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,12 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -22,13 +23,13 @@ import { runningRunOf } from '../../helpers/scripted-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 /** Three people with their phones; the body of the answer is kept, and names them. */
 async function enrichedCall(): Promise<PhonesCall> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
@@ -9,7 +10,7 @@ import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -24,13 +25,13 @@ const month = 30 * 86_400;
 const everything = { answers: month, deliveries: month, staging: month };
 const noSignal = new AbortController().signal;
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 /** All that there is happened so long ago. */
 async function age(seconds: number): Promise<void> {

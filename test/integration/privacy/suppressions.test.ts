@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { refreshOpenPeople } from '../../../src/calls/open-people.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
@@ -10,7 +11,7 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../src/privacy/suppressions.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   callWithPhones,
   drainCall,
@@ -22,7 +23,7 @@ import {
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 
 const note = { by: 'somebody', reason: 'asked us to' };
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
@@ -30,7 +31,7 @@ beforeAll(async () => {
 
 beforeEach(() => warehouse.pool.query('delete from suppression_entries'));
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 const put = (...keys: string[]): Promise<number> =>
   warehouse.database.transaction().execute((transaction) => suppress(transaction, keys, note));

@@ -2,15 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { evaluateTruth } from '../../../src/report/evaluation/evaluate-truth.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../../src/report/render.ts';
 import type { RunReport } from '../../../src/report/report-figures.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let report: RunReport;
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -175,9 +176,7 @@ beforeAll(async () => {
   report = await gatherReport(warehouse, runId, { rateLimits, now });
 });
 
-afterAll(async () => {
-  await warehouse.drop();
-});
+afterAll(() => warehouse.close());
 
 describe('the report of a run', () => {
   it('the report of a run states its duration, and no secret of the service’s address', () => {

@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import type { RunStatus } from '../../../src/contract.ts';
 import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, hasRunsOf, setRunStatus } from '../../../src/runs/runs.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 1 });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 beforeEach(async () => {
   await warehouse.pool.query('truncate enrichment.runs cascade');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { judgePilot } from '../../../src/runs/quality-gate/judge-pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
@@ -9,19 +10,17 @@ import { openPage } from '../../../src/runs/pages/pages.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, stagedRun } from '../../helpers/rows.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 const budgets = {};
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 5 });
 });
 
-afterAll(async () => {
-  await warehouse.drop();
-});
+afterAll(() => warehouse.close());
 
 let runs = 0;
 

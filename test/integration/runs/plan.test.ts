@@ -3,17 +3,17 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 import { insertLookup } from '../../helpers/lookups.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
   const run = await stagedRun(warehouse, rows);

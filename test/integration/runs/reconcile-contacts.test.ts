@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/people/email-hashes.ts';
 import {
@@ -8,16 +9,16 @@ import {
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 /** The service has said something about a person with this address. */
 async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<string> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import {
   changeRunBudget,
@@ -9,10 +10,10 @@ import { admit } from '../../../src/ledger/admit.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
 import { getRun, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { runningRun } from '../../helpers/rows.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 const budgets = {};
 const note = { by: 'a test', reason: undefined };
 
@@ -20,9 +21,7 @@ beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 5 });
 });
 
-afterAll(async () => {
-  await warehouse.drop();
-});
+afterAll(() => warehouse.close());
 
 async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void> {
   await warehouse.pool.query(

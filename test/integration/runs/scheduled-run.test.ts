@@ -2,16 +2,17 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import type { ExportChoice, RefusedExport, RunInput, ScheduledRunInput } from '../../../src/contract.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/scheduled-run.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let folder: string;
 let exportAccess: ExportAccess;
 /** What the last schedule could not begin. */
@@ -21,7 +22,7 @@ beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 2 });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'enrich-night-'));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { countLookups, deleteLookups } from '../../../src/people/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
@@ -7,7 +8,7 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { everything } from '../../helpers/everything.ts';
 import {
   callWithPhones,
@@ -21,14 +22,14 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 
 const note = { by: 'somebody', reason: 'the wrong file' };
 const noSignal = new AbortController().signal;
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 let clock = Date.parse('2026-11-21T08:00:00Z');
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 type Given = readonly [contactId: string, person: Person, ...phones: string[]];
 

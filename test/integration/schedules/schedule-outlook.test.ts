@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { defineSchedule, type ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { outlookOf, overrunWarning } from '../../../src/cli/schedule/schedule-outlook.ts';
 import { readConfig, runDefaults } from '../../../src/config/settings.ts';
@@ -10,10 +11,10 @@ import { hashExport } from '../../../src/ingest/sources/hash-export.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-outlook-'));
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 2 });
@@ -27,7 +28,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await warehouse.drop();
+  await warehouse.close();
   rmSync(folder, { recursive: true });
 });
 

@@ -7,30 +7,27 @@ import type { Problem } from '../../../src/domain/problem.ts';
 import { Population } from '../../../src/sandbox/population/population.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
 
 const known = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 }).numbered(0);
 let sandbox: RunningSandbox;
-let database: TestDatabase;
+let databaseUrl: string;
 let printed: string;
 let told: string;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ people: 100 });
-  database = await createTestDatabase();
+  databaseUrl = await createTestDatabase();
 });
 
-afterAll(async () => {
-  await sandbox.close();
-  await database.drop();
-});
+afterAll(() => sandbox.close());
 
 beforeEach(() => {
   printed = '';
   told = '';
   vi.stubEnv('ENRICHMENT_API_KEY', defaultApiKey);
-  vi.stubEnv('DATABASE_URL', database.databaseUrl);
+  vi.stubEnv('DATABASE_URL', databaseUrl);
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     printed += String(text);
     return true;
@@ -53,7 +50,7 @@ async function run(command: Command, ...options: string[]): Promise<void> {
 
 /** Of the day and the month. */
 async function budgets(): Promise<{ settled: number; reserved: number }[]> {
-  const warehouse = openWarehouse(database.databaseUrl, { connections: 1 });
+  const warehouse = openWarehouse(databaseUrl, { connections: 1 });
   const { rows } = await warehouse.pool.query<{ settled: number; reserved: number }>(
     'select settled::float8, reserved::float8 from enrichment.budgets order by budget_id',
   );

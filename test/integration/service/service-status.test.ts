@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
 import { checkRunService } from '../../../src/calls/check-run-service.ts';
 import { learnRateWindows } from '../../../src/calls/rate-status.ts';
 import { describeServiceStatus, readServiceStatus } from '../../../src/calls/service-status.ts';
@@ -6,17 +7,17 @@ import { freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
 import { runningRun } from '../../helpers/rows.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
 
-let warehouse: TestWarehouse;
+let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 2 });
 });
 
-afterAll(() => warehouse.drop());
+afterAll(() => warehouse.close());
 
 afterEach(async () => {
   await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');

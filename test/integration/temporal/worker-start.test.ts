@@ -7,23 +7,22 @@ import { createLogger } from '../../../src/telemetry/log.ts';
 import { connectWorker } from '../../../src/temporal/connection.ts';
 import { payloadCodec } from '../../../src/temporal/payload-codec.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
-import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
 import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';
 
 let temporal: TestTemporal;
-let database: TestDatabase;
+let databaseUrl: string;
 let warehouse: Warehouse;
 
 beforeAll(async () => {
   temporal = await startTestTemporal();
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 1 });
+  databaseUrl = await createTestDatabase();
+  warehouse = openWarehouse(databaseUrl, { connections: 1 });
 });
 
 afterAll(async () => {
   await temporal.stop();
   await warehouse.close();
-  await database.drop();
 });
 
 beforeEach(() => void vi.restoreAllMocks());
@@ -33,7 +32,7 @@ async function start(): Promise<{ started: Promise<RunningWorker>; close: () => 
   const connection = await connectWorker({ address, namespace, uiUrl: undefined, embedded: true });
   const started = startWorker({
     config: readConfig({}),
-    databaseUrl: database.databaseUrl,
+    databaseUrl: databaseUrl,
     service: { baseUrl: 'http://127.0.0.1:1/api/v1', credential: { kind: 'api-key', value: 'key-1' } },
     temporal: { connection, namespace, codec: payloadCodec(undefined), version: undefined },
     webhookUrl: undefined,
