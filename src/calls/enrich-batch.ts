@@ -7,7 +7,7 @@ import { rejectPerson } from './reject-person.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
 import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
-import { attemptCall, type AttemptDependencies } from './attempt-call.ts';
+import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
 import { openBatch, type BatchRequest } from './open-batch.ts';
 
 export interface BatchContext {
@@ -37,7 +37,11 @@ export async function enrichBatch(
       pauseReason: await reasonOfStop(dependencies, request.runId),
     };
   if (!isOurs)
-    return stopped(dependencies, request.runId, calls, otherService(run, dependencies.limits.service));
+    return {
+      kind: 'stopped',
+      calls,
+      pauseReason: await pause(dependencies, request.runId, otherService(run, dependencies.limits.service)),
+    };
   const groups: OpenPerson[][] = [people];
   let taken = false;
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
@@ -54,15 +58,14 @@ export async function enrichBatch(
     const asked = group;
     const turn = await dependencies.queue.run(
       run.options.priority,
-      () => attemptCall(dependencies, { run, batch: request.batch, people: asked }, context.signal),
+      () => callOrPause(dependencies, run, { batch: request.batch, people: asked }, context.signal),
       context.signal,
     );
     if (turn.kind === 'wait') {
       await registerWaitingBatch(warehouse.database, ready, turn.milliseconds);
       return { ...turn, calls };
     }
-    const result = turn.result;
-    let pauseReason: PauseReason | undefined;
+    const { result, paused } = turn.result;
     if ('called' in result) {
       calls += 1;
       isRegistered = false;
@@ -72,9 +75,7 @@ export async function enrichBatch(
       case 'recorded':
         taken = true;
         await writeOff();
-        pauseReason =
-          result.pauseReason ?? (await watchMatchRate(warehouse, request.runId, run.options.minMatchRate));
-        if (pauseReason) return stopped(dependencies, request.runId, calls, pauseReason);
+        if (paused) return { kind: 'stopped', calls, pauseReason: paused };
         groups.unshift(group.slice(result.people));
         break;
       case 'unknown': {
@@ -82,7 +83,7 @@ export async function enrichBatch(
           run.options.onUnknown === 'retry'
             ? await reopenUnknown(warehouse, request.runId, numbersOf(group))
             : [];
-        if (result.pauseReason) return stopped(dependencies, request.runId, calls, result.pauseReason);
+        if (paused) return { kind: 'stopped', calls, pauseReason: paused };
         groups.unshift(
           group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
           group.slice(result.people),
@@ -102,7 +103,8 @@ export async function enrichBatch(
         }
         rejected.push({ rowNumber: sent[0]!.rowNumber, reason: result.reason });
         if (!taken && rejected.length === people.length && rejected.length >= fewestForSystematicRefusal) {
-          return stopped(dependencies, request.runId, calls, everybodyRefused(result.reason));
+          const pauseReason = await pause(dependencies, request.runId, everybodyRefused(result.reason));
+          return { kind: 'stopped', calls, pauseReason };
         }
         if (taken) await writeOff();
         groups.unshift(rest);
@@ -146,7 +148,7 @@ export async function enrichBatch(
         await deregisterWaitingBatch(warehouse.database, ready);
         return { kind: 'over_budget', budget: result.budget, calls };
       case 'stopped':
-        return stopped(dependencies, request.runId, calls, result.pauseReason);
+        return { kind: 'stopped', calls, pauseReason: paused ?? result.pauseReason };
       case 'not_running':
         return {
           kind: 'stopped',
@@ -203,13 +205,30 @@ function everybodyRefused(reason: string): PauseReason {
   };
 }
 
+/**
+ * Makes one call, and pauses the run if the call gives a reason. Both belong to one turn of the queue: the next call of
+ * the queue begins with the end of the turn, and would be admitted before the pause.
+ */
+async function callOrPause(
+  dependencies: AttemptDependencies,
+  run: RunRecord,
+  people: { readonly batch: number; readonly people: readonly OpenPerson[] },
+  signal: AbortSignal,
+): Promise<{ readonly result: AttemptResult; readonly paused: StatusReason | undefined }> {
+  const result = await attemptCall(dependencies, { run, ...people }, signal);
+  let reason = 'pauseReason' in result ? result.pauseReason : undefined;
+  if (result.kind === 'recorded') {
+    reason ??= await watchMatchRate(dependencies.warehouse, run.runId, run.options.minMatchRate);
+  }
+  return { result, paused: reason && (await pause(dependencies, run.runId, reason)) };
+}
+
 /** Pauses the run. Admission reads its status, so no worker sends another call. */
-async function stopped(
+async function pause(
   { warehouse, log }: AttemptDependencies,
   runId: string,
-  calls: number,
   pauseReason: PauseReason,
-): Promise<BatchResult> {
+): Promise<StatusReason> {
   const resume = `enrich resume ${runId}`;
   // Most failures end their advice with this command, which gets the id of the run.
   const next = pauseReason.next.includes('enrich resume RUN')
@@ -218,7 +237,7 @@ async function stopped(
   const paused = { ...pauseReason, next };
   await setRunStatus(warehouse, runId, 'paused', paused);
   log.warn({ type: pauseReason.type }, 'a call paused its run');
-  return { kind: 'stopped', calls, pauseReason: paused };
+  return paused;
 }
 
 async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<StatusReason> {

@@ -124,6 +124,17 @@ describe('with one call at a time', () => {
   });
 
   describe('an answer that the database refuses', () => {
+    // The other batch of the run must not call before the database has the pause.
+    beforeAll(async () => {
+      await system.warehouse.pool.query(`
+        create function take_long() returns trigger language plpgsql as $$
+          begin perform pg_sleep(0.3); return new; end $$;
+        create trigger take_long before update on runs
+          for each row when (new.status = 'paused') execute function take_long()`);
+    });
+
+    afterAll(() => system.warehouse.pool.query('drop function take_long() cascade'));
+
     it.each([
       ['a price of 14 digits', { credits: 'huge' }],
       ['ids that no index can hold', { matches: 'long-ids' }],
