@@ -112,6 +112,7 @@ export const analystColumns: {
   contact_phones: 'all',
   run_costs: 'all',
   calls_without_data: 'all',
+  row_results: 'all',
   changes_of_last_day: 'all',
   coverage_by_segment: 'all',
   oldest_values: 'all',

@@ -162,6 +162,14 @@ export const report = z
     outcomes: z
       .partialRecord(z.enum([...outcomes, 'open']), count)
       .describe('Number of rows by outcome. Rows that have no outcome yet are "open".'),
+    lost_contacts: z
+      .array(
+        z.strictObject({
+          reason: z.string().describe('Why the contact lost its person.'),
+          rows: count.describe('Rows with this reason.'),
+        }),
+      )
+      .describe('Rows whose contact has lost the person whom it had by the row.'),
     coverage: coverage.describe('How many contacts have each field.'),
     credits: credits.describe('Credits of the run.'),
     waste: z.array(waste).describe('Credits without a result.'),

@@ -10,6 +10,7 @@ import { readCosts } from './read-costs.ts';
 import { readCoverage } from './read-coverage.ts';
 import { readCredits, readWaste } from './read-credits.ts';
 import { readLateResults } from './read-late-results.ts';
+import { readLostContacts } from './read-lost-contacts.ts';
 import type { ReportedRun, RunReport } from './report-figures.ts';
 
 /**
@@ -57,6 +58,7 @@ export async function gatherReport(
             counted[name] === undefined ? [] : [[name, counted[name]]],
           ),
         ),
+        lost_contacts: await readLostContacts(transaction, run.runId),
         coverage: await readCoverage(transaction, run),
         credits,
         waste: await readWaste(transaction, run.runId),

@@ -8,6 +8,7 @@ import type { report } from '../outputs/report-output.ts';
 export type RunReport = Printed<typeof report>;
 
 export type ReportedRun = RunReport['run'];
+export type LostContacts = RunReport['lost_contacts'][number];
 export type Coverage = RunReport['coverage'];
 export type FieldCoverage = Coverage['fields'][number];
 export type Credits = RunReport['credits'];

@@ -85,7 +85,7 @@ function headlineOf({
   ];
 }
 
-function outcomesSection({ run, outcomes }: RunReport): Section {
+function outcomesSection({ run, outcomes, lost_contacts: lost }: RunReport): Section {
   const shares = formatShares(Object.values(outcomes));
   const rows = Object.entries(outcomes).map(([outcome, number], at) => [
     words(outcome),
@@ -108,6 +108,15 @@ function outcomesSection({ run, outcomes }: RunReport): Section {
         ],
         rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
       },
+      ...(lost.length === 0
+        ? []
+        : [
+            {
+              caption: 'Rows whose contact has lost its person since',
+              columns: [{ title: 'Reason' }, { title: 'Rows', numeric: true as const }],
+              rows: lost.map(({ reason, rows: number }) => [reason, formatNumber(number)]),
+            },
+          ]),
     ],
   };
 }

@@ -49,6 +49,18 @@ export interface CallsWithoutDataView {
   admitted_at: Timestamp;
 }
 
+/** A view: rows of runs as their contacts are now. */
+export interface RowResultsView {
+  run_id: string;
+  row_number: number;
+  source: string;
+  contact_id: string;
+  outcome: string | null;
+  reason: string | null;
+  lost_reason: string | null;
+  lost_at: Timestamp | null;
+}
+
 /** A view: contacts that changed within 24 hours. */
 export interface ChangesOfLastDayView {
   source: string;
@@ -102,6 +114,7 @@ export interface QuestionsTables {
   contact_phones: ContactPhonesView;
   run_costs: RunCostsView;
   calls_without_data: CallsWithoutDataView;
+  row_results: RowResultsView;
   changes_of_last_day: ChangesOfLastDayView;
   coverage_by_segment: CoverageBySegmentView;
   oldest_values: OldestValuesView;

@@ -48,6 +48,9 @@ export type AnsweredOutcome = {
 /** Begins the reason of a `duplicate` whose record id an earlier row of the file has. */
 export const repeatedRecordReason = 'the same record id as row ';
 
+/** Ends the reason of a row whose contact got the data of a known person. */
+export const filledReason = 'filled without a call';
+
 /** All outcomes. */
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 

@@ -13,6 +13,7 @@ import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../
 import { applyChanges } from '../../people/apply-changes.ts';
 import { findChanges, type ContactChange } from '../../people/find-changes.ts';
 import { sharesMatchKey } from '../../people/shares-match-key.ts';
+import { filledReason } from '../../domain/runs/outcome.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -192,7 +193,7 @@ async function repeatedRecords({ database }: Warehouse, runId: string): Promise<
 async function noteRows(transaction: Transaction<Tables>, changes: readonly ContactChange[]): Promise<void> {
   const notes = changes.flatMap((change) => {
     const { runId, rowNumber } = change.contact;
-    if (change.kind === 'fill') return [{ runId, rowNumber, note: 'filled without a call' }];
+    if (change.kind === 'fill') return [{ runId, rowNumber, note: filledReason }];
     return change.kind === 'refuse' && !change.contact.wasAsked
       ? [{ runId, rowNumber, note: `not filled: ${change.reason}` }]
       : [];
@@ -202,7 +203,7 @@ async function noteRows(transaction: Transaction<Tables>, changes: readonly Cont
     update run_rows r
     set reason = concat_ws(
       '; ',
-      nullif(regexp_replace(r.reason, '(; |^)(not filled: .*|filled without a call)$', ''), ''),
+      nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledReason})$`}, ''), ''),
       n.note)
     from unnest(${notes.map(({ runId }) => runId)}::text[], ${notes.map(({ rowNumber }) => rowNumber)}::int[],
       ${notes.map(({ note }) => note)}::text[]) as n (run_id, row_number, note)

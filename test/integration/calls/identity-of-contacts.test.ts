@@ -122,6 +122,40 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeDefined();
   });
 
+  it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
+    const { first, second, person } = namesakes();
+    const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });
+    await answerBatch(warehouse, { runId: earlier }, (asked) =>
+      asked.map(({ identity }) => (identity.firstName === 'John' ? person : null)),
+    );
+    const resultOf = async (): Promise<unknown> => {
+      const { rows } = await warehouse.pool.query(
+        `select outcome, reason, lost_reason, lost_at is not null as is_lost
+         from row_results where run_id = $1 and row_number = 1`,
+        [earlier],
+      );
+      return rows[0] as unknown;
+    };
+    const kept = { outcome: 'enriched', reason: null, lost_reason: null, is_lost: false };
+    const why = 'another contact could be this person as well';
+    const lost = { ...kept, reason: `the contact lost its person: ${why}`, lost_reason: why, is_lost: true };
+    expect(await resultOf()).toEqual(kept);
+    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    await reconcileContacts(warehouse, later, signal);
+    expect(await resultOf()).toEqual(lost);
+    await answerBatch(warehouse, { runId: later }, () => [person]);
+    await rebuild(warehouse, { check: false, signal });
+    expect(await resultOf()).toEqual(lost);
+    await endRun(warehouse, later, 'finished', undefined);
+    await undoRun(warehouse, later, note, signal);
+    expect(await resultOf()).toEqual(kept);
+    await revertUndo(warehouse, later, signal);
+    expect(await resultOf()).toEqual(lost);
+    await endRun(warehouse, earlier, 'finished', undefined);
+    await undoRun(warehouse, earlier, note, signal);
+    expect(await resultOf()).toEqual(kept);
+  });
+
   it('a contact keeps its person beside a namesake if an identifier shows the person', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });

@@ -92,6 +92,39 @@ describe('the views for the questions of docs/warehouse.md', () => {
     ]);
   });
 
+  it('row_results says of each row whether its contact has lost its person, also a row without a call', async () => {
+    const { runId } = await stagedRun(warehouse, [
+      { keys: [], contactId: 'keeps' },
+      { keys: [], contactId: 'loses' },
+      { keys: [], contactId: 'filled' },
+      { keys: [], contactId: 'never' },
+    ]);
+    await warehouse.pool.query(
+      `update run_rows set outcome = case contact_id when 'filled' then 'fresh' when 'never' then 'not_found'
+         else 'enriched' end, reason = case contact_id when 'filled' then 'asked recently; filled without a call' end
+       where run_id = $1`,
+      [runId],
+    );
+    await warehouse.pool.query(`update runs set source = 'hubspot' where run_id = $1`, [runId]);
+    for (const contactId of ['keeps', 'loses', 'filled', 'never'])
+      await contact(contactId, '2026-01-01', { title: { title: 'Lead' } }, runId);
+    for (const contactId of ['loses', 'filled', 'never'])
+      await match(warehouse, { contactId, person: null, at: '2026-02-01', runId });
+    expect(
+      await ask('select contact_id, reason from row_results where run_id = $1 order by row_number', runId),
+    ).toEqual([
+      { contact_id: 'keeps', reason: null },
+      { contact_id: 'loses', reason: expect.stringMatching(/^the contact lost its person: ./) as string },
+      {
+        contact_id: 'filled',
+        reason: expect.stringMatching(
+          /^asked recently; filled without a call; the contact lost its person: ./,
+        ) as string,
+      },
+      { contact_id: 'never', reason: null },
+    ]);
+  });
+
   it('contacts_of_organization() finds contacts by the domain of their employer, in any letter case', async () => {
     await contact('fjord-1', '2026-01-01', job('Lead', { id: 'f', name: 'Fjord', domain: 'fjord.example' }));
     expect(await ask(`select contact_id from contacts_of_organization('Fjord.example')`)).toEqual([

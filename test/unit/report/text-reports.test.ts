@@ -27,6 +27,10 @@ describe('the report for a terminal', () => {
     expect(text).toMatch(/verified email\s+0\s+1,040\.5\s+–/);
   });
 
+  it('the terminal report says how many contacts have lost their person, and why', () => {
+    expect(text).toMatch(/another contact could be this person as well\s+3\n/);
+  });
+
   it('the terminal report shows control characters of a file name as text', () => {
     const hostile = renderReport(reportWith({ run: { ...run, file: 'a\u001B[2J\u0007\n.csv' } }), 'terminal');
     expect(hostile).toContain('a\\u001b[2J\\u0007\\n.csv');

@@ -221,6 +221,11 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     credits_reserved: 'Worst case that was held',
     admitted_at: 'When the call was sent',
   },
+  row_results: {
+    reason: 'Reason of `run_rows`, and why the contact has lost the person whom it had by the row',
+    lost_reason: 'Why the contact has lost its person; null: it has not',
+    lost_at: 'When the contact lost its person',
+  },
   changes_of_last_day: {
     operation: 'The last operation: upsert or delete',
     field_groups: 'All groups of fields that changed; empty: the run or row changed',

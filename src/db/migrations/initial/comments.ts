@@ -36,7 +36,8 @@ const common: Readonly<Record<string, string>> = {
 
 const tables: Readonly<Record<string, string>> = {
   runs: 'One enrichment of one file',
-  run_rows: 'One record of the file of a run, with its outcome',
+  run_rows:
+    'One record of the file of a run, with its outcome; `row_results` has the reason as the contact is now',
   run_people: 'Rows of a run that are asked for, in order',
   attempts: 'One bulk call: what was held and what it cost',
   attempt_people: 'One person of a call, and what became of the row',

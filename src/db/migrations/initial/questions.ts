@@ -1,4 +1,5 @@
 import { contactValues } from './project-people.ts';
+import { filledReason } from '../../../domain/runs/outcome.ts';
 import { isValidMatch } from '../../valid-entries.ts';
 
 /** Views and functions that answer the questions of docs/warehouse.md. */
@@ -85,6 +86,30 @@ export const questions = [
         select from enrichment.attempt_people p where p.attempt_id = a.attempt_id and p.outcome = 'enriched')`,
   `comment on view enrichment.calls_without_data is
     'Calls that were or may have been billed, and enriched no row'`,
+
+  // Only rows that gave their contact a person read the log, and of these only rows whose contact has none now.
+  `create view enrichment.row_results as
+    select r.run_id, r.row_number, coalesce(u.source, 'generic') as source, r.contact_id, r.outcome,
+      case when lost.reason is null then r.reason
+        else concat_ws('; ', r.reason, 'the contact lost its person: ' || lost.reason) end as reason,
+      lost.reason as lost_reason, lost.decided_at as lost_at
+    from enrichment.run_rows r
+    join enrichment.runs u on u.run_id = r.run_id
+    left join enrichment.contacts c on c.source = coalesce(u.source, 'generic') and c.contact_id = r.contact_id
+    left join lateral (
+      select m.evidence as reason, m.decided_at, m.person_key
+      from enrichment.contact_matches m
+      where c.contact_id is null
+        and (r.outcome = 'enriched' or r.reason like '%${filledReason}')
+        and u.undone_at is null
+        and m.source = coalesce(u.source, 'generic')
+        and m.contact_id = r.contact_id
+        and ${isValidMatch('m')}
+      order by m.decided_at desc, m.match_id desc
+      limit 1
+    ) lost on lost.person_key is null`,
+  `comment on view enrichment.row_results is
+    'Rows of runs with their outcome, and why a contact that had a person by the row has none now'`,
 
   `create function enrichment.contacts_of_organization(of_domain text)
     returns setof enrichment.enriched_contacts language sql stable as $$
