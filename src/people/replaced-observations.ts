@@ -16,7 +16,7 @@ const isReplaced = sql`
   and not exists (
     select from organizations g where g.service = o.service and g.organization_key = o.organization_key
       and g.observation_id = o.observation_id)
-  and (o.organization_key is distinct from p.organization_key or exists (
+  and (o.organization_key is null or o.organization_key is distinct from p.organization_key or exists (
     select from observations n
     where n.service = o.service and n.person_key = o.person_key and n.organization_key = o.organization_key
       and n.observation_id = (p.said_by ->> 'organization_name')::bigint

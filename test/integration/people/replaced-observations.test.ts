@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { removeReplaced } from '../../../src/people/replaced-observations.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { say } from '../../helpers/log-entries.ts';
 
 let warehouse: Warehouse;
 
@@ -37,4 +39,21 @@ it('removeReplaced() reads no person when each of 6,000 people has one observati
   const olderThan = sql<Date>`(now() - interval '30 days')`;
   expect(await removeReplaced(warehouse, olderThan, new AbortController().signal)).toBe(0);
   expect((await peopleRead()) - before).toBe(0);
+});
+
+it('removeReplaced() removes the replaced observations of a person without an employer', async () => {
+  const { signal } = new AbortController();
+  for (const day of ['01', '02', '03'])
+    await say(warehouse, {
+      person: 'without-employer',
+      askedAt: `2026-01-${day}`,
+      runId: 'earlier',
+      facts: { title: { title: 'Lead' } },
+    });
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(2);
+  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differences: 0 });
+  const { rows } = await warehouse.pool.query(
+    `select asked_at::date::text as asked_at from observations where person_key = 'without-employer'`,
+  );
+  expect(rows).toEqual([{ asked_at: '2026-01-03' }]);
 });
