@@ -7,7 +7,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../../src/cli/doctor/doctor-checks.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import { readConfig } from '../../../src/config/settings.ts';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { prune } from '../../../src/privacy/prune.ts';
+import { endRun } from '../../../src/runs/runs.ts';
 import { createTestDatabase } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+  type PhonesCall,
+} from '../../helpers/late-calls.ts';
+import { say } from '../../helpers/log-entries.ts';
 import { startTestTemporal } from '../../helpers/temporal.ts';
 
 const key = 'canary-key-1f9a';
@@ -184,6 +196,95 @@ describe('the doctor', () => {
     expect(what).toContain('RETENTION is not set: enrich prune removes nothing');
     const retention = { ...state, RETENTION: 'answers=30d', DATABASE_URL: await createTestDatabase() };
     expect((await finding('disk', retention)).what).toContain('enrich prune would remove nothing');
+  });
+
+  describe('a warehouse with removable data of every kind', () => {
+    const kinds = ['answers', 'deliveries', 'quarantine', 'staging', 'observations', 'changes'] as const;
+    let url: string;
+    let warehouse: Warehouse;
+
+    beforeAll(async () => {
+      url = await createTestDatabase();
+      warehouse = openWarehouse(url);
+      await endedRun();
+      // Needed until a person decides about the call.
+      const unknown = await callWithPhones(warehouse);
+      await markUnknown(warehouse, unknown.attemptId, 'no answer in time');
+      await endRun(warehouse, unknown.runId, 'finished', undefined);
+      for (const day of ['01', '02', '03'])
+        await say(warehouse, {
+          person: 'seen-thrice',
+          askedAt: `2026-01-${day}`,
+          runId: 'r',
+          facts: { title: { title: 'Lead' } },
+        });
+      await makeOld();
+      // Younger than its retention.
+      await endedRun();
+    });
+
+    afterAll(() => warehouse.close());
+
+    /** A run of three rows, with an answer, an applied delivery and two deliveries without effect. */
+    async function endedRun(): Promise<PhonesCall> {
+      const call = await callWithPhones(warehouse);
+      await recordPhonesAnswer(warehouse, call);
+      await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+      await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
+      await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
+      await endRun(warehouse, call.runId, 'finished', undefined);
+      return call;
+    }
+
+    /** Two months old, with bodies of 1, 2 and twice 4 MB; of the changes, the first five. */
+    async function makeOld(): Promise<void> {
+      for (const statement of [
+        `update runs set created_at = created_at - interval '60 days', finished_at = finished_at - interval '60 days'`,
+        `update raw_answers set received_at = received_at - interval '60 days',
+           body_gzip = decode(repeat('ab', 1000000), 'hex')`,
+        `update webhook_deliveries set received_at = received_at - interval '60 days',
+           body = decode(repeat('ab', case status when 'applied' then 2000000 else 4000000 end), 'hex')`,
+        `update observations set recorded_at = recorded_at - interval '60 days'`,
+        `update changes set changed_at = changed_at - interval '60 days' where change_id in (
+           select change_id from changes order by transaction_id, change_id limit 5)`,
+      ])
+        await warehouse.pool.query(statement);
+    }
+
+    async function listed(...names: readonly string[]): Promise<string> {
+      const RETENTION = names.map((name) => `${name}=30d`).join(',');
+      return (await finding('disk', { DATABASE_URL: url, RETENTION })).what.split('; ').slice(1).join('; ');
+    }
+
+    it.each([
+      ['answers', '1 body (1 MB)'],
+      ['deliveries', '1 body (2 MB)'],
+      ['quarantine', '2 bodies (8 MB)'],
+      ['staging', 'the cells of 3 staged rows'],
+      ['observations', '2 replaced observations'],
+      ['changes', '5 changes'],
+    ])('enrich doctor lists the removable data of RETENTION=%s, and no other data', async (kind, what) => {
+      expect(await listed(kind)).toBe(
+        `enrich prune would remove ${what}; the database then reuses their space`,
+      );
+    });
+
+    it('enrich doctor lists what enrich prune then removes, and nothing afterwards', async () => {
+      expect(await listed(...kinds)).toBe(
+        'enrich prune would remove 4 bodies (11 MB), the cells of 3 staged rows, 2 replaced observations, ' +
+          '5 changes; the database then reuses their space',
+      );
+      const retention = Object.fromEntries(kinds.map((kind) => [kind, 30 * 86_400]));
+      expect(await prune(warehouse, retention, new AbortController().signal)).toMatchObject({
+        answers: { count: 1, bytes: 1_000_000 },
+        deliveries: { count: 1, bytes: 2_000_000 },
+        quarantine: { count: 2, bytes: 8_000_000 },
+        staging: { rows: 3 },
+        observations: { count: 2 },
+        changes: { count: 5 },
+      });
+      expect(await listed(...kinds)).toBe('enrich prune would remove nothing');
+    });
   });
 
   it('enrich doctor prints no secret', async () => {
