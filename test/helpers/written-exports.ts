@@ -6,6 +6,8 @@ export interface WrittenExport {
   /** A record id of the form that the CRM writes; empty if any text can be one. */
   readonly id: string;
   readonly columns: readonly string[];
+  /** Few names of a translated export are only the CRM's: it is told by the column of record ids. */
+  readonly needsId?: true;
 }
 
 const listed = (names: string): string[] => names.split(', ');
@@ -21,8 +23,43 @@ const salesforceApi = [
   ...listed('HasOptedOutOfEmail, DoNotCall, EmailBouncedReason, MasterRecordId, Region__c'),
 ];
 
+const translated = (source: 'hubspot' | 'salesforce', language: string, names: string): WrittenExport => ({
+  title: `${source} in ${language}`,
+  source,
+  idColumn: listed(names)[0]!,
+  id: source === 'hubspot' ? '100400123456' : '0035e00000AbCdE',
+  columns: listed(names),
+  needsId: true,
+});
+
 /** Columns of the CRMs' exports of contacts. */
 export const writtenExports: readonly WrittenExport[] = [
+  translated(
+    'hubspot',
+    'German',
+    'Datensatz-ID, Vorname, Nachname, E-Mail, Mobiltelefonnummer, Bundesland/Region, Land/Region, Firmenname',
+  ),
+  translated(
+    'hubspot',
+    'French',
+    "ID d'enregistrement, Prénom, Nom, E-mail, Numéro de téléphone mobile, État/Région, Pays/Région, Ville",
+  ),
+  translated(
+    'hubspot',
+    'Spanish',
+    'ID de registro, Nombre, Apellidos, Correo, Número de teléfono móvil, Estado/Región, País/Región, Ciudad',
+  ),
+  translated('salesforce', 'German', 'Kontakt-ID, Vorname, Nachname, E-Mail, Accountname, Accountinhaber'),
+  translated(
+    'salesforce',
+    'French',
+    'ID du contact, Prénom, Nom, E-mail, Nom du compte, Propriétaire du compte',
+  ),
+  translated(
+    'salesforce',
+    'Spanish',
+    'Id. del contacto, Nombre, Apellidos, Correo electrónico, Nombre de la cuenta, Propietario de la cuenta',
+  ),
   {
     title: 'HubSpot',
     source: 'hubspot',

@@ -28,7 +28,7 @@ const rowWith = (header: readonly string[], idColumn: string | undefined, id: st
   header.map((name) => (name === idColumn ? id : 'x'));
 
 describe.each(writtenExports)('some columns of an export of $title', (written: WrittenExport) => {
-  const { title, source, idColumn, id, columns } = written;
+  const { title, source, idColumn, id, columns, needsId } = written;
 
   it(`some columns of an export of ${title} are never read as another CRM's`, () => {
     fc.assert(
@@ -43,6 +43,7 @@ describe.each(writtenExports)('some columns of an export of $title', (written: W
   it.runIf(idColumn !== undefined)(`most columns of an export of ${title} are read as the CRM's`, () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...columns], { minLength: columns.length - 2 }), (header) => {
+        fc.pre(needsId !== true || header.includes(idColumn!));
         expect(recogniseExport(header, [rowWith(header, idColumn, id)])?.source).toBe(source);
       }),
       { numRuns, ...seed },

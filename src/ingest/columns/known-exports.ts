@@ -44,6 +44,11 @@ const besideRecordIdOfHubSpot = [
   ...listed('Create Date, Last Modified Date, Lifecycle Stage, Lead Status, State/Region, Country/Region'),
   ...listed('Mobile Phone Number, Email Domain, Marketing contact status, Last Activity Date'),
 ];
+/** The translations of some of these names: mobile phone, state and country. */
+const besideTranslatedIdOfHubSpot = [
+  ...listed('Mobiltelefonnummer, Bundesland/Region, Land/Region, Numéro de téléphone mobile, État/Région'),
+  ...listed('Pays/Région, Número de teléfono móvil, Estado/Región, País/Región, Estado/Região, País/Região'),
+];
 const ownNamesOfHubSpot = [
   ...listed('Record ID - Contact, Contact owner, Company domain name, Associated Company'),
   ...listed('Associated Company IDs, Primary Associated Company ID, WhatsApp Phone Number'),
@@ -204,6 +209,7 @@ export const knownExports: readonly KnownExport[] = [
       ['Record ID', [...besideRecordIdOfHubSpot, ...ownNamesOfHubSpot].join('|')],
       ['Record ID', 'First Name', 'Last Name', 'Email'],
       ['Record ID - Contact'],
+      [[...idHeaders, 'ID. de registro'].join('|'), besideTranslatedIdOfHubSpot.join('|')],
       ['Datensatz-ID', 'Vorname', 'Nachname', 'E-Mail|E-Mail-Adresse'],
       [
         "ID de fiche d'informations|ID d'enregistrement|ID de fiche",
@@ -294,8 +300,14 @@ export const knownExports: readonly KnownExport[] = [
       ['First Name', 'Last Name', 'Account Name', 'Mailing State/Province'],
       ['First Name', 'Last Name', 'Company / Account', 'Lead ID|Lead Owner|Lead Source|Lead Status'],
       ['Vorname', 'Nachname', 'Accountname|Account-Name', 'Kontakt-ID|Accountinhaber|Kontaktinhaber'],
+      ['Kontakt-ID', 'Accountname|Account-Name|Accountinhaber'],
+      ['Accountname|Account-Name', 'Accountinhaber', 'Vorname|Nachname|E-Mail'],
       ['Prénom', 'Nom', 'Nom du compte', 'ID du contact|Propriétaire du compte'],
+      ['ID du contact', 'Nom du compte|Propriétaire du compte'],
+      ['Nom du compte', 'Propriétaire du compte', 'Prénom|Nom|E-mail'],
       ['Nombre', 'Apellidos', 'Nombre de la cuenta', 'Id. del contacto|Propietario de la cuenta'],
+      ['Id. del contacto', 'Nombre de la cuenta|Propietario de la cuenta'],
+      ['Nombre de la cuenta', 'Propietario de la cuenta', 'Nombre|Apellidos|Correo electrónico'],
     ],
     ownNames: ownNamesOfSalesforce,
     // Of contacts and leads.
