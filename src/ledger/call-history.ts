@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
+import type { PeopleAsked } from '../domain/money/credit-rules.ts';
 import { parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
 /** How many of the latest calls the estimate uses. */
 const callsThatCount = 200;
-
-/** Whether a call before has found a person: who was found once is usually found again. */
-export type PeopleAsked = 'new' | 'found before';
 
 /** What the latest settled calls cost and took. */
 export interface CallHistory {

@@ -10,6 +10,7 @@ import {
   worstCaseCredits,
   type Ask,
   type ExpectedCredits,
+  type PeopleAsked,
 } from '../../domain/money/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
@@ -18,7 +19,7 @@ import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '..
 import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
-import { readCallHistory, type CallHistory, type PeopleAsked } from '../../ledger/call-history.ts';
+import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { askedBy, firstOpenPage } from '../pages/pages.ts';
 import { countFillable } from '../reconciliation/count-fillable.ts';
@@ -88,7 +89,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
       high: formatCredits(expected.high),
       calls: history?.calls ?? 0,
       source: history?.source ?? null,
-      assumption: history ? null : describeAssumption(askOf(run.options)),
+      assumption: history ? null : describeAssumption(askOf(run.options), mostPeople),
     },
     unmet,
     pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },
@@ -145,7 +146,8 @@ async function creditsOf(
       ['found before', foundBefore],
     ] as const) {
       if (count === 0) continue;
-      const each = expectedOf(ask, await readExperience(warehouse, asked, source ?? 'generic', kind), count);
+      const history = await readExperience(warehouse, asked, source ?? 'generic', kind);
+      const each = expectedOf(ask, history, kind, count);
       low += each.low;
       expected += each.expected;
       high += each.high;
@@ -172,12 +174,17 @@ async function readExperience(
 }
 
 /** Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. */
-function expectedOf(ask: Ask, history: CallHistory | undefined, people: number): ExpectedCredits {
+function expectedOf(
+  ask: Ask,
+  history: CallHistory | undefined,
+  kind: PeopleAsked,
+  people: number,
+): ExpectedCredits {
   if (history?.deviation !== undefined) {
     const calls = Math.ceil(people / peoplePerCall);
     return experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
   }
-  const { low, expected, high } = assumedCredits(ask);
+  const { low, expected, high } = assumedCredits(ask, kind);
   const all = BigInt(people);
   return { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
 }

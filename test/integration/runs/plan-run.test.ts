@@ -5,6 +5,7 @@ import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { insertLookup } from '../../helpers/lookups.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
 
 let warehouse: Warehouse;
@@ -42,6 +43,25 @@ it('a run that has its plan is bound to no other plan, because it may have spent
   const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
   expect(found).toBe(true);
   expect(await planRun(dependencies(), run.runId)).toMatchObject({ kind: 'planned' });
+});
+
+it('a plan without experience expects more of people who were found before than of new people', async () => {
+  const plan = async (person: string): Promise<unknown> => {
+    const spec = testSpec();
+    const { runId } = await stagedRun(warehouse, [{ keys: [`email:${person}@orbit.example`] }], {
+      ...spec,
+      options: { ...spec.options, reveal: ['phone'] },
+    });
+    return planRun(dependencies(), runId);
+  };
+  await insertLookup(warehouse.pool, { key: 'email:found@orbit.example', secondsAgo: 100_000 });
+  expect(await plan('found')).toMatchObject({
+    plan: {
+      credits: { expected: '4.5' },
+      expectation: { assumption: expect.stringContaining('again') as string },
+    },
+  });
+  expect(await plan('new')).toMatchObject({ plan: { credits: { expected: '3.1' } } });
 });
 
 describe('expectations on an export', () => {

@@ -6,7 +6,7 @@ import {
   minimumCredits,
   worstCaseCredits,
 } from '../../../src/domain/money/credit-rules.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { parseCredits, wholeCredits } from '../../../src/domain/money/decimal.ts';
 
 describe('worstCaseCredits', () => {
   it.each([
@@ -29,7 +29,7 @@ describe('assumedCredits() and minimumCredits()', () => {
   it.each([{}, { reveal: ['phone'] }, { waterfall: ['email'], maxCreditsPerPerson: wholeCredits(5) }])(
     'assumedCredits() and minimumCredits() of %o lie in order below the worst case',
     (ask) => {
-      const { low, expected, high } = assumedCredits(ask);
+      const { low, expected, high } = assumedCredits(ask, 'new');
       expect(minimumCredits(ask)).toBe(0n);
       expect(low).toBeGreaterThan(0n);
       expect(expected).toBeGreaterThan(low);
@@ -38,8 +38,23 @@ describe('assumedCredits() and minimumCredits()', () => {
     },
   );
 
+  it.each([
+    [{}, '1', '0.7'],
+    [{ reveal: ['phone'] }, '4.44', '3.1'],
+  ])(
+    'assumedCredits() of %o is more for people who were found before than for new people',
+    (ask, again, first) => {
+      expect(assumedCredits(ask, 'found before').expected).toBe(parseCredits(again));
+      expect(assumedCredits(ask, 'new').expected).toBe(parseCredits(first));
+      expect(assumedCredits(ask, 'found before').high).toBeLessThanOrEqual(worstCaseCredits(ask));
+    },
+  );
+
   it('the assumptions of assumedCredits() are stated in words', () => {
-    expect(describeAssumption({ reveal: ['phone'] })).toBe(
+    expect(describeAssumption({}, 'found before')).toBe(
+      'assumed, because no settled call had the same options: 100% (80 to 100%) of people are found again',
+    );
+    expect(describeAssumption({ reveal: ['phone'] }, 'new')).toBe(
       'assumed, because no settled call had the same options: 70% (50 to 90%) of people are found, ' +
         '30% (15 to 50%) have a mobile phone',
     );
