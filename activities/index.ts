@@ -1,4 +1,4 @@
-import type { CallActivities, ControlActivities } from '../src/contract.ts';
+import type { CallActivities, ControlActivities } from '../src/contract/activities.ts';
 import { checkRunService, type ServiceCheckDependencies } from '../src/calls/check-run-service.ts';
 import { enrichBatches } from '../src/calls/enrich-batches.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';

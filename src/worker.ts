@@ -2,7 +2,7 @@ import { periodNames } from './domain/money/budget-periods.ts';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
-import { callTaskQueues, controlTaskQueue } from './contract.ts';
+import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
 import { countCalls } from './calls/count-calls.ts';
 import { traceCalls } from './calls/trace-calls.ts';
 import { FailureStreak } from './calls/failure-streak.ts';

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { StatusReason } from '../src/contract.ts';
+import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
 

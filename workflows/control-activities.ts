@@ -1,5 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
-import { controlTaskQueue, type ControlActivities } from '../src/contract.ts';
+import type { ControlActivities } from '../src/contract/activities.ts';
+import { controlTaskQueue } from '../src/contract/temporal-names.ts';
 
 /** Short work of a run. */
 export const quick = proxyActivities<ControlActivities>({

@@ -6,15 +6,10 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  callTaskQueues,
-  controlTaskQueue,
-  taskPriorities,
-  type CallActivities,
-  type ControlActivities,
-  type PageInput,
-  type PageResult,
-} from '../src/contract.ts';
+import type { CallActivities, ControlActivities, PageResult } from '../src/contract/activities.ts';
+import type { PageInput } from '../src/contract/run-input.ts';
+import { taskPriorities } from '../src/contract/run-priorities.ts';
+import { callTaskQueues, controlTaskQueue } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
 import { endPageSignal, pagePrioritySignal, pageWaitsSignal, wakeSignal } from './messages.ts';
 

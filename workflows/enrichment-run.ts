@@ -5,15 +5,12 @@ import {
   condition,
   startChild,
 } from '@temporalio/workflow';
-import {
-  taskPriorities,
-  type PageResult,
-  type StatusReason,
-  type PlanSummary,
-  type RunEnding,
-  type RunFacts,
-  type RunInput,
-} from '../src/contract.ts';
+import type { PageResult } from '../src/contract/activities.ts';
+import type { StatusReason } from '../src/contract/pause-reasons.ts';
+import type { PlanSummary } from '../src/contract/plan-summary.ts';
+import type { RunFacts } from '../src/contract/run-facts.ts';
+import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
+import { taskPriorities } from '../src/contract/run-priorities.ts';
 import { longestSummary } from '../src/domain/runs/run-start.ts';
 import { counted, countedPeople } from '../src/domain/text/counted.ts';
 import { resolveBudgetExhaustion } from './budget-pause.ts';

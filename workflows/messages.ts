@@ -1,13 +1,10 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import {
-  budgetChangedSignalName,
-  deliveryReceivedSignalName,
-  type RunFigures,
-  type LateResultsStatus,
-  type PlanSummary,
-  type RunPriority,
-  type StatusReason,
-} from '../src/contract.ts';
+import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
+import type { StatusReason } from '../src/contract/pause-reasons.ts';
+import type { PlanSummary } from '../src/contract/plan-summary.ts';
+import type { RunFigures } from '../src/contract/run-facts.ts';
+import type { RunPriority } from '../src/contract/run-priorities.ts';
+import { budgetChangedSignalName, deliveryReceivedSignalName } from '../src/contract/temporal-names.ts';
 
 /** The plan's hash binds the approval to the plan that the person has read. */
 export const approveUpdate = defineUpdate<void, [planHash: string]>('approve');

@@ -1,5 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
-import { controlTaskQueue, type ControlActivities, type Pruned } from '../src/contract.ts';
+import type { ControlActivities, Pruned } from '../src/contract/activities.ts';
+import { controlTaskQueue } from '../src/contract/temporal-names.ts';
 
 const { pruneWarehouse } = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,

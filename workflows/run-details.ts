@@ -1,4 +1,5 @@
-import type { LateResultsStatus, RunFacts } from '../src/contract.ts';
+import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
+import type { RunFacts } from '../src/contract/run-facts.ts';
 import { describeAskedService } from '../src/domain/runs/asked-service.ts';
 import { outcomes } from '../src/domain/runs/outcome.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';

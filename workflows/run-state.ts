@@ -7,19 +7,13 @@ import {
   workflowInfo,
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
-import type {
-  PageInput,
-  PageResult,
-  PauseReason,
-  StatusReason,
-  PlanSummary,
-  RunEnding,
-  RunFacts,
-  RunFigures,
-  RunInput,
-  RunPriority,
-  RunStatus,
-} from '../src/contract.ts';
+import type { PageResult } from '../src/contract/activities.ts';
+import type { PauseReason, StatusReason } from '../src/contract/pause-reasons.ts';
+import type { PlanSummary } from '../src/contract/plan-summary.ts';
+import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
+import type { PageInput, RunEnding, RunInput } from '../src/contract/run-input.ts';
+import type { RunPriority } from '../src/contract/run-priorities.ts';
+import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import { endPageSignal, pagePrioritySignal, wakeSignal, type RunProgress } from './messages.ts';

@@ -9,15 +9,15 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  controlTaskQueue,
-  taskPriorities,
-  type ControlActivities,
-  type RunInput,
-  type ScheduledRunInput,
-  type ScheduledRunResult,
-  type ScheduledRuns,
-} from '../src/contract.ts';
+import type { ControlActivities } from '../src/contract/activities.ts';
+import type { RunInput } from '../src/contract/run-input.ts';
+import { taskPriorities } from '../src/contract/run-priorities.ts';
+import type {
+  ScheduledRunInput,
+  ScheduledRunResult,
+  ScheduledRuns,
+} from '../src/contract/scheduled-run-input.ts';
+import { controlTaskQueue } from '../src/contract/temporal-names.ts';
 import {
   describeStart,
   longestSummary,

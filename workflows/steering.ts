@@ -1,5 +1,6 @@
 import { condition, setHandler } from '@temporalio/workflow';
-import { taskPriorities, type PauseReason, type RunPriority } from '../src/contract.ts';
+import type { PauseReason } from '../src/contract/pause-reasons.ts';
+import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { quick } from './control-activities.ts';
 import {

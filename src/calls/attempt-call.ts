@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PauseReason } from '../contract.ts';
+import type { PauseReason } from '../contract/pause-reasons.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';

@@ -1,4 +1,4 @@
-import type { ServiceCheck } from '../contract.ts';
+import type { ServiceCheck } from '../contract/activities.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { Problem } from '../domain/problem.ts';
 import type { Logger } from '../telemetry/log.ts';

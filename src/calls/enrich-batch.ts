@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchResult, PauseReason, StatusReason } from '../contract.ts';
+import type { BatchResult } from '../contract/activities.ts';
+import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import { halve } from '../domain/runs/batching.ts';
 import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, type OpenPerson } from './open-people.ts';

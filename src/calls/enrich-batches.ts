@@ -1,4 +1,4 @@
-import type { BatchesRequest, BatchesResult, BatchResult } from '../contract.ts';
+import type { BatchesRequest, BatchesResult, BatchResult } from '../contract/activities.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
 import { enrichBatch, type BatchContext } from './enrich-batch.ts';
 

@@ -1,4 +1,4 @@
-import type { RunRequest } from '../contract.ts';
+import type { RunRequest } from '../contract/activities.ts';
 import { withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';

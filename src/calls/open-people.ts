@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { peoplePerCall } from '../contract.ts';
+import { peoplePerCall } from '../contract/batch-sizes.ts';
 import {
   identityColumns,
   identityOfColumns,

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { PauseReason } from '../contract.ts';
+import type { PauseReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';

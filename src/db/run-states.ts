@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { runStatuses, type RunStatus } from '../contract.ts';
+import { runStatuses, type RunStatus } from '../contract/run-statuses.ts';
 import { oneOf } from './one-of.ts';
 
 /** Every status of a run once. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config, ServiceSettings } from '../config/settings.ts';
-import { searchAttributes } from '../contract.ts';
+import { searchAttributes } from '../contract/temporal-names.ts';
 import { asUnusable } from '../files/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { onInterruption } from './interruption.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LateResultsStatus } from '../contract.ts';
+import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import { freeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { LateResultsStatus } from '../contract.ts';
+import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateResult } from '../service/answers/late-result.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import type { RunPriority } from '../contract.ts';
+import type { RunPriority } from '../contract/run-priorities.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';

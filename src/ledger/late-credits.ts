@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
-import type { PauseReason, PauseReasonType } from '../contract.ts';
+import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { LateBill } from '../domain/late-results/late-bill.ts';
 import { settle } from './close-attempt.ts';

@@ -1,7 +1,7 @@
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
-import { peoplePerCall } from '../contract.ts';
+import { peoplePerCall } from '../contract/batch-sizes.ts';
 import type { Warehouse } from '../db/database.ts';
 
 /**

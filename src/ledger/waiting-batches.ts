@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { peoplePerCall, peoplePerPage, runPriorities, type RunPriority } from '../contract.ts';
+import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
+import { runPriorities, type RunPriority } from '../contract/run-priorities.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** A batch that waits for its call. */

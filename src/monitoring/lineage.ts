@@ -1,4 +1,4 @@
-import type { RunFacts } from '../contract.ts';
+import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
 import { getRun } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';

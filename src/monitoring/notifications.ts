@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { StatusReason } from '../contract.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Printed } from '../outputs/fields.ts';

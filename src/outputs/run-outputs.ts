@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { runPriorities, runStatuses, type RunFacts, type RunStatus } from '../contract.ts';
+import type { RunFacts } from '../contract/run-facts.ts';
+import { runPriorities } from '../contract/run-priorities.ts';
+import { runStatuses, type RunStatus } from '../contract/run-statuses.ts';
 import { outcomes } from '../domain/runs/outcome.ts';
 import { count, decimal, timeText, type Fields } from './fields.ts';
 

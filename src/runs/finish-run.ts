@@ -1,4 +1,4 @@
-import type { RunFacts } from '../contract.ts';
+import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readRunFacts } from './run-facts.ts';
 import { endRun } from './runs.ts';

@@ -1,4 +1,5 @@
-import type { IngestOutcome, StatusReason } from '../contract.ts';
+import type { IngestOutcome } from '../contract/activities.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseAddress, shownAddress } from '../ingest/sources/export-address.ts';
 import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';

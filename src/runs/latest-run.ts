@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { RunStatus } from '../contract.ts';
+import type { RunStatus } from '../contract/run-statuses.ts';
 import type { Warehouse } from '../db/database.ts';
 import { maySpend } from '../db/run-states.ts';
 

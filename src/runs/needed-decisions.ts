@@ -1,4 +1,4 @@
-import type { StatusReason } from '../contract.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import { counted } from '../domain/text/counted.ts';
 
 /**

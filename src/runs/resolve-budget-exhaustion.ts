@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { BudgetResolution, PauseReasonType } from '../contract.ts';
+import type { BudgetResolution } from '../contract/activities.ts';
+import type { PauseReasonType } from '../contract/pause-reasons.ts';
 import { endOfPeriod } from '../domain/money/budget-name.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { counted } from '../domain/text/counted.ts';

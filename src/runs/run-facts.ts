@@ -1,7 +1,7 @@
 import { anyOf } from '../db/one-of.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
-import type { RunFacts } from '../contract.ts';
+import type { RunFacts } from '../contract/run-facts.ts';
 import { counted } from '../domain/text/counted.ts';
 import { withoutSecrets } from '../domain/runs/asked-service.ts';
 import type { Warehouse } from '../db/database.ts';

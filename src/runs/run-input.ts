@@ -1,4 +1,4 @@
-import type { RunInput } from '../contract.ts';
+import type { RunInput } from '../contract/run-input.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
 import type { RunRecord } from './runs.ts';

@@ -1,7 +1,11 @@
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
-import type { PlanSummary, RunPriority, RunStatus, StatusReason, Undone } from '../contract.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
+import type { PlanSummary } from '../contract/plan-summary.ts';
+import type { Undone } from '../contract/run-facts.ts';
+import type { RunPriority } from '../contract/run-priorities.ts';
+import type { RunStatus } from '../contract/run-statuses.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';

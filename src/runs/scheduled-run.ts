@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { RefusedExport, RunInput, ScheduledRunInput, ScheduledRuns } from '../contract.ts';
+import type { RunInput } from '../contract/run-input.ts';
+import type { RefusedExport, ScheduledRunInput, ScheduledRuns } from '../contract/scheduled-run-input.ts';
 import { Problem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
 import { addressName, addressText } from '../ingest/sources/export-address.ts';

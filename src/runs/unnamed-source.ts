@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { StatusReason } from '../contract.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { compareNames, compareReady, type ComparedName } from '../domain/identity/name-agreement.ts';
 import { counted } from '../domain/text/counted.ts';

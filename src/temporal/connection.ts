@@ -1,6 +1,6 @@
 import type { Client, Connection, ConnectionOptions } from '@temporalio/client';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
-import { callTaskQueues, searchAttributes } from '../contract.ts';
+import { callTaskQueues, searchAttributes } from '../contract/temporal-names.ts';
 import { addSearchAttributes } from './namespace.ts';
 import { Problem } from '../domain/problem.ts';
 import { endCallsOfClosedConnection } from './closed-connection.ts';

@@ -4,7 +4,12 @@ import {
   type Client,
   type ScheduleSpec,
 } from '@temporalio/client';
-import { controlTaskQueue, pruneScheduleId, sweepScheduleId, workflowTypes } from '../contract.ts';
+import {
+  controlTaskQueue,
+  pruneScheduleId,
+  sweepScheduleId,
+  workflowTypes,
+} from '../contract/temporal-names.ts';
 
 /** What came too late for its run waits for at most this long. */
 const sweepEvery = '5 minutes';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { readConfig } from '../../src/config/settings.ts';
-import type { RunFacts } from '../../src/contract.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { countActions } from '../helpers/temporal-actions.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunFacts } from '../../src/contract.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { Population } from '../../src/sandbox/population/population.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';

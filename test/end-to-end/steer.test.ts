@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunFacts } from '../../src/contract.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/current-details.ts';
 import { TestSystem } from '../helpers/test-system.ts';

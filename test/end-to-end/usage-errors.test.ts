@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunFacts } from '../../src/contract.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'vitest';
-import type { RunFacts } from '../../src/contract.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 
 /** What Temporal's UI shows as current details of a workflow: the table as names and values. Needs a worker. */
 export async function currentDetails(handle: WorkflowHandle): Promise<Record<string, string>> {

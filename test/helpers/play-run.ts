@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import {
-  callTaskQueues,
-  controlTaskQueue,
-  workflowTypes,
-  type CallActivities,
-  type ControlActivities,
-  type RunInput,
-  type RunRequest,
-} from '../../src/contract.ts';
+import type { CallActivities, ControlActivities, RunRequest } from '../../src/contract/activities.ts';
+import type { RunInput } from '../../src/contract/run-input.ts';
+import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';

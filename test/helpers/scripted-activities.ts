@@ -5,15 +5,15 @@ import type {
   CallActivities,
   ControlActivities,
   IngestOutcome,
-  LateResultsStatus,
   PilotJudgement,
-  PauseReason,
-  PlanSummary,
-  RunFacts,
-  ScheduledRuns,
   ServiceCheck,
-  RunStatus,
-} from '../../src/contract.ts';
+} from '../../src/contract/activities.ts';
+import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
+import type { PauseReason } from '../../src/contract/pause-reasons.ts';
+import type { PlanSummary } from '../../src/contract/plan-summary.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
+import type { RunStatus } from '../../src/contract/run-statuses.ts';
+import type { ScheduledRuns } from '../../src/contract/scheduled-run-input.ts';
 
 export const plan: PlanSummary = {
   planHash: 'hash-1',

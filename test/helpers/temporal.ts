@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import { searchAttributes } from '../../src/contract.ts';
+import { searchAttributes } from '../../src/contract/temporal-names.ts';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../src/dev/temporal.ts';
 import { silentLogger } from './workflow-bundle.ts';
 

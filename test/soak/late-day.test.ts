@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/db/database.ts';
-import type { LateResultsStatus } from '../../src/contract.ts';
+import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import { syncRunResults } from '../../src/late-results/drain-deliveries.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { openTestWarehouse } from '../helpers/database.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunFacts } from '../../src/contract.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';

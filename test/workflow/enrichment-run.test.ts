@@ -1,7 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LateResultsStatus, RunFacts, PauseReason } from '../../src/contract.ts';
+import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
+import type { PauseReason } from '../../src/contract/pause-reasons.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';
 import type { RunProgress } from '../../workflows/messages.ts';

@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BatchResult, BudgetResolution, PauseReason } from '../../src/contract.ts';
+import type { BatchResult, BudgetResolution } from '../../src/contract/activities.ts';
+import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/current-details.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
-import { budgetChangedSignalName } from '../../contract.ts';
+import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import { budgetNameForms, periodNames } from '../../domain/money/budget-periods.ts';
 import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';

@@ -1,4 +1,5 @@
-import type { PlanSummary, RunFacts, Undone } from '../../contract.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
+import type { RunFacts, Undone } from '../../contract/run-facts.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';

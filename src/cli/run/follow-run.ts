@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { serviceName } from '../../config/settings.ts';
-import {
-  deliveryReceivedSignalName,
-  peoplePerCall,
-  type PauseReason,
-  type PlanSummary,
-  type RunStatus,
-} from '../../contract.ts';
+import { peoplePerCall } from '../../contract/batch-sizes.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
+import type { RunStatus } from '../../contract/run-statuses.ts';
+import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted } from '../../domain/text/counted.ts';

@@ -1,5 +1,5 @@
 import { serviceName } from '../../config/settings.ts';
-import type { PlanSummary } from '../../contract.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';

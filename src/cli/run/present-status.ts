@@ -1,5 +1,6 @@
 import type { Config } from '../../config/settings.ts';
-import type { RunFacts, RunStatus } from '../../contract.ts';
+import type { RunFacts } from '../../contract/run-facts.ts';
+import type { RunStatus } from '../../contract/run-statuses.ts';
 import { othersPresent } from '../../dev/presence.ts';
 import { embeddedDirectories } from '../../dev/stack.ts';
 import { counted } from '../../domain/text/counted.ts';

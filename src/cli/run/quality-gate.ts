@@ -1,4 +1,5 @@
-import { isQualityGate, type RunFacts } from '../../contract.ts';
+import { isQualityGate } from '../../contract/pause-reasons.ts';
+import type { RunFacts } from '../../contract/run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';

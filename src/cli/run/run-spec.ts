@@ -1,5 +1,5 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
-import type { RunPriority } from '../../contract.ts';
+import type { RunPriority } from '../../contract/run-priorities.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import {
   addressName,

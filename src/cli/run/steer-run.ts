@@ -1,11 +1,8 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import {
-  controlTaskQueue,
-  taskPriorities,
-  workflowTypes,
-  type PauseReason,
-  type RunFacts,
-} from '../../contract.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
+import type { RunFacts } from '../../contract/run-facts.ts';
+import { taskPriorities } from '../../contract/run-priorities.ts';
+import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
 import { runInputOf } from '../../runs/run-input.ts';

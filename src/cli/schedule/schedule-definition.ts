@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { ExportChoice, ScheduledRunInput } from '../../contract.ts';
+import type { ExportChoice, ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
 import { cronMistake } from '../../domain/text/cron.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';

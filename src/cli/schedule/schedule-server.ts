@@ -7,7 +7,8 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
-import { controlTaskQueue, workflowTypes, type ScheduledRunInput } from '../../contract.ts';
+import type { ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
+import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { longestSummary, markdownTable } from '../../domain/runs/run-start.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';

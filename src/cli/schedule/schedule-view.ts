@@ -1,5 +1,5 @@
 import type { ScheduleDescription } from '@temporalio/client';
-import type { ScheduledRunResult } from '../../contract.ts';
+import type { ScheduledRunResult } from '../../contract/scheduled-run-input.ts';
 import { Problem } from '../../domain/problem.ts';
 import { cronMistake, skippedTimes } from '../../domain/text/cron.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { makeFolder } from '../../files/make-folder.ts';
 import type { Config, ListenAddress } from '../../config/settings.ts';
-import { deliveryReceivedSignalName } from '../../contract.ts';
+import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { choosePort } from '../../dev/ports.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Logger } from '../../telemetry/log.ts';

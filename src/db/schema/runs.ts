@@ -1,6 +1,6 @@
 import type { IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import type { Generated } from 'kysely';
-import type { StatusReason } from '../../contract.ts';
+import type { StatusReason } from '../../contract/pause-reasons.ts';
 import type { ExportProfile } from '../../domain/runs/expectations.ts';
 import type { MatchRate } from '../../domain/runs/match-rate.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';

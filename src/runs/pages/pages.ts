@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { reasonOfClaim } from './claims.ts';
 import { peopleWithRows } from './people-with-rows.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { peoplePerPage } from '../../contract.ts';
+import { peoplePerPage } from '../../contract/batch-sizes.ts';
 import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deregisterPage } from '../../ledger/waiting-batches.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PauseReason, StatusReason } from '../../contract.ts';
+import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
 import { parseExpectations, unmetExpectations } from '../../domain/runs/expectations.ts';
 import type { ExportProfile, ReadExport } from '../../domain/runs/expectations.ts';
 import { Problem } from '../../domain/problem.ts';

@@ -1,4 +1,7 @@
-import { peoplePerCall, type PlanOutcome, type PlanSummary, type StatusReason } from '../../contract.ts';
+import type { PlanOutcome } from '../../contract/activities.ts';
+import { peoplePerCall } from '../../contract/batch-sizes.ts';
+import type { StatusReason } from '../../contract/pause-reasons.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { policyOf } from '../../domain/money/budget-policy.ts';
 import {

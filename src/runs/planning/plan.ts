@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { peoplePerCall } from '../../contract.ts';
+import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { lateFieldGroups, phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import type { RowOrder } from '../../domain/runs/row-choice.ts';

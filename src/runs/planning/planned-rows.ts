@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** The figures of a plan, before prices and times. */

@@ -1,4 +1,5 @@
-import type { PilotJudgement, PauseReason } from '../../contract.ts';
+import type { PilotJudgement } from '../../contract/activities.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { describeRate, matchRate } from '../../domain/runs/match-rate.ts';

@@ -1,7 +1,8 @@
 import { anyOf } from '../../db/one-of.ts';
 import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { sql, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage, type PauseReason } from '../../contract.ts';
+import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';

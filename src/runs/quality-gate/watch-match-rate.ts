@@ -1,4 +1,4 @@
-import type { PauseReason } from '../../contract.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { describeRate, hasFallenBelow, matchRate } from '../../domain/runs/match-rate.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';

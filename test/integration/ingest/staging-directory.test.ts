@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import type { IngestOutcome } from '../../../src/contract.ts';
+import type { IngestOutcome } from '../../../src/contract/activities.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import {
   obtainExport,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pauseReasons } from '../../../src/contract.ts';
+import { pauseReasons } from '../../../src/contract/pause-reasons.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { createTestDatabase } from '../../helpers/database.ts';
 import { metricNames, openMetricsFixture } from '../../helpers/metrics-fixture.ts';

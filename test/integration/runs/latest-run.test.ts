@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import type { RunStatus } from '../../../src/contract.ts';
+import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, hasRunsOf, setRunStatus } from '../../../src/runs/runs.ts';

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import type { ExportChoice, RefusedExport, RunInput, ScheduledRunInput } from '../../../src/contract.ts';
+import type { RunInput } from '../../../src/contract/run-input.ts';
+import type {
+  ExportChoice,
+  RefusedExport,
+  ScheduledRunInput,
+} from '../../../src/contract/scheduled-run-input.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/scheduled-run.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';

@@ -12,15 +12,15 @@ import {
   triggerSchedule,
 } from '../../../src/cli/schedule/schedule-server.ts';
 import { ensurePruneSchedule, ensureSweepSchedule } from '../../../src/temporal/own-schedules.ts';
+import type { RunInput } from '../../../src/contract/run-input.ts';
+import type { ScheduledRunResult } from '../../../src/contract/scheduled-run-input.ts';
 import {
   callTaskQueues,
   controlTaskQueue,
   pruneScheduleId,
   sweepScheduleId,
   workflowTypes,
-  type RunInput,
-  type ScheduledRunResult,
-} from '../../../src/contract.ts';
+} from '../../../src/contract/temporal-names.ts';
 import { recordHistories } from '../../helpers/histories.ts';
 import { ScriptedActivities } from '../../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';

@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
-import { callTaskQueues } from '../../../src/contract.ts';
+import { callTaskQueues } from '../../../src/contract/temporal-names.ts';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { connectWorker } from '../../../src/temporal/connection.ts';

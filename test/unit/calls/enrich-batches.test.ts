@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resultOf } from '../../../src/calls/enrich-batches.ts';
-import type { BatchResult } from '../../../src/contract.ts';
+import type { BatchResult } from '../../../src/contract/activities.ts';
 
 const done: BatchResult = { kind: 'done', calls: 1 };
 const wait = (milliseconds: number): BatchResult => ({

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { describePlan, describeRun } from '../../../src/cli/run/describe-run.ts';
-import type { PlanSummary, RunFacts } from '../../../src/contract.ts';
+import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
+import type { RunFacts } from '../../../src/contract/run-facts.ts';
 
 const plan: PlanSummary = {
   planHash: '3f9c2a',

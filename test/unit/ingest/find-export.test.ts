@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ExportChoice } from '../../../src/contract.ts';
+import type { ExportChoice } from '../../../src/contract/scheduled-run-input.ts';
 import { addressText } from '../../../src/ingest/sources/export-address.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { loaders } from '../../../src/cli/command-loaders.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { settingNames } from '../../../src/config/settings-schema.ts';
-import { callTaskQueues, controlTaskQueue } from '../../../src/contract.ts';
+import { callTaskQueues, controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/config/settings.ts';
 import { settingNames } from '../../../src/config/settings-schema.ts';
-import { searchAttributes } from '../../../src/contract.ts';
+import { searchAttributes } from '../../../src/contract/temporal-names.ts';
 import { parseDuration } from '../../../src/domain/text/duration.ts';
 
 interface Service {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RunFacts } from '../../../src/contract.ts';
+import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import type { RunProgress } from '../../../workflows/messages.ts';
 import * as details from '../../../workflows/run-details.ts';

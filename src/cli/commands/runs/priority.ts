@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { taskPriorities, type RunPriority } from '../../../contract.ts';
+import { taskPriorities, type RunPriority } from '../../../contract/run-priorities.ts';
 import { setRunPriority } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { printFacts } from '../../terminal/output.ts';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import type { RunFacts, RunPriority } from '../../../contract.ts';
+import type { RunFacts } from '../../../contract/run-facts.ts';
+import type { RunPriority } from '../../../contract/run-priorities.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';

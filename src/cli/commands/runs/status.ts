@@ -3,7 +3,7 @@ import { describeAskedService, sandbox } from '../../../domain/runs/asked-servic
 import { counted } from '../../../domain/text/counted.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { Config } from '../../../config/settings.ts';
-import type { RunFacts } from '../../../contract.ts';
+import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { listRuns } from '../../../runs/runs.ts';
 import { describeRun } from '../../run/describe-run.ts';

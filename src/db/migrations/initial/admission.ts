@@ -1,5 +1,5 @@
 import { budgetPeriods, periodNames } from '../../../domain/money/budget-periods.ts';
-import { runPriorities } from '../../../contract.ts';
+import { runPriorities } from '../../../contract/run-priorities.ts';
 import { oneOf } from '../../one-of.ts';
 import { keptPlans } from './kept-plans.ts';
 import { suppressionsLock } from '../../suppressions-lock.ts';

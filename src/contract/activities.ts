@@ -1,0 +1,159 @@
+import type { LateResultsStatus } from './late-results-status.ts';
+import type { PauseReason, StatusReason } from './pause-reasons.ts';
+import type { PlanSummary } from './plan-summary.ts';
+import type { RunFacts } from './run-facts.ts';
+import type { RunPriority } from './run-priorities.ts';
+import type { RunStatus } from './run-statuses.ts';
+import type { ScheduledRunInput, ScheduledRuns } from './scheduled-run-input.ts';
+
+// Temporal's history keeps every value here: ids, counts, times and reasons, never personal data or secrets.
+
+export interface RunRequest {
+  readonly runId: string;
+}
+
+export interface PageRequest extends RunRequest {
+  readonly page: number;
+}
+
+export interface BatchesRequest extends PageRequest {
+  /** From 1 within the run. */
+  readonly batches: readonly number[];
+}
+
+export interface IngestResult {
+  readonly rows: number;
+  readonly malformed: number;
+  readonly source: string;
+}
+
+/** Whether a run continues after its pilot; the figures are in the summary or in the pause reason. */
+export type PilotJudgement =
+  | { readonly kind: 'continue'; readonly summary: string }
+  | { readonly kind: 'pause'; readonly pauseReason: PauseReason };
+
+/** What a run does when a budget is empty. */
+export type BudgetResolution =
+  /** There are credits again. */
+  | { readonly kind: 'open' }
+  /** It ends; people who were not asked for become `over_budget`. */
+  | { readonly kind: 'finish'; readonly budget: string }
+  /** It waits for a person, or until the budget's next period begins. */
+  | { readonly kind: 'wait'; readonly pauseReason: StatusReason; readonly milliseconds: number | null };
+
+export type IngestOutcome =
+  | ({ readonly kind: 'ingested' } & IngestResult)
+  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
+
+export type PlanOutcome =
+  | {
+      readonly kind: 'planned';
+      readonly plan: PlanSummary;
+      readonly firstOpenPage: number;
+      /** Why the run waits for a person before it spends; absent: the export is as expected, or was accepted. */
+      readonly unmet?: PauseReason;
+    }
+  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
+
+/** What the service says of the credential before the run spends anything, in words for a person. */
+export type ServiceCheck =
+  | { readonly kind: 'ready'; readonly status: string }
+  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
+
+export interface OpenPage {
+  /** Numbers of the batches that still hold people to ask for. */
+  readonly batches: readonly number[];
+  readonly people: number;
+}
+
+/** What became of one batch; `calls` are those of this execution. */
+export type BatchResult =
+  | { readonly kind: 'done'; readonly calls: number }
+  /** The rate windows are full or the service asked for a pause: come again then. */
+  | {
+      readonly kind: 'wait';
+      readonly calls: number;
+      readonly milliseconds: number;
+      readonly reason: string;
+    }
+  /** No credits are left for even one person; what is left of the run is over budget. */
+  | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
+  /**
+   * Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
+   */
+  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
+
+/** What became of several batches: `done`, or why those that are `left` are not. */
+export type BatchesResult = BatchResult & { readonly left: readonly number[] };
+
+export type PageResult =
+  | { readonly kind: 'done'; readonly calls: number }
+  /** Its run told it to end, or its history is long: people of it are still open. */
+  | { readonly kind: 'unfinished'; readonly calls: number }
+  | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
+  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
+
+/** Counts of what retention removed. */
+export interface Pruned {
+  /** Bodies of answers. */
+  readonly answers: number;
+  /** Bodies of deliveries. */
+  readonly deliveries: number;
+  /** Rows of exports that say nothing of people any more. */
+  readonly rows: number;
+  /** Old data that is kept because its calls or deliveries are still open. */
+  readonly kept: {
+    readonly answers: number;
+    readonly deliveries: number;
+    readonly quarantine: number;
+    readonly runs: number;
+  };
+}
+
+/** Activities of the control queue. Every one is idempotent: its truth is in the database. */
+export interface ControlActivities {
+  ingestExport(request: RunRequest): Promise<IngestOutcome>;
+  planRun(request: RunRequest): Promise<PlanOutcome>;
+  /** Asks the service whether it accepts the credential, whom the credential acts as, and what its limits are. */
+  checkService(request: RunRequest): Promise<ServiceCheck>;
+  /** Writes the status; returns the run's figures. */
+  setRunStatus(
+    request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: StatusReason },
+  ): Promise<RunFacts>;
+  /** The figures of a run as `enrich status --json` prints them. */
+  readRunFacts(request: RunRequest): Promise<RunFacts>;
+  openPage(request: PageRequest): Promise<OpenPage>;
+  /** One sync: applies the run's inbox, makes the polls that are due, and returns the status of late results. */
+  syncLateResults(request: RunRequest): Promise<LateResultsStatus>;
+  /** A sync for runs that have ended or lost their workflow; returns how many deliveries took effect. */
+  sweepLateResults(): Promise<{ readonly applied: number }>;
+  /** Removes data older than the worker's `RETENTION`; returns the counts. */
+  pruneWarehouse(): Promise<Pruned>;
+  /** Finds the exports of a schedule and begins their runs; a retry finds the same runs. */
+  beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
+  /** Removes the records of runs whose workflows were not started. */
+  discardRuns(request: { readonly runIds: readonly string[]; readonly asOf: string }): Promise<void>;
+  /** Judges the pilot, and pauses the run if a quality gate or the missing approval requires it. */
+  judgePilot(request: RunRequest): Promise<PilotJudgement>;
+  /** Decides what the run does when a page has no credits left. */
+  resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
+  /** @param request.limit credits as text, or `none` */
+  changeRunBudget(request: RunRequest & { readonly limit: string; readonly reason: string }): Promise<void>;
+  changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;
+  /** Waits for the page's calls in flight; returns how many people will not be asked for. */
+  skipPage(request: PageRequest & { readonly reason: string }): Promise<{ readonly people: number }>;
+  /** Compares the contacts of the run with known people; returns how many got data and how many lost it. */
+  reconcileContacts(request: RunRequest): Promise<{ readonly filled: number; readonly withdrawn: number }>;
+  finishRun(
+    request: RunRequest & {
+      readonly ending: 'finished' | 'over_budget' | 'cancelled';
+      /** The budget that ended it. */
+      readonly budget?: string;
+    },
+  ): Promise<RunFacts>;
+}
+
+/** Activities of the call queues. */
+export interface CallActivities {
+  enrichBatches(request: BatchesRequest): Promise<BatchesResult>;
+}

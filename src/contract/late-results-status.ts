@@ -1,0 +1,24 @@
+/** The state of results that come after their answers, in requests and deliveries. */
+export interface LateResultsStatus {
+  /** Requests whose results are waited for. */
+  readonly awaited: number;
+  /** Requests whose results did not come in time; they are applied all the same if they come. */
+  readonly expired: number;
+  /** Deliveries that took effect. */
+  readonly arrived: number;
+  /** Of those, after the run had ended. */
+  readonly late: number;
+  /** Deliveries about people who were not asked for. */
+  readonly orphaned: number;
+  /** Deliveries that lie in the inbox. */
+  readonly waiting: number;
+  /** When the run stops waiting, as ISO 8601; null where nothing is awaited. */
+  readonly until: string | null;
+  /** When these figures were read, by the database's clock, as ISO 8601. */
+  readonly readAt: string;
+  /**
+   * When to sync next at the latest, by the same clock: a poll is due and its window has a free slot, or a deadline
+   * passes.
+   */
+  readonly nextSyncAt: string | null;
+}

@@ -1,0 +1,86 @@
+interface PauseReasonFacts {
+  /** What a person does: `fix` the cause, take a `decision` about a limit of the run, or `nothing`. */
+  readonly needs: 'fix' | 'decision' | 'nothing';
+  /** A quality gate paused the run: the same command given again does not continue it. */
+  readonly isQualityGate?: boolean;
+  /** Text for the runbook. */
+  readonly meaning: string;
+}
+
+/**
+ * Why runs are paused. Alerts and the runbook follow this table. A run is also paused by failures of calls: their types
+ * are `service.` and a name of the table `failureKinds`.
+ */
+export const pauseReasons = {
+  'run.paused': { needs: 'nothing', meaning: 'a person paused the run (no alert)' },
+  'run.interrupted': { needs: 'fix', meaning: 'a command with embedded Temporal was stopped' },
+  'workflow.ended': {
+    needs: 'fix',
+    meaning: "the workflow was terminated, has failed, or was lost with Temporal's data",
+  },
+  'budget.empty': { needs: 'decision', meaning: 'a budget is exhausted, and people are left' },
+  'expectation.unmet': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the export is not as the run expects; nothing was paid',
+  },
+  'pilot.done': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the pilot has finished; the reason has its figures',
+  },
+  'pilot.below': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the pilot has finished below a limit of the run',
+  },
+  'match-rate.below': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the match rate is below the minimum of the run',
+  },
+  'service.credential-refused': {
+    needs: 'fix',
+    meaning: "the service refused the workers' credential before the run spent anything",
+  },
+  'service.scope-missing': {
+    needs: 'fix',
+    meaning: 'the key may not poll, and late results can only come by polls',
+  },
+  'service.other': {
+    needs: 'fix',
+    meaning: "the run belongs to a service other than the workers'",
+  },
+  'service.refuses-everybody': {
+    needs: 'fix',
+    meaning: 'the service refuses every person of a batch, one by one',
+  },
+  'service.overbilled': { needs: 'fix', meaning: 'a call was billed above its worst case' },
+  'answer.refused-by-database': {
+    needs: 'fix',
+    meaning:
+      'PostgreSQL refuses to store a paid answer; its body is in `enrichment.raw_answers` and its call is unknown',
+  },
+} as const satisfies Readonly<Record<string, PauseReasonFacts>>;
+
+export type PauseReasonType = keyof typeof pauseReasons;
+
+/** Why a run has its status: a stable type, a sentence, and the next step. */
+export interface StatusReason {
+  readonly type: string;
+  readonly reason: string;
+  readonly next: string;
+  /** The budgets that the run waits for: it continues when they are raised. */
+  readonly budgets?: readonly string[];
+}
+
+/** Why a run is paused. */
+export interface PauseReason extends StatusReason {
+  readonly type: PauseReasonType | `service.${string}`;
+}
+
+/** Whether a quality gate has paused a run. */
+export function isQualityGate(type: string): boolean {
+  const facts: Readonly<Record<string, PauseReasonFacts>> = pauseReasons;
+  return facts[type]?.isQualityGate === true;
+}

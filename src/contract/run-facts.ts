@@ -1,0 +1,54 @@
+import type { RunStatus } from './run-statuses.ts';
+
+/** An undo of a run: its values are removed from contacts, its costs stay. */
+export interface Undone {
+  readonly at: string;
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+/** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
+export interface RunFacts {
+  readonly run_id: string;
+  readonly workflow_id: string;
+  readonly status: RunStatus;
+  /** A stable name of the reason for the status, or of what an ended run leaves to a person, such as `budget.empty`. */
+  readonly reason_type: string | null;
+  readonly reason: string | null;
+  readonly next: string | null;
+  readonly source: string | null;
+  readonly file: string;
+  /** `sandbox`, or the address of the service without secrets. */
+  readonly service: string;
+  readonly plan_hash: string | null;
+  readonly rows: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Contacts that got the data of a known person without a call. */
+  readonly filled: number;
+  readonly calls: number;
+  /** The run's own budget; null: none. */
+  readonly max_credits: string | null;
+  readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
+  /** What the plan expected, with its range; null: not planned. */
+  readonly expected_credits: {
+    readonly expected: string;
+    readonly low: string;
+    readonly high: string;
+  } | null;
+  readonly late_results: {
+    readonly awaited: number;
+    readonly arrived: number;
+    readonly late: number;
+    readonly expired: number;
+    readonly orphaned: number;
+    /** What an ended run still lacks, in a sentence; null: nothing. */
+    readonly missing: string | null;
+  };
+  readonly undone: Undone | null;
+}
+
+/** Figures of a run, and when its workflow read them, as ISO 8601. */
+export interface RunFigures {
+  readonly facts: RunFacts;
+  readonly readAt: string;
+}

@@ -1,0 +1,14 @@
+import type { RunOptions } from '../domain/runs/run-options.ts';
+
+/** Temporal's order of the tasks that wait for a worker, lowest first: a run's activities and pages inherit it. */
+export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const satisfies Readonly<
+  Record<RunPriority, number>
+>;
+
+/** Calls of a run with a higher priority go first. */
+export type RunPriority = RunOptions['priority'];
+
+/** Every priority, the highest first. */
+export const runPriorities = (Object.keys(taskPriorities) as RunPriority[]).sort(
+  (one, other) => taskPriorities[one] - taskPriorities[other],
+);

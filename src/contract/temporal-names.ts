@@ -1,0 +1,50 @@
+/** Everything but the calls: ingest, plan, page opening, finish. */
+export const controlTaskQueue = 'enrichment-control';
+
+/**
+ * The task queues of paid calls. Each call is one long activity and each queue has few slots, so that calls never
+ * starve other activities. Each priority has its own queue: on a shared queue, waiting batches of a backfill would hold
+ * all slots while a nightly run begins. With 600 people a night beside a backfill, up to 16 calls of the backfill went
+ * first on one queue. Inside a worker the call queue orders the batches.
+ */
+export const callTaskQueues = {
+  'ad-hoc': 'enrichment-calls-ad-hoc',
+  nightly: 'enrichment-calls-nightly',
+  backfill: 'enrichment-calls-backfill',
+} as const;
+
+export const workflowTypes = {
+  run: 'enrichmentRun',
+  page: 'enrichmentPage',
+  sweep: 'lateResultSweep',
+  prune: 'retentionPrune',
+  scheduled: 'scheduledRun',
+} as const;
+
+/** From the receiver to a run: its inbox has a delivery. Coalesced; a lost or repeated signal does no harm. */
+export const deliveryReceivedSignalName = 'deliveryReceived';
+
+/** From a command to a run: a budget that the run waits for has changed. A repeated signal does no harm. */
+export const budgetChangedSignalName = 'budgetChanged';
+
+/** The schedule that syncs late results of ended runs. */
+export const sweepScheduleId = 'enrichment-late-results';
+
+/** The schedule that removes data older than `RETENTION`. */
+export const pruneScheduleId = 'enrichment-retention';
+
+/**
+ * Typed search attributes that runs carry; the dev server registers them at its start. `EnrichmentWaitsFor` is the type
+ * of a pause reason (`budget.empty`), `approval`, `late results`, or `next call` (a full rate window, or calls of
+ * higher priority); a run that waits for none of them has no value.
+ */
+export const searchAttributes = {
+  EnrichmentStatus: 'Keyword',
+  EnrichmentWaitsFor: 'Keyword',
+  EnrichmentSource: 'Keyword',
+  EnrichmentFile: 'Keyword',
+  EnrichmentSchedule: 'Keyword',
+  EnrichmentAsOf: 'Datetime',
+  EnrichmentRows: 'Int',
+  EnrichmentCreditsSettled: 'Double',
+} as const;
