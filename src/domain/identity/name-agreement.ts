@@ -1,18 +1,20 @@
 import { areFormsOfOneName } from './nicknames.ts';
 import { comparisonForm } from './normalise.ts';
 
-/** A name as words in comparison form; first and last are guessed where only a whole name is known. */
+/** A name as words in comparison form. */
 export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
   readonly all: readonly string[];
+  /** First and last are guessed from one text, which can be a whole name or only one of the two: `van der Berg`. */
+  readonly isGuessed: boolean;
   readonly isLatin: boolean;
 }
 
 /**
  * - `agree`: the same name, allowing for initials, missing further names, double-barrelled names and swapped order.
  * - `partly`: nothing speaks against one person: the first name agrees or is a nickname and the last does not agree (a
- *   marriage), or one side is a single word that the other has.
+ *   marriage), or one side is a single word that the other has, or one text that is only a part of the other.
  * - `other_first_name`: the last name agrees and the first does not (a relative).
  * - `differ`: neither agrees, or one side is a single word that the other lacks.
  * - `unknown`: one side has no name, or they are written in two scripts.
@@ -34,8 +36,8 @@ export function compareReady(
   if (all.length === 0) return undefined;
   const isLatin = /\p{Script=Latin}/u.test(all.join(''));
   return bothKnown
-    ? { first: firstWords, last: lastWords, all, isLatin }
-    : { first: all.slice(0, 1), last: all.slice(1), all, isLatin };
+    ? { first: firstWords, last: lastWords, all, isGuessed: false, isLatin }
+    : { first: all.slice(0, 1), last: all.slice(1), all, isGuessed: true, isLatin };
 }
 
 /** Says how far two names agree; the order of the two does not matter. */
@@ -46,7 +48,8 @@ export function compareNames(one: ComparedName | undefined, other: ComparedName 
   if (isSwapped(one, other)) return 'agree';
   const last = lastNamesAgree(one.last, other.last);
   if (last && firstNamesAgree(one.first, other.first) && !haveOtherWords(one, other)) return 'agree';
-  if (mayBeOneFirstName(one.first, other.first)) return 'partly';
+  if (mayBeOneFirstName(one.first, other.first) || isPartOf(one, other) || isPartOf(other, one))
+    return 'partly';
   return last ? 'other_first_name' : 'differ';
 }
 
@@ -55,6 +58,11 @@ function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
   if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
   return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'differ';
+}
+
+/** Whether all words of a name from one text are words of the other's last name, or of the other's first name. */
+function isPartOf({ isGuessed, all }: ComparedName, { first, last }: ComparedName): boolean {
+  return isGuessed && [first, last].some((part) => all.every((word) => part.includes(word)));
 }
 
 /** Only whole words count: `J Martin` is not `Martin J`. */

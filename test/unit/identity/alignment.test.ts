@@ -357,6 +357,11 @@ describe('another person of the family or the company', () => {
       { first_name: 'John', last_name: 'Doe', organization: acme },
     ],
     [
+      'who has the last word of a name in one column, with the same address',
+      { lastName: 'Ann Smith', email: 'smith@gmail.com' },
+      { first_name: 'Ben', last_name: 'Smith', email: 'smith@gmail.com' },
+    ],
+    [
       'whose middle initial is that of the first name',
       { firstName: 'James', lastName: 'Smith', domain: 'acme.example' },
       { first_name: 'John J.', last_name: 'Smith', organization: acme },
@@ -460,6 +465,18 @@ describe('the same person under another name', () => {
       'an initial with the same address, after a marriage',
       { firstName: 'J.R.', lastName: 'Smith', email: 'jr@gmail.com' },
       { first_name: 'Jane', last_name: 'Keller', email: 'jr@gmail.com' },
+      'email',
+    ],
+    [
+      'only the last name, of several words, with the same address',
+      { lastName: 'van der Berg', email: 'a@gmail.com' },
+      { first_name: 'Ann', last_name: 'van der Berg', email: 'a@gmail.com' },
+      'email',
+    ],
+    [
+      'only the first name, of several words, with the same address',
+      { firstName: 'Maria José', email: 'm@gmail.com' },
+      { first_name: 'Ana Maria José', last_name: 'García', email: 'm@gmail.com' },
       'email',
     ],
     [
