@@ -53,15 +53,19 @@ function answerOf(
   );
 }
 
-/** The rows whom a run asks for: of those that share a key, the first. */
+/** The rows whom a run asks for: the first of those that a chain of shared keys connects. */
 function withoutRepeated(rows: readonly WorldRow[]): WorldRow[] {
-  const taken = new Set<string>();
-  return rows.filter(({ identity }) => {
-    const keys = identityKeys(identity);
-    const isNew = keys.every((key) => !taken.has(key));
-    for (const key of keys) taken.add(key);
-    return isNew;
-  });
+  let people: { readonly first: WorldRow; readonly keys: readonly string[] }[] = [];
+  for (const row of rows) {
+    const own = identityKeys(row.identity);
+    const joined = people.filter(({ keys }) => keys.some((key) => own.includes(key)));
+    const person = { first: joined[0]?.first ?? row, keys: [...own, ...joined.flatMap(({ keys }) => keys)] };
+    const at = joined[0] ? people.indexOf(joined[0]) : people.length;
+    people = [...people.slice(0, at), person, ...people.slice(at + 1)].filter(
+      (each) => !joined.includes(each),
+    );
+  }
+  return people.map(({ first }) => first);
 }
 
 /** Which person each contact is; plays what the warehouse does, in memory. */
