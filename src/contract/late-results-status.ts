@@ -2,7 +2,7 @@
 export interface LateResultsStatus {
   /** Requests whose results are waited for. */
   readonly awaited: number;
-  /** Requests whose results did not come in time; they are applied all the same if they come. */
+  /** Requests whose results did not arrive in time. Results that arrive later are still applied. */
   readonly expired: number;
   /** Deliveries that took effect. */
   readonly arrived: number;

@@ -25,11 +25,11 @@ const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Brings the schema `enrichment` up to this release; nothing happens where it is there already. Safe beside running
- * workers and other migrators: all that is missing is one transaction, one at a time, and it gives way to who uses the
- * tables. Read-only roles get their rights on what was added.
+ * Migrates the schema `enrichment` to this release; an up-to-date schema stays as it is. Safe beside running workers and
+ * other migrators: one transaction carries out all missing migrations, one migrator at a time, and it retries while
+ * other sessions use the tables. Analyst roles get their rights on new tables.
  *
- * A database that a newer release has migrated is left as it is: so workers of both can run while they are replaced.
+ * A schema of a newer release stays as it is, so that workers of both releases can run during an upgrade.
  *
  * @param databaseUrl a database whose role may create a schema; no superuser is needed
  * @param options.patienceMilliseconds how long to try while other sessions use the tables

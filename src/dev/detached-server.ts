@@ -86,9 +86,9 @@ export async function findServer(
  */
 export async function startServer(definition: ServerDefinition): Promise<ServerRecord> {
   makeFolder(definition.directory);
-  // Parts of a server that was killed may take a moment longer than the process that was.
+  // The child processes of a killed server may end some time after the server.
   const endedBy = performance.now() + 15_000;
-  // Between choosing a free port and listening on it, another program may take it: then another one is chosen.
+  // Another program may take a port between its choice and its use: then another port is chosen.
   for (let attempt = 1; ;) {
     const previous = attempt === 1 ? readRecord(definition.directory) : undefined;
     const ports = await definition.choosePorts(previous);

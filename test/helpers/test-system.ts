@@ -159,7 +159,7 @@ export class TestSystem {
         env: { ...this.#environment, ...environment },
         stdio: ['pipe', 'pipe', 'pipe'],
       });
-      // A command that ends without having read it is none of our business.
+      // A command may end before it has read its input, which makes writing fail.
       child.stdin.on('error', () => {}).end(input);
       let stdout = '';
       let stderr = '';

@@ -150,7 +150,7 @@ async function endOfWorkflow(handle: WorkflowHandle): Promise<string | undefined
       : status.name.toLowerCase();
   } catch (error) {
     if (isWorkflowGone(error)) return 'gone';
-    // Temporal is away for a moment: the workers wait for it as well.
+    // Temporal is unavailable. The workers wait for it, and so does this command.
     return undefined;
   }
 }

@@ -160,7 +160,10 @@ function fieldsGiven(options: Readonly<Record<string, unknown>>): Record<string,
   return options['budget'] === false ? { ...given, 'no-budget': true } : given;
 }
 
-/** The schedules that are there, those of the names in the file for certain: Temporal's list is behind for a moment. */
+/**
+ * Reads the schedules of the server. The schedules that the file names are read one by one, because Temporal's list
+ * lacks the latest changes for some seconds.
+ */
 async function presentSchedules(
   client: Client,
   wanted: readonly ScheduleDefinition[],

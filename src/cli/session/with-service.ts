@@ -28,7 +28,7 @@ export async function withService<Result>(
   }
 }
 
-/** A client for as long as it is used. */
+/** Opens a client, and closes it after its use. */
 export async function withClient<Result>(
   settings: ServiceSettings,
   use: (client: ServiceClient) => Promise<Result>,

@@ -44,7 +44,9 @@ function padded(text: string, width: number): string {
   return decimal.test(text) ? padding + text : text + padding;
 }
 
-/** The widest column gives way first: to its longest word, and where that is not enough to less. */
+/**
+ * Shrinks the widest column first, down to its longest word. If the table is still too wide, words are cut as well.
+ */
 function fittingWidths(columns: readonly (readonly string[])[], width: number): number[] {
   const widths = columns.map((texts) => Math.max(0, ...texts.map(widthOf)));
   const words = columns.map((texts) => Math.max(0, ...texts.flatMap((text) => text.split(' ').map(widthOf))));

@@ -1,6 +1,6 @@
 import { widthOf } from './style.ts';
 
-/** Columns that lines may take on a terminal; in files and pipes lines are as long as they are. */
+/** The width of lines on a terminal, in columns. Lines in files and pipes have no limit. */
 export function terminalWidth(stream: NodeJS.WriteStream): number {
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }

@@ -23,7 +23,7 @@ export interface RunsTable {
   header: string[] | null;
   /** Raw header → canonical field, as it was chosen. */
   mapping: Json<Record<string, string>> | null;
-  /** What was odd about the file and could be read all the same. */
+  /** Oddities of the file that did not keep it from being read. */
   warnings: Generated<string[]>;
   /** Records staged so far; with `ingested_at` set, the rows of the file. */
   rows_staged: Generated<number>;

@@ -122,8 +122,8 @@ function personIdOf({ id }: Person): string | undefined {
 }
 
 /**
- * A miss in the shape of a person: no name, no address (a placeholder is none), no profile; some services fill in the
- * organization all the same.
+ * Whether a person is a miss: no name, no address (a placeholder is no address) and no profile. Some services fill in
+ * the organization even then.
  */
 export function isStub(person: Person): boolean {
   const hasName = Boolean(person.first_name || person.last_name || person.name);

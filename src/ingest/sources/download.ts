@@ -18,10 +18,9 @@ export interface RemoteExport {
   /** As a person may see it. */
   readonly shown: string;
   /**
-   * Asks for the bytes from a position on, as long as they are of the version that is named; otherwise from the
-   * beginning.
+   * Asks for the bytes from a position on if the file still has this version, and for all bytes otherwise.
    *
-   * @throws Problem where asking again will not help; any other error where it may
+   * @throws Problem if another try cannot help; any other error if it can
    */
   open(from: number, etag: string | undefined, signal: AbortSignal): Promise<RemotePart>;
 }
