@@ -25,8 +25,8 @@ const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Migrates the schema `enrichment` to this release; an up-to-date schema stays as it is. Safe beside running workers and
- * other migrators: one transaction carries out all missing migrations, one migrator at a time, and it retries while
+ * Migrates the schema `enrichment` to this release; an up-to-date schema stays as it is. Safe beside running workers
+ * and other migrators: one transaction carries out all missing migrations, one migrator at a time, and it retries while
  * other sessions use the tables. Analyst roles get their rights on new tables.
  *
  * A schema of a newer release stays as it is, so that workers of both releases can run during an upgrade.
