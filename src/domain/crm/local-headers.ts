@@ -109,12 +109,14 @@ export const idHeaders = [
 ] as const;
 
 /** The kinds of addresses and numbers in headers of Pipedrive. */
-export const atWork = ['', ' - Arbeit', ' - Büro', ' - Travail', ' - Trabajo'] as const;
-export const mobile = [' - Mobil', ' - Handy', ' - Mobile', ' - Portable', ' - Móvil'] as const;
+export const atWork = ['', ' - Arbeit', ' - Büro', ' - Travail', ' - Trabajo', ' - Trabalho'] as const;
+export const atHome = [' - Privat', ' - Domicile', ' - Residencial'] as const;
+export const elsewhere = [' - Sonstiger', ' - Autre', ' - Otro', ' - Outros'] as const;
+export const mobile = [' - Mobil', ' - Handy', ' - Mobile', ' - Portable', ' - Móvil', ' - Celular'] as const;
 
 /** Pipedrive's headers begin with the name of the record, and may end with the kind of the value. */
 export function headersOfPerson(names: readonly string[], kinds: readonly string[] = ['']): string[] {
-  const records = ['Person', 'Personne', 'Persona'];
+  const records = ['Person', 'Personne', 'Persona', 'Pessoa'];
   return records.flatMap((record) =>
     names.flatMap((name) => kinds.map((kind) => `${record} - ${name}${kind}`)),
   );

@@ -1,5 +1,12 @@
 import { importers } from '../../domain/crm/importer.ts';
-import { idHeaders, localHeaders } from '../../domain/crm/local-headers.ts';
+import {
+  atHome,
+  atWork,
+  elsewhere,
+  headersOfPerson,
+  idHeaders,
+  localHeaders,
+} from '../../domain/crm/local-headers.ts';
 
 /** Fields of a contact that a column can be taken for. */
 export const singleFields = [
@@ -55,6 +62,7 @@ const ownNamesOfHubSpot = [
   ...listed('Unsubscribed from all email, Opted out of email: …, Marketing email confirmation status'),
   ...listed("Legal basis for processing contact's data, Email hard bounce reason, Email Address Quarantined"),
 ];
+const emailsOfPipedrive = ['Email', ...localHeaders.email];
 /** HubSpot's record ids are shorter than Zoho's. */
 const shortNumber = /^\d{1,13}$/;
 
@@ -146,11 +154,19 @@ export const knownExports: readonly KnownExport[] = [
       ...listed('Personne - ID, Personne - Nom…, Personne - Prénom, Personne - E-mail…'),
       ...listed('Personne - Téléphone…, Personne - Organisation, Persona - ID, Persona - Nombre'),
       ...listed('Persona - Apellido…, Persona - Correo…, Persona - Teléfono…, Persona - Organización'),
+      ...listed('Pessoa - ID, Pessoa - Nome…, Pessoa - E-mail…, Pessoa - Telefone…, Pessoa - Organização'),
     ],
     idForm: importers.pipedrive.idPattern,
     fields: {
-      contact_id: ['Person - ID', 'Person - Pipedrive System ID', 'Personne - ID', 'Persona - ID', 'ID'],
-      name: ['Person - Name', 'Personne - Nom', 'Persona - Nombre'],
+      contact_id: [
+        'Person - ID',
+        'Person - Pipedrive System ID',
+        'Personne - ID',
+        'Persona - ID',
+        'Pessoa - ID',
+        'ID',
+      ],
+      name: ['Person - Name', 'Personne - Nom', 'Persona - Nombre', 'Pessoa - Nome'],
       first_name: ['Person - First name', 'Person - Vorname', 'Personne - Prénom'],
       last_name: [
         'Person - Last name',
@@ -159,29 +175,20 @@ export const knownExports: readonly KnownExport[] = [
         'Persona - Apellido',
       ],
       email: [
-        'Person - E-Mail - Arbeit',
-        'Person - E-Mail',
-        'Personne - E-mail - Travail',
-        'Personne - E-mail',
-        'Persona - Correo electrónico - Trabajo',
-        'Persona - Correo electrónico',
-        'Person - Email - Work',
-        'Person - Email (Work)',
-        'Person - Email',
-        'Person - Email - Home',
-        'Person - Email (Home)',
-        'Person - Email - Other',
-        'Person - Email (Other)',
+        ...headersOfPerson(emailsOfPipedrive, [...atWork, ' - Work', ' (Work)']),
+        ...headersOfPerson(emailsOfPipedrive, [...atHome, ' - Home', ' (Home)']),
+        ...headersOfPerson(emailsOfPipedrive, [...elsewhere, ' - Other', ' (Other)']),
       ],
       organization_name: [
         'Person - Organization',
         'Person - Organisation',
         'Personne - Organisation',
         'Persona - Organización',
+        'Pessoa - Organização',
         'Organization - Name',
         'Organization',
       ],
-      domain: ['Organization - Website'],
+      domain: ['Organization - Website', 'Organisation - Website'],
       profile_url: ['Person - LinkedIn Page', 'Person - LinkedIn', 'Person - LinkedIn URL'],
     },
   },

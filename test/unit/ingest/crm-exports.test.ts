@@ -221,6 +221,31 @@ describe('exports of eight CRMs in three languages', () => {
   });
 
   it.each([
+    ['English', 'Person', 'Name', 'Organization', 'Email', ['Work', 'Home', 'Other']],
+    ['German', 'Person', 'Name', 'Organisation', 'E-Mail-Adresse', ['Büro', 'Privat', 'Sonstiger']],
+    ['French', 'Personne', 'Nom', 'Organisation', 'E-mail', ['Travail', 'Domicile', 'Autre']],
+    ['Portuguese', 'Pessoa', 'Nome', 'Organização', 'E-mail', ['Trabalho', 'Residencial', 'Outros']],
+  ])(
+    'every e-mail column of a %s export of Pipedrive is read',
+    async (_, person, name, company, mail, kinds) => {
+      const header = ['ID', name, company, ...kinds.map((kind) => `${mail} - ${kind}`)];
+      const { source, mapping, rows } = await read(
+        `${header.map((column) => `${person} - ${column}`).join(',')}\n12,Ute Kranz,Nordlicht,,ute@gmx.example,\n`,
+      );
+      expect(source).toBe('pipedrive');
+      expect(mapping).toEqual(
+        Object.fromEntries(
+          ['contact_id', 'name', 'organization_name', 'email', 'email', 'email'].map((field, column) => [
+            `${person} - ${header[column]!}`,
+            field,
+          ]),
+        ),
+      );
+      expect(rows[0]!.identity).toMatchObject({ email: 'ute@gmx.example', organizationName: 'Nordlicht' });
+    },
+  );
+
+  it.each([
     ['Salesforce report, English, with its footer', [true, false]],
     ['Salesforce report, French', [true]],
     ['Dynamics 365, German', [true, false]],
