@@ -52,7 +52,11 @@ export async function examine(config: Config, wrong: WrongSettings['settings'] =
   const wrongParts = wrong.map(({ setting, what }) =>
     broken(partOf(setting), `${setting} ${what}`, `correct ${setting}; .env.example explains it`),
   );
-  const sound = checks.filter(([part]) => wrongParts.every((finding) => finding.part !== part));
+  const unsound = new Set([
+    ...wrongParts.map(({ part }) => part),
+    ...(wrong.some(({ setting }) => setting === 'ENRICHMENT_BASE_URL') ? dependOnBaseUrl : []),
+  ]);
+  const sound = checks.filter(([part]) => !unsound.has(part));
   const findings = await Promise.all(
     sound.map(async ([part, check]) => {
       try {
@@ -66,6 +70,9 @@ export async function examine(config: Config, wrong: WrongSettings['settings'] =
   );
   return [...wrongParts, ...findings.flat()];
 }
+
+/** Parts that are other ones with the sandbox than with a service. */
+const dependOnBaseUrl = ['receiver', 'budgets'];
 
 const partsOfSettings: readonly (readonly [prefix: string, part: string])[] = [
   ['ENRICHMENT_', 'service'],

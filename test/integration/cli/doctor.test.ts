@@ -112,6 +112,14 @@ describe('the doctor', () => {
     expect(found).toMatchObject({ state: 'broken', next: 'check ENRICHMENT_BASE_URL and the network' });
   });
 
+  it('enrich doctor says nothing of the sandbox while ENRICHMENT_BASE_URL is wrong', async () => {
+    const wrong = [{ setting: 'ENRICHMENT_BASE_URL', what: 'must end in /api/v1' }] as const;
+    const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }), wrong);
+    expect(findings[0]).toMatchObject({ part: 'service', state: 'broken' });
+    expect(findings.filter(({ what }) => what.includes('sandbox'))).toEqual([]);
+    expect(findings.map(({ part }) => part)).toContain('freshness');
+  });
+
   it('enrich doctor gives no advice for an interrupted command', async () => {
     const nowhere = 'postgres://enrich:secret@127.0.0.1:9/enrich';
     expect(await finding('database', { DATABASE_URL: nowhere })).toMatchObject({
