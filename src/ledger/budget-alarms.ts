@@ -1,3 +1,5 @@
+import { formatNumber } from '../domain/text/format-number.ts';
+
 /** A budget has crossed a threshold of its limit. Credits are decimals as text. */
 export interface BudgetAlarm {
   readonly budgetId: string;
@@ -10,5 +12,6 @@ export interface BudgetAlarm {
 
 /** Describes an alarm in one log line. */
 export function describeAlarm({ budgetId, percent, used, limit }: BudgetAlarm): string {
-  return `budget ${budgetId} has used ${percent} % of its limit: ${used} of ${limit} credits are settled or reserved`;
+  const credits = `${formatNumber(used)} of ${formatNumber(limit)} credits`;
+  return `budget ${budgetId} has used ${percent} % of its limit: ${credits} are settled or reserved`;
 }

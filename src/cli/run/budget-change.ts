@@ -5,6 +5,7 @@ import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import { budgetNameForms, periodNames } from '../../domain/money/budget-periods.ts';
 import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import {
   presentBudget,
@@ -151,7 +152,8 @@ async function resolve(
 }
 
 function describeChange({ budgetId, before, after }: LimitChange): string {
-  return `${budgetId}: ${before ?? 'no limit'} → ${after ?? 'no limit'}`;
+  const limits = [before, after].map((limit) => (limit === null ? 'no limit' : formatNumber(limit)));
+  return `${budgetId}: ${limits.join(' → ')}`;
 }
 
 function budgetOf(text: string, fromNowOn: boolean): BudgetName {

@@ -55,11 +55,18 @@ export function describePlan(plan: PlanSummary): string {
   }
   if (plan.shortBudget) {
     lines.push(
-      `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ${plan.shortBudget.available} left:`,
+      `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ` +
+        `${formatNumber(plan.shortBudget.available)} left:`,
       whereEmpty(plan.shortBudget),
     );
   }
   return lines.join('\n');
+}
+
+/** What a person approves with a plan. */
+export function approvalQuestion({ credits }: PlanSummary): string {
+  if (Number(credits.worstCase) === 0) return 'carry out this plan? It makes no call and costs nothing';
+  return `spend up to ${counted(credits.worstCase, 'credit')}?`;
 }
 
 function describeExpectation({ credits, expectation }: PlanSummary): string {

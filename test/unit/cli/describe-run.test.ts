@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describePlan, describeRun } from '../../../src/cli/run/describe-run.ts';
+import { approvalQuestion, describePlan, describeRun } from '../../../src/cli/run/describe-run.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 
@@ -36,6 +36,17 @@ it.each([
     expect(lines.at(-1)).toContain(words);
   },
 );
+
+it('the plan of a run groups the digits of the credits that a budget has left', () => {
+  const shortBudget = { budget: 'day:2026-11-21', available: '1200', onEmpty: 'pause' } as const;
+  expect(describePlan({ ...plan, shortBudget })).toContain('which has 1,200 left');
+});
+
+it('the approval of a plan names its worst case, and of a plan without calls that it costs nothing', () => {
+  expect(approvalQuestion(plan)).toBe('spend up to 300 credits?');
+  const free = { ...plan, people: 0, calls: 0, credits: { minimum: '0', expected: '0', worstCase: '0' } };
+  expect(approvalQuestion(free)).toBe('carry out this plan? It makes no call and costs nothing');
+});
 
 const facts: RunFacts = {
   run_id: 'run-1',

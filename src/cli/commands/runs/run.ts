@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import type { RunPriority } from '../../../contract/run-priorities.ts';
-import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../../ingest/sources/obtain-export.ts';
@@ -12,7 +11,7 @@ import { onInterruption } from '../../../dev/interruption.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { checkService } from '../../run/check-service.ts';
 import { describeService } from '../../run/describe-service.ts';
-import { describePlan, describeRun, exitCodeOf } from '../../run/describe-run.ts';
+import { approvalQuestion, describePlan, describeRun, exitCodeOf } from '../../run/describe-run.ts';
 import { followRun } from '../../run/follow-run.ts';
 import { print, printJson, tell } from '../../terminal/output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from '../../run/plan-export.ts';
@@ -188,10 +187,7 @@ async function approve(
     if (status !== 'awaiting_approval' || !run.plan) return false;
     tell(describeMapping(run));
     tell(describePlan(run.plan));
-    const yes = await agrees(
-      `spend up to ${counted(run.plan.credits.worstCase, 'credit')}?`,
-      interrupted.signal,
-    );
+    const yes = await agrees(approvalQuestion(run.plan), interrupted.signal);
     if (yes === undefined) throw notApproved(runId);
     if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
     else await cancelRun(session, run, 'the plan was not approved');

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { budgetNameForms, periodNames } from '../../../domain/money/budget-periods.ts';
 import { parseBudgetName } from '../../../domain/money/budget-name.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { presentBudget } from '../../../ledger/budget-limits.ts';
 import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../../ledger/read-budgets.ts';
@@ -52,16 +53,18 @@ Example:
             ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
             ...budgets.map((row) => [
               row.budget,
-              row.limit ?? 'none',
+              grouped(row.limit),
               row.limit === null && row.set_by === 'settings' ? '-' : row.set_by,
-              row.settled,
-              row.reserved,
+              formatNumber(row.settled),
+              formatNumber(row.reserved),
               row.alarms.map((percent) => `${percent}%`).join(' '),
             ]),
           ]),
         );
         for (const { period, limit } of await readDefaultBudgets(warehouse.database))
-          print(`  every ${period} that begins: ${limit ?? 'no limit'} (by command)`);
+          print(
+            `  every ${period} that begins: ${limit === null ? 'no limit' : formatNumber(limit)} (by command)`,
+          );
       });
     });
 }
@@ -85,8 +88,8 @@ function historyCommand(): Command {
             ...changes.map((change) => [
               change.changed_at.toISOString(),
               change.budget,
-              change.old_limit ?? 'none',
-              change.new_limit ?? 'none',
+              grouped(change.old_limit),
+              grouped(change.new_limit),
               change.changed_by,
               change.reason ?? '',
             ]),
@@ -94,6 +97,10 @@ function historyCommand(): Command {
         );
       });
     });
+}
+
+function grouped(limit: string | null): string {
+  return limit === null ? 'none' : formatNumber(limit);
 }
 
 async function budgetIdOf(warehouse: Warehouse, name: string): Promise<string> {
