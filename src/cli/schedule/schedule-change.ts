@@ -48,7 +48,7 @@ export function setCommand(): Command {
 ${whatRunsSchedules}
 
 Examples:
-  enrich schedule set nightly --cron "0 2 * * *" --timezone Europe/Berlin \\
+  enrich schedule set nightly --cron "0 4 * * *" --timezone Europe/Berlin \\
     --newest "/exports/hubspot-*.csv" --max-credits 500
   enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
   enrich schedule set synced --cron "0 3 * * *" --from-table crm.contacts --max-credits 500
@@ -102,7 +102,7 @@ Without a terminal and without --yes, the command shows the difference, changes 
 schedules.yaml:
   schedules:
     nightly-hubspot:
-      cron: 0 2 * * *
+      cron: 0 4 * * *
       timezone: Europe/Berlin
       newest: /exports/hubspot-*.csv
       max-credits: 500
