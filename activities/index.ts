@@ -133,7 +133,7 @@ export function createCallActivities(
 }
 
 /**
- * Short work beats as well: without a heartbeat the death of its worker would go unseen until the work's time is up.
+ * Short work sends heartbeats too: without them Temporal would notice a dead worker only at the activity's timeout.
  */
 function beating<Result>(log: Logger, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   return mappingFailures(log, () => withHeartbeat(work));

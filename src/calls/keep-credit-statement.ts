@@ -12,7 +12,7 @@ export interface CreditStatementDependencies {
   readonly log: Logger;
 }
 
-/** A run waits no longer for the statement, and does not fail without it. */
+/** Maximum wait for the statement. Without the statement the run continues. */
 const patienceMilliseconds = 10_000;
 
 /**

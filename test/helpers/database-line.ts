@@ -4,9 +4,9 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface DatabaseLine {
   /** Leads through the line. */
   readonly databaseUrl: string;
-  /** No person listens any more, and who was connected is not. */
+  /** Refuses new connections and closes the open ones. */
   cut(): Promise<void>;
-  /** Connections stay, and nothing comes through. */
+  /** Connections stay open, and no bytes pass. */
   freeze(): void;
   mend(): Promise<void>;
 }

@@ -164,7 +164,7 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
     rows,
     answer,
     humanOf: ({ title }) => Number(title!.slice('human '.length)),
-    // Nothing tells people of one name apart of whom no answer says that there are several.
+    // People of one name cannot be told apart if no answer shows that there are several.
     canBeTold: (named) => {
       const titles = new Set(named.map(({ title }) => title));
       const isNamed = (at: number): boolean => titles.has(`human ${at}`);

@@ -128,7 +128,7 @@ export const lateCase: fc.Arbitrary<LateCase> = fc
     const noise = fc.record({
       by: fc.constantFrom('webhook' as const, 'poll' as const),
       spaces: few,
-      // Where the answer leaves people unlisted nobody can tell a stranger from them.
+      // If the answer leaves people unlisted, a stranger cannot be told from an unlisted person.
       noise: fc.constantFrom(...noises.filter((each) => isWholeListed || each !== 'stranger')),
     });
     return fc

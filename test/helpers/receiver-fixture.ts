@@ -68,7 +68,7 @@ export interface Answer {
 
 export interface RawConnection {
   readonly socket: Socket;
-  /** All that came back, once the other side has closed. */
+  /** All bytes that the receiver sent before it closed the connection. */
   readonly closed: Promise<string>;
 }
 

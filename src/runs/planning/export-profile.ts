@@ -8,7 +8,7 @@ import { maySpend } from '../../db/run-states.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { RunRecord } from '../runs.ts';
 
-/** So many of the latest runs say what is usual. */
+/** Number of the latest runs that the export is compared with. */
 const runsCompared = 10;
 
 /**
