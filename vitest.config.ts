@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files of 100 seconds and more, in which tests wait most of the time: for a killed worker's heartbeat, for a window. */
+/** Files of 100 seconds and more. Their tests mostly wait, such as for the heartbeat of a killed worker. */
 const waitingLongest = ['kill', 'steer', 'call-faults', 'two-workers', 'late-faults'];
 
 /**

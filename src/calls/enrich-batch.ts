@@ -8,7 +8,12 @@ import { rejectPerson } from './reject-person.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
 import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
-import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+import {
+  attemptCall,
+  type AttemptDependencies,
+  type AttemptRequest,
+  type AttemptResult,
+} from './attempt-call.ts';
 import { openBatch, type BatchRequest } from './open-batch.ts';
 
 export interface BatchContext {
@@ -59,7 +64,7 @@ export async function enrichBatch(
     const asked = group;
     const turn = await dependencies.queue.run(
       run.options.priority,
-      () => callOrPause(dependencies, run, { batch: request.batch, people: asked }, context.signal),
+      () => callAndPause(dependencies, { run, batch: request.batch, people: asked }, context.signal),
       context.signal,
     );
     if (turn.kind === 'wait') {
@@ -207,21 +212,21 @@ function everybodyRefused(reason: string): PauseReason {
 }
 
 /**
- * Makes one call, and pauses the run if the call gives a reason. Both belong to one turn of the queue: the next call of
- * the queue begins with the end of the turn, and would be admitted before the pause.
+ * Makes one call, and pauses the run if the call gives a reason. Both belong to one turn of the queue: the next call
+ * begins when the turn ends, and would otherwise be admitted before the pause is written.
  */
-async function callOrPause(
+async function callAndPause(
   dependencies: AttemptDependencies,
-  run: RunRecord,
-  people: { readonly batch: number; readonly people: readonly OpenPerson[] },
+  call: AttemptRequest,
   signal: AbortSignal,
 ): Promise<{ readonly result: AttemptResult; readonly paused: StatusReason | undefined }> {
-  const result = await attemptCall(dependencies, { run, ...people }, signal);
+  const { runId, options } = call.run;
+  const result = await attemptCall(dependencies, call, signal);
   let reason = 'pauseReason' in result ? result.pauseReason : undefined;
   if (result.kind === 'recorded') {
-    reason ??= await watchMatchRate(dependencies.warehouse, run.runId, run.options.minMatchRate);
+    reason ??= await watchMatchRate(dependencies.warehouse, runId, options.minMatchRate);
   }
-  return { result, paused: reason && (await pause(dependencies, run.runId, reason)) };
+  return { result, paused: reason && (await pause(dependencies, runId, reason)) };
 }
 
 /** Pauses the run. Admission reads its status, so no worker sends another call. */

@@ -71,7 +71,7 @@ export async function examine(config: Config, wrong: WrongSettings['settings'] =
   return [...wrongParts, ...findings.flat()];
 }
 
-/** Parts that are other ones with the sandbox than with a service. */
+/** Parts whose checks differ between the sandbox and a service. */
 const dependOnBaseUrl = ['receiver', 'budgets'];
 
 const partsOfSettings: readonly (readonly [prefix: string, part: string])[] = [

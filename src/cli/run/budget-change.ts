@@ -5,7 +5,7 @@ import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import { budgetNameForms, periodNames } from '../../domain/money/budget-periods.ts';
 import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatLimit } from '../../domain/money/format-limit.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import {
   presentBudget,
@@ -152,8 +152,7 @@ async function resolve(
 }
 
 function describeChange({ budgetId, before, after }: LimitChange): string {
-  const limits = [before, after].map((limit) => (limit === null ? 'no limit' : formatNumber(limit)));
-  return `${budgetId}: ${limits.join(' → ')}`;
+  return `${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`;
 }
 
 function budgetOf(text: string, fromNowOn: boolean): BudgetName {

@@ -1,10 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { Overrides } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
-import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
-import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import {
   formatRowFilters,
@@ -15,9 +11,17 @@ import {
 import { optionsSetBy, type ChosenOptions, type ScheduledOptions } from '../../domain/runs/run-options.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
-import { withoutPersonalData } from '../../telemetry/log.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
 import { readMapping } from './mapping-proposal.ts';
+import {
+  ceilingOf,
+  costPerEmailOf,
+  creditsOf,
+  expectationsOf,
+  extrasOf,
+  shareOf,
+  withoutPeople,
+} from './option-values.ts';
 
 type FlagOptions = ChosenOptions & ScheduledOptions;
 
@@ -243,98 +247,4 @@ function shown<Name extends keyof FlagOptions>(
 ): string | null {
   const { show = String } = optionFlags[name];
   return value === null || value === undefined ? null : show(value);
-}
-
-function expectationsOf(text: string): string {
-  parseExpectations(text);
-  return text.trim();
-}
-
-/** The choice is kept with the run and shown in Temporal, where no person may be named. */
-function withoutPeople(choices: Texts): Texts {
-  if (choices.every((text) => withoutPersonalData(text) === text)) return choices;
-  throw new Problem('setting.invalid', 'this looks like it names a person', {
-    where: '--only',
-    next: 'choose by a column that describes people, such as a stage or a country; or shorten the file',
-    exitCode: exitCodes.usage,
-  });
-}
-
-/** `40%` or `0.4`, as a share from 0 to 1. */
-function shareOf(flag: string, text: string): number {
-  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
-  const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
-  if (share >= 0 && share <= 1) return share;
-  throw new Problem('setting.invalid', `"${text}" is no share`, {
-    where: flag,
-    next: 'write 40% or 0.4',
-    exitCode: exitCodes.usage,
-  });
-}
-
-function costPerEmailOf(text: string | undefined, hasPilot: boolean): string | null {
-  if (text === undefined) return null;
-  const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
-  if (hasPilot) return credits;
-  throw new Problem('setting.invalid', 'only a pilot is judged by it', {
-    where: '--max-cost-per-email',
-    next: 'add --pilot N, such as --pilot 200',
-    exitCode: exitCodes.usage,
-  });
-}
-
-function creditsOf(flag: string, text: string, next: string): string {
-  const credits = parseCredits(text);
-  if (credits !== undefined) return formatCredits(credits);
-  throw new Problem('setting.invalid', `"${text}" is not a number of credits`, {
-    where: flag,
-    next,
-    exitCode: exitCodes.usage,
-  });
-}
-
-/** `phone,email` in a fixed order, so that the same options in another order give the same run key. */
-function extrasOf<Name extends keyof typeof extraNames>(
-  option: Name,
-  text: string | undefined,
-): ExtraNames<Name> {
-  if (text === undefined) return [];
-  const given = new Set(
-    text
-      .split(',')
-      .map((name) => name.trim().toLowerCase())
-      .filter((name) => name !== ''),
-  );
-  const names: ExtraNames<Name> = extraNames[option];
-  const known = names.filter((name) => given.delete(name));
-  if (given.size === 0 && known.length > 0) return known;
-  throw new Problem('setting.invalid', `"${text}" is not what can be asked for`, {
-    where: `--${option}`,
-    next: `write ${names.join(', ')}, or ${names.join(',')}`,
-    exitCode: exitCodes.usage,
-  });
-}
-
-/** A waterfall's vendors have prices that the service does not fix: its owner has to say what one person may cost. */
-function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
-  const usage = (what: string, next: string): Problem =>
-    new Problem('credits.no-ceiling', what, {
-      where: '--max-credits-per-person',
-      next,
-      exitCode: exitCodes.usage,
-    });
-  if (!waterfall) {
-    if (text === undefined) return null;
-    throw usage('only a waterfall has prices that need a ceiling', 'leave it out, or add --waterfall');
-  }
-  if (text === undefined) {
-    throw usage(
-      'a waterfall has no fixed price, and the run has no maximum per person',
-      'add --max-credits-per-person, such as 20, or remove --waterfall',
-    );
-  }
-  const credits = parseCredits(text);
-  if (credits === undefined || credits === 0n)
-    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
-  return formatCredits(credits);
 }

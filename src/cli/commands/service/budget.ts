@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { budgetNameForms, periodNames } from '../../../domain/money/budget-periods.ts';
 import { parseBudgetName } from '../../../domain/money/budget-name.ts';
+import { formatLimit } from '../../../domain/money/format-limit.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { presentBudget } from '../../../ledger/budget-limits.ts';
@@ -53,7 +54,7 @@ Example:
             ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
             ...budgets.map((row) => [
               row.budget,
-              grouped(row.limit),
+              formatLimit(row.limit, 'none'),
               row.limit === null && row.set_by === 'settings' ? '-' : row.set_by,
               formatNumber(row.settled),
               formatNumber(row.reserved),
@@ -62,9 +63,7 @@ Example:
           ]),
         );
         for (const { period, limit } of await readDefaultBudgets(warehouse.database))
-          print(
-            `  every ${period} that begins: ${limit === null ? 'no limit' : formatNumber(limit)} (by command)`,
-          );
+          print(`  every ${period} that begins: ${formatLimit(limit)} (by command)`);
       });
     });
 }
@@ -88,8 +87,8 @@ function historyCommand(): Command {
             ...changes.map((change) => [
               change.changed_at.toISOString(),
               change.budget,
-              grouped(change.old_limit),
-              grouped(change.new_limit),
+              formatLimit(change.old_limit, 'none'),
+              formatLimit(change.new_limit, 'none'),
               change.changed_by,
               change.reason ?? '',
             ]),
@@ -97,10 +96,6 @@ function historyCommand(): Command {
         );
       });
     });
-}
-
-function grouped(limit: string | null): string {
-  return limit === null ? 'none' : formatNumber(limit);
 }
 
 async function budgetIdOf(warehouse: Warehouse, name: string): Promise<string> {

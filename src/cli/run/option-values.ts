@@ -1,0 +1,117 @@
+import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
+import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { parseExpectations } from '../../domain/runs/expectations.ts';
+import { withoutPersonalData } from '../../telemetry/log.ts';
+
+// Values of a run's options, read from the texts of their flags.
+
+/** The rules of `--expect` as given. @throws Problem `setting.invalid` */
+export function expectationsOf(text: string): string {
+  parseExpectations(text);
+  return text.trim();
+}
+
+/**
+ * The choices of `--only` as given. The run keeps them and Temporal shows them, so they must not name a person.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function withoutPeople(choices: readonly string[]): readonly string[] {
+  if (choices.every((text) => withoutPersonalData(text) === text)) return choices;
+  throw new Problem('setting.invalid', 'this looks like it names a person', {
+    where: '--only',
+    next: 'choose by a column that describes people, such as a stage or a country; or shorten the file',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** `40%` or `0.4` as a share from 0 to 1. @throws Problem `setting.invalid` */
+export function shareOf(flag: string, text: string): number {
+  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
+  const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
+  if (share >= 0 && share <= 1) return share;
+  throw new Problem('setting.invalid', `"${text}" is no share`, {
+    where: flag,
+    next: 'write 40% or 0.4',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Credits as decimal text; null without the flag. Needs a pilot. @throws Problem `setting.invalid` */
+export function costPerEmailOf(text: string | undefined, hasPilot: boolean): string | null {
+  if (text === undefined) return null;
+  const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
+  if (hasPilot) return credits;
+  throw new Problem('setting.invalid', 'only a pilot is judged by it', {
+    where: '--max-cost-per-email',
+    next: 'add --pilot N, such as --pilot 200',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Credits as decimal text. @throws Problem `setting.invalid` */
+export function creditsOf(flag: string, text: string, next: string): string {
+  const credits = parseCredits(text);
+  if (credits !== undefined) return formatCredits(credits);
+  throw new Problem('setting.invalid', `"${text}" is not a number of credits`, {
+    where: flag,
+    next,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/**
+ * The fields of `phone,email` in a fixed order, so that the same options in another order give the same run key.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function extrasOf<Name extends keyof typeof extraNames>(
+  option: Name,
+  text: string | undefined,
+): ExtraNames<Name> {
+  if (text === undefined) return [];
+  const given = new Set(
+    text
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
+  );
+  const names: ExtraNames<Name> = extraNames[option];
+  const known = names.filter((name) => given.delete(name));
+  if (given.size === 0 && known.length > 0) return known;
+  throw new Problem('setting.invalid', `"${text}" is not what can be asked for`, {
+    where: `--${option}`,
+    next: `write ${names.join(', ')}, or ${names.join(',')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/**
+ * The maximum credits per person of a waterfall; null without one. The vendors of a waterfall set their own prices, so
+ * its owner must say what one person may cost.
+ *
+ * @throws Problem `credits.no-ceiling`
+ */
+export function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
+  const usage = (what: string, next: string): Problem =>
+    new Problem('credits.no-ceiling', what, {
+      where: '--max-credits-per-person',
+      next,
+      exitCode: exitCodes.usage,
+    });
+  if (!waterfall) {
+    if (text === undefined) return null;
+    throw usage('only a waterfall has prices that need a ceiling', 'leave it out, or add --waterfall');
+  }
+  if (text === undefined) {
+    throw usage(
+      'a waterfall has no fixed price, and the run has no maximum per person',
+      'add --max-credits-per-person, such as 20, or remove --waterfall',
+    );
+  }
+  const credits = parseCredits(text);
+  if (credits === undefined || credits === 0n)
+    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
+  return formatCredits(credits);
+}
