@@ -24,6 +24,7 @@ import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';
 import { readRunFacts } from '../src/runs/run-facts.ts';
+import { adoptService } from '../src/runs/adopt-service.ts';
 import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -73,6 +74,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     readRunFacts: ({ runId }) => beating(log, () => readRunFacts(warehouse, runId)),
     openPage: ({ runId, page }) =>
       beating(log, async () => {
+        await adoptService(warehouse, runId, dependencies.service);
         const run = await getRun(warehouse, runId);
         const opened = await openPage(warehouse, runId, page, askedBy(run.options));
         killPoint('page-opened');

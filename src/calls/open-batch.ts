@@ -5,7 +5,8 @@ import { markUnknown } from '../ledger/close-attempt.ts';
 import { registerBatch, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { askedBy } from '../runs/pages/pages.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
-import { adoptService, getRun, type RunRecord } from '../runs/runs.ts';
+import { adoptService } from '../runs/adopt-service.ts';
+import { getRun, type RunRecord } from '../runs/runs.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
 
 export interface BatchRequest extends RunRequest {

@@ -1,5 +1,3 @@
-import { anyOf } from '../db/one-of.ts';
-import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
@@ -163,23 +161,6 @@ export async function setRunPriority(
   await sql`
     update runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text)) where run_id = ${runId}
   `.execute(warehouse.database);
-}
-
-/**
- * Assigns a run of a Temporal server to the service of its workers, which the command that began the run may not know.
- * Possible until a service may have answered one of its calls.
- *
- * @returns whether the run is now for that service
- */
-export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
-  const adopted = await sql`
-    update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
-    where run_id = ${runId} and (options ->> 'service' = ${service} or options ->> 'serviceOf' = 'workers'
-      and not exists (
-        select 1 from attempts a where a.run_id = runs.run_id and a.status not in (${anyOf(freeStatuses)})
-      ))
-  `.execute(warehouse.database);
-  return Number(adopted.numAffectedRows ?? 0n) > 0;
 }
 
 /** Whether a run that may spend has used the service. */

@@ -92,6 +92,8 @@ export interface RunPeopleTable {
 
 export interface ClaimsTable {
   identity_key: string;
+  /** Which service is asked, as in `RunOptions`. */
+  service: string;
   run_id: string;
   row_number: number;
   claimed_at: GeneratedTimestamp;

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { reasonOfClaim } from './claims.ts';
+import { claimPeople } from './claims.ts';
 import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { joinFreshLookups, type Asked } from '../planning/fresh-lookups.ts';
@@ -48,27 +48,7 @@ export async function openPage(
       where p.run_id = ${runId} and r.outcome is null
         and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);
-    // In the order of the keys: two pages that claim the same people cannot deadlock.
-    await sql`
-      insert into claims (identity_key, run_id, row_number)
-      select k.identity_key, ${runId}, min(k.row_number)
-      from page_keys k join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number and r.outcome is null
-      group by k.identity_key order by k.identity_key
-      on conflict (identity_key) do nothing
-    `.execute(transaction);
-    await sql`
-      with taken as (
-        select k.row_number, min(${reasonOfClaim}) as reason from page_keys k
-        join claims c on c.identity_key = k.identity_key and c.run_id <> ${runId}
-        left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
-        group by k.row_number
-      ), dropped as (
-        update run_rows r set outcome = 'in_flight', reason = t.reason
-        from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
-        returning r.row_number
-      )
-      delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
-    `.execute(transaction);
+    await claimPeople(transaction, { runId, service: asked.service }, sql`page_keys`);
     // After the claims: another run releases a claim and records the lookup in one transaction. A check before the
     // claims would miss that lookup and pay again.
     await dropSuppressed(transaction, runId, sql`select row_number from page_keys`);

@@ -29,6 +29,7 @@ import { countFillable } from '../reconciliation/count-fillable.ts';
 import { pagesOf } from '../quality-gate/pilot.ts';
 import { planRows } from './plan.ts';
 import type { PlannedRows } from './planned-rows.ts';
+import { adoptService } from '../adopt-service.ts';
 import { getRun, savePlan, setRunStatus, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../unnamed-source.ts';
 import { expectationUnmet, profileExport, unknownColumn } from './export-profile.ts';
@@ -51,6 +52,8 @@ export interface PlanDependencies {
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlanOutcome> {
   const { warehouse, service, rateLimits, budgets } = dependencies;
   const { database } = warehouse;
+  // First: who is fresh or being asked for depends on the service.
+  await adoptService(warehouse, runId, service);
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
   await setRunStatus(warehouse, runId, 'planning', undefined);

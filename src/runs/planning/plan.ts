@@ -165,7 +165,7 @@ async function decide(
     insert into plan_outcomes
     select coalesce(p.first_row, k.row_number), 'in_flight', min(${reasonOfClaim})
     from plan_keys k
-    join claims c on c.identity_key = k.identity_key and c.run_id <> ${runId}
+    join claims c on c.identity_key = k.identity_key and c.service = ${asked.service} and c.run_id <> ${runId}
     left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
     left join plan_people p on p.row_number = k.row_number
     group by 1

@@ -8,10 +8,10 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
-import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
-import { asked, stagedRun, testSpec } from '../../helpers/rows.ts';
+import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
 
 let warehouse: Warehouse;
 
@@ -112,6 +112,27 @@ it.each([
     expect(batch).toMatchObject({ isOurs: moves, run: { options: { service: moves ? 'test' : 'sandbox' } } });
   },
 );
+
+it('a run that moves to another service leaves the people whom a run asks for there to that run', async () => {
+  const rows = ['moved', 'kept'].map((name) => ({
+    keys: [`email:${name}@orbit.example`],
+    email: `${name}@orbit.example`,
+    contactId: name,
+  }));
+  const there = await stagedRun(warehouse, rows.slice(0, 1));
+  await planRows(warehouse, there.runId, asked);
+  await openPage(warehouse, there.runId, 1, asked);
+  const spec = testSpec();
+  const options = { ...spec.options, service: 'sandbox', serviceOf: 'workers' as const };
+  const run = await stagedRun(warehouse, rows, { ...spec, options });
+  await planRows(warehouse, run.runId, { ...asked, service: 'sandbox' });
+  await openPage(warehouse, run.runId, 1, { ...asked, service: 'sandbox' });
+
+  const batch = await openBatch(dependencies(), { runId: run.runId, batch: 1 });
+
+  expect(batch.people.map(({ contactId }) => contactId)).toEqual(['kept']);
+  expect(await outcomesOf(warehouse, run.runId)).toEqual(['in_flight', null]);
+});
 
 it('the people of a batch are read without the other rows of a run that is newer than the statistics', async () => {
   const rows = Array.from({ length: 400 }, (_, index) => {

@@ -17,7 +17,7 @@ it('a decision does not deadlock with an answer for the same person, because bud
   const { runId, attemptId } = await callWithPhones(warehouse);
   await markUnknown(warehouse, attemptId, 'by a test');
   await warehouse.pool.query(
-    'insert into claims (identity_key, run_id, row_number) select keys[1], run_id, row_number from ' +
+    `insert into claims (service, identity_key, run_id, row_number) select 'test', keys[1], run_id, row_number from ` +
       'run_rows where run_id = $1',
     [runId],
   );

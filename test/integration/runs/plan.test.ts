@@ -157,6 +157,15 @@ describe('people who are not asked for', () => {
     await openPage(warehouse, other.runId, 1, asked);
     expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
   });
+
+  it('a person whom a run of another service is asking for is asked for', async () => {
+    const other = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
+    await planRows(warehouse, other.runId, { ...asked, service: 'another' });
+    await openPage(warehouse, other.runId, 1, { ...asked, service: 'another' });
+    const run = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
+    await planRows(warehouse, run.runId, asked);
+    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
+  });
 });
 
 describe('the hash of a plan', () => {
@@ -194,7 +203,7 @@ describe('opening a page', () => {
     const recording = await warehouse.pool.connect();
     await recording.query('begin');
     await recording.query(
-      `insert into claims (identity_key, run_id, row_number) values ('email:race', 'other', 1)`,
+      `insert into claims (service, identity_key, run_id, row_number) values ('test', 'email:race', 'other', 1)`,
     );
     await recording.query('commit');
     await recording.query('begin');

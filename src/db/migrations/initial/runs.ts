@@ -74,11 +74,14 @@ export const runTables = [
     primary key (run_id, position)
   )`,
 
+  // By service, as lookups are: what one service is asked says nothing about another.
   `create table enrichment.claims (
-    identity_key text primary key,
+    identity_key text not null,
+    service text not null,
     run_id text not null,
     row_number integer not null,
-    claimed_at timestamptz not null default now()
+    claimed_at timestamptz not null default now(),
+    primary key (identity_key, service)
   )`,
   `create index claims_by_run on enrichment.claims (run_id, row_number)`,
 
