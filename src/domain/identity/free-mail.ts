@@ -1,4 +1,8 @@
-/** Providers that anybody gets an address from; with those of internet access, whose domains are no employer either. */
+/**
+ * Providers that anybody gets an address from; with those of internet access, whose domains are no employer either.
+ * The package free-email-domains has more, and downloads its list while npm installs it: without internet the
+ * installation fails.
+ */
 const providers = new Set(
   (
     'gmail.com googlemail.com icloud.com me.com mac.com msn.com passport.com aol.com aim.com ymail.com ' +

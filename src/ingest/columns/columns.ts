@@ -1,3 +1,4 @@
+import { nearestText } from '../../domain/text/nearest-text.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from './known-exports.ts';
@@ -75,7 +76,7 @@ export class Columns {
     const found = exact.length > 0 ? exact : this.#withKey(headerKey(reference));
     if (found.length === 1) return found[0]!;
     if (found.length > 1) throw this.#ambiguous(undefined, found);
-    const nearest = this.#recognised ? nearestName(headerKey(reference), this.#header) : undefined;
+    const nearest = this.#recognised ? nearestText(headerKey(reference), this.#header, headerKey) : undefined;
     throw this.#unknown(
       `the mapping names a column "${shownHeader(reference)}" that the file does not have`,
       nearest === undefined
@@ -104,28 +105,4 @@ export class Columns {
       exitCode: exitCodes.usage,
     });
   }
-}
-
-/** The column whose name takes the fewest single changes, if it takes few. */
-function nearestName(key: string, header: readonly string[]): string | undefined {
-  let nearest: string | undefined;
-  let least = Math.max(2, key.length / 3) + 1;
-  for (const name of header) {
-    const distance = editDistance(key.slice(0, 100), headerKey(name).slice(0, 100));
-    if (distance < least) [nearest, least] = [name, distance];
-  }
-  return nearest;
-}
-
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const change = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[to.length]!;
 }

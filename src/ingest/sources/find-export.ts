@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { posix, basename, dirname, join, sep } from 'node:path';
+import picomatch from 'picomatch';
 import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
@@ -127,13 +128,16 @@ async function matchingObjects(
     }));
 }
 
+/** `*` and `?`. Everything else stands for itself: `contacts (1).csv` and `[crm] *.csv` are names of downloads. */
 function namePattern(glob: string): (name: string) => boolean {
-  const expression = glob
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  const pattern = new RegExp(`^${expression}$`, 'su');
-  return (name) => pattern.test(name) && !unfinished.test(name);
+  const matches = picomatch(glob, {
+    dot: true,
+    nobrace: true,
+    nobracket: true,
+    noextglob: true,
+    nonegate: true,
+  });
+  return (name) => matches(name) && !unfinished.test(name);
 }
 
 /** By code unit, as names with a date or a number of fixed width sort; the same on every machine. */

@@ -234,6 +234,13 @@ describe('a mapping file', () => {
     expect(problem.type).toBe('mapping.invalid');
     expect(problem.where).toBe('mapping file, columns');
     expect(problem.message).toContain('emial');
+    expect(problem.next).toBe('did you mean "email"?');
+  });
+
+  it('the error of a mapping file lists the possible keys if no key has a similar name', () => {
+    const problem = refusal(() => checkedMapping({ zzzzzzzz: 'Mail' }));
+    expect(problem.where).toBe('mapping file');
+    expect(problem.next).toBe('possible keys: source, encoding, delimiter, quotes, columns, ignore');
   });
 
   it('a mapping file cannot ignore a column of opt-outs', () => {
