@@ -198,8 +198,8 @@ function otherService({ runId, options }: RunRecord, service: string): PauseReas
     type: 'service.other',
     reason: `this run belongs to the service ${options.service}, and this worker uses ${service}: nothing was sent`,
     next:
-      `set ENRICHMENT_BASE_URL to the service of the run (unset: the sandbox) and restart workers that have another ` +
-      `setting, such as enrich dev; then: enrich resume RUN; or enrich cancel ${runId} and start a new run`,
+      `enrich cancel ${runId} ends the run; to continue it, set ENRICHMENT_BASE_URL to its service (unset: the ` +
+      `sandbox) and restart workers that have another setting, such as enrich dev`,
   };
 }
 
@@ -235,12 +235,7 @@ async function pause(
   runId: string,
   pauseReason: PauseReason,
 ): Promise<StatusReason> {
-  const resume = `enrich resume ${runId}`;
-  // Most failures end their advice with this command, which gets the id of the run.
-  const next = pauseReason.next.includes('enrich resume RUN')
-    ? pauseReason.next.replace('enrich resume RUN', resume)
-    : `${pauseReason.next}; then: ${resume}`;
-  const paused = { ...pauseReason, next };
+  const paused = { ...pauseReason, next: `${pauseReason.next}; then: enrich resume ${runId}` };
   await setRunStatus(warehouse, runId, 'paused', paused);
   log.warn({ type: pauseReason.type }, 'a call paused its run');
   return paused;

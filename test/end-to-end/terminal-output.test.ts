@@ -142,3 +142,20 @@ describe('an error under --json', () => {
     expect(ended.code).toBe(130);
   });
 });
+
+describe('enrich sql --command', () => {
+  it('enrich sql --command prints the rows of the last statement as a table', async () => {
+    const statements = `select 1; select email, null as empty from enriched_contacts`;
+    const { stdout, code } = await system.here(['sql', '--command', statements]);
+    expect({ stdout, code }).toEqual({
+      stdout: '  email                 empty\n  mira@nordlys.example\n1 row\n',
+      code: 0,
+    });
+  });
+
+  it('enrich sql --command names the place in a statement that PostgreSQL refuses', async () => {
+    const { stderr, code } = await system.here(['sql', '--command', 'selec 1']);
+    expect(stderr).toContain('syntax error at or near "selec"\n  where: --command, character 1\n');
+    expect(code).toBe(2);
+  });
+});

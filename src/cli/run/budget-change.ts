@@ -18,12 +18,12 @@ import type { Warehouse } from '../../db/database.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, runsWaitingFor } from '../../runs/runs.ts';
 import { runToSteer } from './latest-run.ts';
-import { isCommandPresent } from './present-status.ts';
+import { hasWorker } from './present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
+import { isWorkflowGone } from '../../temporal/connection.ts';
 
 /** `day or month` */
 const anyPeriod = periodNames.join(' or ');
@@ -96,9 +96,7 @@ Examples:
 async function wake(config: Config, runIds: readonly string[], say: (text: string) => void): Promise<void> {
   await withSession(config, { temporal: true, service: false }, async (session) => {
     const client = await session.temporal();
-    const hasWorker = session.stack.temporal.embedded
-      ? isCommandPresent(config)
-      : await isWorkerThere(client);
+    const isCarriedOut = await hasWorker(session);
     for (const runId of runIds) {
       const { warehouse } = session;
       const run = await getRun(warehouse, runId);
@@ -113,7 +111,7 @@ async function wake(config: Config, runIds: readonly string[], say: (text: strin
         if (!isWorkflowGone(error)) throw error;
         isTold = false;
       }
-      say(afterChange(runId, { isEnough, continues: isTold && hasWorker }));
+      say(afterChange(runId, { isEnough, continues: isTold && isCarriedOut }));
     }
   });
 }

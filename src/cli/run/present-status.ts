@@ -106,6 +106,13 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   ];
 }
 
+/** Whether a run that gets what it waits for continues by itself. */
+export async function hasWorker(session: Session): Promise<boolean> {
+  if (session.config.temporalAddress === undefined) return isCommandPresent(session.config);
+  const { isWorkerThere } = await import('../../temporal/connection.ts');
+  return isWorkerThere(await session.temporal());
+}
+
 /**
  * What `--json` says of a run. The stored reason of a pause for a budget can be out of date: the run has not
  * continued yet, or has no worker to do so.
@@ -118,6 +125,8 @@ export async function withPresentReason(session: Session, facts: RunFacts): Prom
   return {
     ...facts,
     reason: 'a budget was empty, and has credits again: the run has not continued yet',
-    next: `enrich resume ${facts.run_id}`,
+    next: (await hasWorker(session).catch(() => false))
+      ? `nothing: a worker continues the run; watch it with: enrich status ${facts.run_id}`
+      : `enrich resume ${facts.run_id}`,
   };
 }

@@ -82,15 +82,15 @@ export const failureKinds = {
 
   unauthorized: paused(
     'the service does not accept the credential',
-    'set ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN to that of an active account, then: enrich resume RUN',
+    'set ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN to that of an active account',
   ),
   forbidden: paused(
     'the credential may not use this endpoint',
-    'give the key the scope of this endpoint, or a plan with access to it, then: enrich resume RUN',
+    'give the key the scope of this endpoint, or a plan with access to it',
   ),
   'out-of-credits': paused(
     'the account has no credits left',
-    'add credits to the account (enrich usage shows what is left), then: enrich resume RUN',
+    'add credits to the account (enrich usage shows what is left)',
   ),
   refused: paused(
     'the service refused the call',

@@ -1,18 +1,24 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import pg from 'pg';
 import { schemaName } from '../../../db/database.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { counted } from '../../../domain/text/counted.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { print, printJson } from '../../terminal/output.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
 
 /** `enrich sql` */
 export function sqlCommand(): Command {
   return withSettings(new Command('sql'))
     .description('Open psql on the warehouse, or print its address where psql is not installed.')
+    .addOption(
+      new Option('-c, --command <sql>', 'print the rows of a statement; needs no psql').conflicts('json'),
+    )
     .option('--json', 'print the address as a JSON object, without a password, and open nothing')
     .addHelpText(
       'after',
@@ -21,10 +27,11 @@ Tables are found without the prefix enrichment. docs/warehouse.md has ten questi
 
 Examples:
   enrich sql
-  echo 'select count(*) from enriched_contacts' | enrich sql`,
+  enrich sql --command 'select source, count(*) from enriched_contacts group by 1'`,
     )
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: { json?: boolean; command?: string }) => {
       await withSession(settingsOf(options), { temporal: false, service: false }, async (session) => {
+        if (options.command !== undefined) return print(await rowsOf(session, options.command));
         const psql = findOnPath('psql');
         const address = addressWithoutPassword(session.stack.databaseUrl);
         if (options.json === true) printJson<'sql'>({ address, schema: schemaName, psql: psql ?? null });
@@ -32,6 +39,32 @@ Examples:
         else process.exitCode = await openPsql(psql, session.stack.databaseUrl);
       });
     });
+}
+
+/** The rows of a statement as a table, with the texts that PostgreSQL writes. @throws Problem `sql.refused` */
+async function rowsOf({ warehouse }: Session, statement: string): Promise<string> {
+  try {
+    // Without parameters PostgreSQL accepts several statements, and the answer is a list.
+    const answers = [
+      await warehouse.pool.query<string[]>({
+        text: statement,
+        rowMode: 'array',
+        types: { getTypeParser: () => (text: string) => text },
+      }),
+    ].flat();
+    const { fields, rows, rowCount, command } = answers.at(-1)!;
+    const count = counted(rowCount ?? 0, 'row');
+    if (fields.length === 0) return rowCount === null ? command : `${command}: ${count}`;
+    const cells = [fields.map(({ name }) => name), ...rows.map((row) => row.map((value) => value ?? ''))];
+    return `${table(cells)}\n${count}`;
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    throw new Problem('sql.refused', error.message, {
+      where: `--command${error.position === undefined ? '' : `, character ${error.position}`}`,
+      next: error.hint ?? 'docs/warehouse.md has the tables and ten questions with their SQL',
+      exitCode: exitCodes.usage,
+    });
+  }
 }
 
 function findOnPath(name: string): string | undefined {
