@@ -43,6 +43,11 @@ export const importManifest = z
     commands: z.array(z.string()).describe('A command for each file. Empty: the CRM has none.'),
     contacts: count.describe('Contacts that were compared.'),
     withoutRecordId: count.describe('Contacts without a record id of the CRM, which are in no file.'),
+    missingColumns: z
+      .array(z.string())
+      .describe(
+        "The CRM's names of fields that no contact's newest export has a column for: they are in no file.",
+      ),
     decisions: z
       .partialRecord(z.enum(fieldDecisions), count)
       .describe('Number of fields by decision: contacts × fields in sum.'),

@@ -74,6 +74,10 @@ function describe(manifest: ImportManifest, folder: string): void {
       `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ` +
         importers[manifest.importer].title,
     );
+  if (manifest.missingColumns.length > 0)
+    tell(
+      `never written, because the newest export has no such column: ${manifest.missingColumns.join(', ')}`,
+    );
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.jobChanges)
     tell(`${counted(manifest.jobChanges.rows, 'job change')} in ${manifest.jobChanges.file}`);

@@ -15,6 +15,8 @@ export interface WrittenImport {
   readonly contacts: number;
   /** Contacts without a record id of the CRM, which are in no file. */
   readonly withoutRecordId: number;
+  /** The CRM's names of fields that no contact's newest export has a column for: they are in no file. */
+  readonly missingColumns: readonly string[];
   readonly decisions: Readonly<Partial<Record<FieldDecision, number>>>;
   readonly parts: readonly (WrittenPart & { readonly columns: readonly string[] })[];
   readonly conflicts: WrittenPart | undefined;
@@ -68,6 +70,7 @@ export async function writeImportFiles(
   const decisions: Partial<Record<FieldDecision, number>> = {};
   const fields = fieldsOf(importer);
   const modifiedKeys = importer.modifiedHeaders.map(headerKey);
+  const missing = new Set(fields);
   let count = 0;
   let withoutRecordId = 0;
 
@@ -81,6 +84,7 @@ export async function writeImportFiles(
     const modified = cellOf(contact, modifiedKeys);
     const modifiedAt = modified === undefined ? null : momentOf(modified);
     for (const each of fields) {
+      if (missing.has(each) && cellOf(contact, each.keys) !== undefined) missing.delete(each);
       const decided = decide(contact, each, { modifiedAt, policy: policies[each.field], importer });
       decisions[decided.decision] = (decisions[decided.decision] ?? 0) + 1;
       await (needsNoReader.has(decided.decision) ? agreed : report).write(spreadsheetLine(decided.report));
@@ -97,7 +101,8 @@ export async function writeImportFiles(
   await report.take(agreed);
   const [conflicts] = await report.end();
   const [jobChanges] = await moves.end();
-  return { contacts: count, withoutRecordId, decisions, parts, conflicts, jobChanges };
+  const missingColumns = count === 0 ? [] : [...missing].map(({ column }) => column.header);
+  return { contacts: count, withoutRecordId, missingColumns, decisions, parts, conflicts, jobChanges };
 
   function writerFor(changes: readonly FieldChange[]): PartWriter {
     const name = `update-${changes.map(({ field }) => field.replaceAll('_', '-')).join('+')}`;
