@@ -2,6 +2,8 @@
 export interface PlanSummary {
   readonly planHash: string;
   readonly rows: number;
+  /** Rows with a readable e-mail address; null: no column has addresses. */
+  readonly withEmail: number | null;
   /** Rows that fall out before anything is paid, by outcome. */
   readonly dropped: Readonly<Record<string, number>>;
   /** Contacts that get the data of a known person without a call, at most. */

@@ -93,6 +93,9 @@ export const plan = z
       .describe('Field of each column of the export that is used. Null: no column is used.'),
     warnings: z.array(z.string()).describe('What is unusual about the export, a sentence each.'),
     rows: count.describe('Rows of the export, without the header.'),
+    rows_with_email: count
+      .nullable()
+      .describe('Rows with a readable e-mail address. null: no column has addresses.'),
     dropped: z
       .partialRecord(z.enum(outcomes), count)
       .describe('Rows that are not asked for, by the outcome that they get.'),

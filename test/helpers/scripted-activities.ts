@@ -18,6 +18,7 @@ import type { ScheduledRuns } from '../../src/contract/scheduled-run-input.ts';
 export const plan: PlanSummary = {
   planHash: 'hash-1',
   rows: 2_000,
+  withEmail: null,
   dropped: { duplicate: 500 },
   filled: 0,
   foundBefore: 0,

@@ -20,6 +20,7 @@ export function describePlan(plan: PlanSummary): string {
     `plan ${plan.planHash}`,
     table([
       ['rows in the file', plan.rows],
+      ...(plan.withEmail === null ? [] : ([['  with an e-mail address', plan.withEmail]] as const)),
       ...Object.entries(plan.dropped).map(([outcome, rows]): [string, number] => [
         // Only --only cancels rows before there is a run.
         `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
@@ -53,20 +54,16 @@ export function describePlan(plan: PlanSummary): string {
       '  and there may be twice as many calls',
     );
   }
-  if (plan.shortBudget) {
-    lines.push(
-      `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ` +
-        `${formatNumber(plan.shortBudget.available)} left:`,
-      whereEmpty(plan.shortBudget),
-    );
-  }
+  if (plan.shortBudget) lines.push(...describeShortBudget(plan, plan.shortBudget));
   return lines.join('\n');
 }
 
 /** What a person approves with a plan. */
-export function approvalQuestion({ credits }: PlanSummary): string {
+export function approvalQuestion({ credits, shortBudget }: PlanSummary): string {
   if (Number(credits.worstCase) === 0) return 'carry out this plan? It makes no call and costs nothing';
-  return `spend up to ${counted(credits.worstCase, 'credit')}?`;
+  // A run that pauses can spend more once the budget is raised.
+  const most = shortBudget?.onEmpty === 'finish' ? shortBudget.available : credits.worstCase;
+  return `spend up to ${counted(most, 'credit')}?`;
 }
 
 function describeExpectation({ credits, expectation }: PlanSummary): string {
@@ -92,6 +89,23 @@ function compareWithPlan(
 /** An expectation is not known to a tenth of a credit. */
 function whole(credits: string): string {
   return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
+}
+
+function describeShortBudget(
+  { credits, people }: PlanSummary,
+  shortBudget: NonNullable<PlanSummary['shortBudget']>,
+): string[] {
+  const [available, expected] = [Number(shortBudget.available), Number(credits.expected)];
+  const enough = Math.floor((people * available) / expected);
+  const [what, forWhom] =
+    expected > available
+      ? ['expected credits do', ` for about ${formatNumber(enough)} of ${countedPeople(people)}`]
+      : ['worst case does', ''];
+  return [
+    `  the ${what} not fit budget ${shortBudget.budget}, which has ` +
+      `${formatNumber(shortBudget.available)} left${forWhom}:`,
+    whereEmpty(shortBudget),
+  ];
 }
 
 function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {

@@ -219,7 +219,7 @@ export async function readMapping(path: string): Promise<Mapping> {
   };
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) =>
     error.code === 'ENOENT'
-      ? refuse('no such file: the mapping file does not exist', error, 'mapping.missing')
+      ? refuse('there is no such mapping file', error, 'mapping.missing')
       : refuse(`the mapping file cannot be read (${error.code})`, error),
   );
   try {

@@ -123,6 +123,7 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
       mapping: run.mapping,
       warnings: run.warnings,
       rows: plan.rows,
+      rows_with_email: plan.withEmail,
       dropped: plan.dropped,
       filled: plan.filled,
       people: plan.people,

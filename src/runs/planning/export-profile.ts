@@ -14,10 +14,22 @@ const runsCompared = 10;
 /**
  * Counts the rows of a staged export and keeps the counts with the run, for later runs.
  *
- * @returns what of the export is not as the run expects, a sentence each
+ * @returns the rows with an address, null without a column for it; and what of the export is not as the run expects, a
+ *   sentence each
  */
-export async function profileExport(warehouse: Warehouse, run: RunRecord): Promise<string[]> {
+export async function profileExport(
+  warehouse: Warehouse,
+  run: RunRecord,
+): Promise<{ readonly withEmail: number | null; readonly unmet: string[] }> {
   const profile = await keepProfile(warehouse, run.runId);
+  const hasEmails = Object.values(run.mapping ?? {}).includes('email');
+  return {
+    withEmail: hasEmails ? (profile.filled['email'] ?? 0) : null,
+    unmet: await unmetBy(warehouse, run, profile),
+  };
+}
+
+async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProfile): Promise<string[]> {
   if (run.options.expectations === null) return [];
   const earlier = await readEarlierExports(warehouse, run);
   const present = { profile, mapping: run.mapping ?? {} };

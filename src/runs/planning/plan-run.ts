@@ -60,7 +60,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const refused = unknownColumn(run) ?? (await refuseUnnamedSource(warehouse, run));
   if (refused) return { kind: 'refused', pauseReason: refused };
   // Before the plan clears the cells of people who are suppressed.
-  const unmet = await profileExport(warehouse, run);
+  const { withEmail, unmet } = await profileExport(warehouse, run);
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
   await deleteExpiredBatches(database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
@@ -78,6 +78,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const plan: PlanSummary = {
     planHash: rows.planHash,
     rows: rows.rows,
+    withEmail,
     dropped: rows.dropped,
     filled: await countFillable(database, { runId, source: run.source ?? 'generic', service }),
     people: rows.people,

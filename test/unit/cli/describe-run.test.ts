@@ -13,6 +13,7 @@ const plan: PlanSummary = {
   peopleWithoutPhones: 0,
   calls: 30,
   pages: 1,
+  withEmail: null,
   credits: { minimum: '0', expected: '240', worstCase: '300' },
   expectation: { low: '0', high: '10', calls: 3, source: 'hubspot', assumption: null },
   unmet: [],
@@ -32,10 +33,27 @@ it.each([
   'the plan of a run says what happens when %s is empty and its policy is %s',
   (budget, onEmpty, words) => {
     const lines = describePlan({ ...plan, shortBudget: { budget, available: '50', onEmpty } }).split('\n');
-    expect(lines.at(-2)).toContain(`does not fit budget ${budget}, which has 50 left`);
+    expect(lines.at(-2)).toContain(`not fit budget ${budget}, which has 50 left`);
     expect(lines.at(-1)).toContain(words);
   },
 );
+
+it.each([
+  [
+    '240',
+    'the expected credits do not fit budget day:2026-11-21, which has 120 left for about 150 of 300 people:',
+  ],
+  ['100', 'the worst case does not fit budget day:2026-11-21, which has 120 left:'],
+])('the plan of a run says how far a budget goes if %s credits are expected', (expected, words) => {
+  const shortBudget = { budget: 'day:2026-11-21', available: '120', onEmpty: 'pause' } as const;
+  const credits = { ...plan.credits, expected };
+  expect(describePlan({ ...plan, credits, shortBudget })).toContain(words);
+});
+
+it('the plan of a run counts the rows with an address if a column has addresses', () => {
+  expect(describePlan({ ...plan, withEmail: 280 })).toMatch(/^ {4}with an e-mail address +280$/m);
+  expect(describePlan(plan)).not.toContain('e-mail');
+});
 
 it('the plan of a run groups the digits of the credits that a budget has left', () => {
   const shortBudget = { budget: 'day:2026-11-21', available: '1200', onEmpty: 'pause' } as const;
@@ -44,6 +62,11 @@ it('the plan of a run groups the digits of the credits that a budget has left', 
 
 it('the approval of a plan names its worst case, and of a plan without calls that it costs nothing', () => {
   expect(approvalQuestion(plan)).toBe('spend up to 300 credits?');
+  const shortBudget = { budget: 'run:r1', available: '50', onEmpty: 'finish' } as const;
+  expect(approvalQuestion({ ...plan, shortBudget })).toBe('spend up to 50 credits?');
+  expect(approvalQuestion({ ...plan, shortBudget: { ...shortBudget, onEmpty: 'pause' } })).toBe(
+    'spend up to 300 credits?',
+  );
   const free = { ...plan, people: 0, calls: 0, credits: { minimum: '0', expected: '0', worstCase: '0' } };
   expect(approvalQuestion(free)).toBe('carry out this plan? It makes no call and costs nothing');
 });
