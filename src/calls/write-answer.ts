@@ -1,11 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { Alignment } from '../domain/identity/alignment.ts';
-import {
-  askedFieldGroups,
-  lateFieldGroups,
-  type AskedExtras,
-} from '../domain/late-results/delivery-kinds.ts';
+import { askedFieldGroups, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import type { SettledCredits } from '../ledger/close-attempt.ts';
 import type { LogEntries } from '../people/append-to-log.ts';
@@ -53,7 +49,7 @@ export async function writeAnswer(
     select write_answer(${attemptId}, ${asked.service}, ${body?.contentType ?? null}, ${body?.gzip ?? null}::bytea,
       ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(quarantined)}::jsonb,
       ${exactJson(entries.observations)}::jsonb, ${JSON.stringify(entries.matches)}::jsonb,
-      ${JSON.stringify(learned)}::jsonb, ${askedFieldGroups(asked)}::text[], ${lateFieldGroups}::text[],
+      ${JSON.stringify(learned)}::jsonb, ${askedFieldGroups(asked)}::text[],
       ${credits?.released ?? null}::numeric, ${credits ? formatCredits(credits.consumed) : null}::numeric)
   `.execute(transaction);
 }

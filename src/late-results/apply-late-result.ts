@@ -25,9 +25,9 @@ import type { LateResult } from '../service/answers/late-result.ts';
 import {
   idsInLog,
   lockAttempt,
-  readContacts,
+  readRecipients,
   type LockedAttempt,
-  type NamedContact,
+  type NamedRecipient,
 } from './awaiting-call.ts';
 import { peopleOfCall, settleByParts } from './late-progress.ts';
 import { givenResults } from './given-results.ts';
@@ -80,13 +80,13 @@ export async function applyLateResult(
 
     const kind = kindOf(content, lateKindsOf(attempt.options));
     const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
-    const contacts = await readContacts(transaction, attempt, personIds);
+    const recipients = await readRecipients(transaction, attempt, personIds);
     const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
     const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
-    const assigned = assignDelivered(contacts, content.people, kind, [...attempt.foundIds, ...knownIds]);
-    const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, contacts, assigned);
+    const assigned = assignDelivered(recipients, content.people, kind, [...attempt.foundIds, ...knownIds]);
+    const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, recipients, assigned);
     const dropsBody = suppressed.people.size > 0;
-    const shares = sharesOf(attempt, content, contacts, assigned);
+    const shares = sharesOf(attempt, content, recipients, assigned);
     const body = { kind, people: shares, ...describe(content, attempt) };
     const part = deliveredPart(body, peopleOfCall(attempt));
     const refusal = refusalOf(attempt, content, part);
@@ -101,7 +101,7 @@ export async function applyLateResult(
       return 'quarantined';
     }
 
-    const given = givenResults(content.people, contacts, assigned, suppressed, (person) =>
+    const given = givenResults(content.people, recipients, assigned, suppressed, (person) =>
       spokenKinds(shares[person]!, body),
     );
     await recordLateResults(transaction, { deliveryId, kind, service: attempt.options.service }, given);
@@ -115,7 +115,7 @@ export async function applyLateResult(
       reason: reasonOf(attempt, content, {
         strangers,
         suppressed: dropsBody,
-        undone: given.some(({ contact }) => contact.undone),
+        undone: given.some(({ recipient }) => recipient.undone),
       }),
       dropsBody,
       subject: subjectOf(kind, part!),
@@ -145,13 +145,13 @@ function describe(
 function sharesOf(
   attempt: LockedAttempt,
   { people }: LateResult,
-  contacts: readonly NamedContact[],
+  recipients: readonly NamedRecipient[],
   assigned: readonly (readonly number[])[],
 ): DeliveredShare[] {
   const known = new Set(attempt.foundIds);
   return people.map((person, index) => {
     const { id, phones, emails, fields, isPending } = person;
-    const own = assigned[index]!.map((contact) => contacts[contact]!.personId);
+    const own = assigned[index]!.map((recipient) => recipients[recipient]!.personId);
     const isKnown = id !== undefined && known.has(id);
     return {
       knownId: isKnown ? id : own.find((personId) => known.has(personId)),

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
-import type { LateContact } from '../people/late-observations.ts';
+import type { LateRecipient } from '../people/late-observations.ts';
 import { keyOfId } from '../people/observation.ts';
 
 /** A call whose row is locked. */
@@ -21,8 +21,8 @@ export interface LockedAttempt {
   readonly runEnded: boolean;
 }
 
-/** A contact that a body may concern. */
-export interface NamedContact extends LateContact {
+/** A person of a call whom a body may concern. */
+export interface NamedRecipient extends LateRecipient {
   /** Keys that the suppression list may have. */
   readonly keys: readonly string[];
 }
@@ -44,40 +44,61 @@ export async function lockAttempt(
 }
 
 /**
- * The contacts of a call, and of later calls whose phone request the service skipped because of this call.
+ * The people of a call, with and without a row, and the contacts of later calls whose phone request the service skipped
+ * because of this call.
  *
  * A body brings results only for people whom its call was about: the people of the answer or, without an answer, of the
  * rows that were asked for. Only confirmed addresses identify a person: those in the answer, and the row's address if
- * it was the evidence.
+ * it was the evidence. The suppression list is compared with every key that an answer or the row has for the person.
  *
  * @param personIds ids in the body
  */
-export async function readContacts(
+export async function readRecipients(
   transaction: Transaction<Tables>,
-  { attemptId, foundIds, hasAnswer }: Pick<LockedAttempt, 'attemptId' | 'foundIds' | 'hasAnswer'>,
+  { attemptId, foundIds, hasAnswer, options }: LockedAttempt,
   personIds: readonly string[],
-): Promise<NamedContact[]> {
+): Promise<NamedRecipient[]> {
   const ownIds = hasAnswer ? personIds.filter((id) => foundIds.includes(id)) : personIds;
-  const contacts = await sql<NamedContact>`
-    select coalesce(runs.source, 'generic') as source, r.contact_id as "contactId", p.person_id as "personId",
-      p.run_id as "runId", p.row_number as "rowNumber", p.attempt_id as "attemptId",
-      a.admitted_at::text as "askedAt", runs.undone_at is not null as undone,
-      array_remove(array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
-        then r.email end], null) as emails,
-      r.keys || array_remove(array['person:' || p.person_id, 'email:' || c.email, 'domain:' || r.domain,
-        'domain:' || c.organization_domain], null) as keys
-    from attempt_people p join attempts a using (attempt_id)
-    join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
-    join runs on runs.run_id = p.run_id
-    left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
-      and c.person_id = p.person_id
-    where p.outcome = 'enriched' and p.person_id is not null
-      and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
-        and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
-          where o.attempt_id = ${attemptId} and asked.keys && r.keys))))
-    order by source, "contactId", "rowNumber"
+  const personKeys = [...new Set([...foundIds, ...ownIds])].map(keyOfId);
+  const recipients = await sql<NamedRecipient>`
+    with known as materialized (
+      select o.person_id, o.run_id, o.attempt_id, o.kind, o.asked_at, o.identity_keys, o.facts
+      from observations o
+      where o.service = ${options.service} and o.person_key = any(${personKeys}::text[]) and o.person_id is not null
+    ), of_contacts as (
+      select coalesce(runs.source, 'generic') as source, r.contact_id, p.person_id, p.run_id, p.row_number,
+        p.attempt_id, a.admitted_at, runs.undone_at,
+        array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
+          then r.email end] as emails,
+        r.keys || array['person:' || p.person_id, 'email:' || c.email, 'domain:' || r.domain,
+          'domain:' || c.organization_domain] as keys
+      from attempt_people p join attempts a using (attempt_id)
+      join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+      join runs on runs.run_id = p.run_id
+      left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+        and c.person_id = p.person_id
+      where p.outcome = 'enriched' and p.person_id is not null
+        and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
+          and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
+            where o.attempt_id = ${attemptId} and asked.keys && r.keys))))
+    ), all_recipients as (
+      select * from of_contacts
+      union all
+      select null, null, person_id, run_id, null, attempt_id, asked_at, runs.undone_at,
+        array[facts -> 'email' ->> 'email'], '{}'
+      from known
+      join runs using (run_id)
+      where attempt_id = ${attemptId} and kind = 'answer'
+        and person_id not in (select person_id from of_contacts where attempt_id = ${attemptId})
+    )
+    select person_id as "personId", run_id as "runId", row_number as "rowNumber", attempt_id as "attemptId",
+      admitted_at::text as "askedAt", undone_at is not null as undone, array_remove(emails, null) as emails,
+      array_remove(keys, null) || array(select unnest(k.identity_keys) from known k where k.person_id = e.person_id)
+        as keys
+    from all_recipients e
+    order by source, contact_id, row_number, person_id
   `.execute(transaction);
-  return contacts.rows;
+  return recipients.rows;
 }
 
 /** The ids of a body that an answer of any call has stated: such an id identifies that person alone. */

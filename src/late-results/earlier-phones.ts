@@ -5,7 +5,7 @@ import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { recordLateResults } from '../people/late-observations.ts';
 import { keyOfId } from '../people/observation.ts';
 import type { Tables } from '../db/schema.ts';
-import { lockAttempt, readContacts } from './awaiting-call.ts';
+import { lockAttempt, readRecipients } from './awaiting-call.ts';
 import { contentOf } from './delivery-content.ts';
 import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
@@ -57,15 +57,15 @@ export async function giveEarlierPhones(
     order by d.received_at, d.delivery_id
   `.execute(transaction);
   const attempt = await lockAttempt(transaction, attemptId);
-  const contacts = await readContacts(transaction, attempt, []);
+  const recipients = await readRecipients(transaction, attempt, []);
   for (const delivery of deliveries.rows) {
     const content = await contentOf(delivery);
     // A body is believed only about the people of its own call.
     const people =
       content?.people.filter(({ id }) => id !== undefined && delivery.foundIds.includes(id)) ?? [];
-    const assigned = assignDelivered(contacts, people, 'phones', attempt.foundIds);
-    const suppressed = await suppressedOfDelivery(transaction, attempt, people, contacts, assigned);
-    const given = givenResults(people, contacts, assigned, suppressed, () => ['phone']);
+    const assigned = assignDelivered(recipients, people, 'phones', attempt.foundIds);
+    const suppressed = await suppressedOfDelivery(transaction, attempt, people, recipients, assigned);
+    const given = givenResults(people, recipients, assigned, suppressed, () => ['phone']);
     await recordLateResults(
       transaction,
       { deliveryId: delivery.deliveryId, kind: 'phones', service: attempt.options.service },

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { areSuppressed, isHiddenId, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';
-import type { LockedAttempt, NamedContact } from './awaiting-call.ts';
+import type { LockedAttempt, NamedRecipient } from './awaiting-call.ts';
 
 /** The suppressed people of a body. */
 export interface SuppressedPeople {
@@ -14,35 +14,35 @@ export interface SuppressedPeople {
 
 /**
  * Finds the suppressed people of a body: by their id, by each address delivered with them, and by all keys of the
- * contacts to whom they are assigned. Entries for the same contact or with the same id are the same person.
+ * recipients to whom they are assigned. Entries for the same recipient or with the same id are the same person.
  *
  * If a person of the call is suppressed or erased, an unassigned person in the body may be that person under another
  * id, and counts as suppressed.
  *
- * @param assigned for each person of the body the indexes of their contacts
+ * @param assigned for each person of the body the indexes of their recipients
  */
 export async function suppressedOfDelivery(
   transaction: Transaction<Tables>,
   attempt: LockedAttempt,
   people: LateResult['people'],
-  contacts: readonly NamedContact[],
+  recipients: readonly NamedRecipient[],
   assigned: readonly (readonly number[])[],
 ): Promise<SuppressedPeople> {
-  const keysOfContacts = contacts.flatMap(({ keys }, contact) => keys.map((key) => ({ contact, key })));
+  const keysOfRecipients = recipients.flatMap(({ keys, personId }) => keys.map((key) => ({ personId, key })));
   const keysOfPeople = people.flatMap(({ id, emails }, person) => [
     ...(id === undefined ? [] : [{ person, key: `person:${id}` }]),
     ...emails.map(({ email }) => ({ person, key: `email:${email}` })),
   ]);
   const listed = await areSuppressed(
     transaction,
-    [...keysOfContacts, ...keysOfPeople].map(({ key }) => key),
+    [...keysOfRecipients, ...keysOfPeople].map(({ key }) => key),
   );
   const listedPeople = new Set(
-    keysOfPeople.flatMap(({ person }, index) => (listed[keysOfContacts.length + index] ? [person] : [])),
+    keysOfPeople.flatMap(({ person }, index) => (listed[keysOfRecipients.length + index] ? [person] : [])),
   );
   const listedIds = new Set([
-    ...keysOfContacts.flatMap(({ contact }, index) => (listed[index] ? [contacts[contact]!.personId] : [])),
-    ...[...listedPeople].flatMap((person) => assigned[person]!.map((own) => contacts[own]!.personId)),
+    ...keysOfRecipients.flatMap(({ personId }, index) => (listed[index] ? [personId] : [])),
+    ...[...listedPeople].flatMap((person) => assigned[person]!.map((own) => recipients[own]!.personId)),
     ...[...listedPeople].flatMap((person) => people[person]!.id ?? []),
   ]);
   const strangersAreTheirs = attempt.hasAnswer
@@ -51,7 +51,7 @@ export async function suppressedOfDelivery(
   const known = new Set(attempt.foundIds);
   const isTheirs = (person: number): boolean => {
     const { id } = people[person]!;
-    const own = assigned[person]!.map((contact) => contacts[contact]!.personId);
+    const own = assigned[person]!.map((recipient) => recipients[recipient]!.personId);
     const isStranger = own.length === 0 && (id === undefined || !known.has(id));
     return (
       listedPeople.has(person) ||

@@ -9,26 +9,25 @@ import {
 import type { Tables } from '../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
 import { recordMissing } from './lookup-history.ts';
-import { personKey, factsOfLateResult } from './observation.ts';
+import { factsOfLateResult, keyOfId } from './observation.ts';
 
-/** A contact that a late result is for. */
-export interface LateContact {
-  readonly source: string;
-  readonly contactId: string;
+/** A person of an answer whom a late result is for. */
+export interface LateRecipient {
   readonly personId: string;
   readonly runId: string;
-  readonly rowNumber: number;
+  /** Null: the answer gave the person to no row. */
+  readonly rowNumber: number | null;
   readonly attemptId: string;
-  /** When the contact was asked for, by the database's clock in full precision. */
+  /** When the service was asked, by the database's clock in full precision. */
   readonly askedAt: string;
   readonly emails: readonly string[];
   /** The run is undone: new entries take effect only when the undo is reverted. */
   readonly undone: boolean;
 }
 
-/** A person of a delivery, assigned to a contact. */
+/** A person of a delivery, assigned to a person of an answer. */
 export interface GivenLateResult {
-  readonly contact: LateContact;
+  readonly recipient: LateRecipient;
   readonly person: {
     readonly phones: readonly DeliveredPhone[];
     readonly emails: readonly { readonly email: string; readonly status: string | undefined }[];
@@ -39,7 +38,8 @@ export interface GivenLateResult {
 
 /**
  * Appends the results of a delivery: one observation per person and call. A later call that uses this delivery gets its
- * own observation, so that an undo of the earlier run does not remove it.
+ * own observation, so that an undo of the earlier run does not remove it. People without a row were paid for as well:
+ * a contact that is shown to be such a person later has these results.
  */
 export async function recordLateResults(
   transaction: Transaction<Tables>,
@@ -52,28 +52,29 @@ export async function recordLateResults(
 ): Promise<void> {
   const observations = new Map<string, Observation>();
   const people = [...new Set(given.map(({ person }) => person))];
-  for (const { contact, person } of given) {
-    const key = personKey(contact.personId, contact);
-    // Two contacts may be one person, and a body may name a person twice.
-    observations.set(`${contact.attemptId} ${people.indexOf(person)} ${key}`, {
-      ...factsOfLateResult(contact.personId, delivery.kind, person),
+  for (const { recipient, person } of given) {
+    const key = keyOfId(recipient.personId);
+    // Two rows may be one person, and a body may name a person twice.
+    observations.set(`${recipient.attemptId} ${people.indexOf(person)} ${key}`, {
+      ...factsOfLateResult(recipient.personId, delivery.kind, person),
       person_key: key,
       kind: delivery.kind,
-      asked_at: contact.askedAt,
-      run_id: contact.runId,
-      attempt_id: contact.attemptId,
+      asked_at: recipient.askedAt,
+      run_id: recipient.runId,
+      attempt_id: recipient.attemptId,
       delivery_id: delivery.deliveryId,
     });
   }
   await appendToLog(transaction, delivery.service, { observations: [...observations.values()], matches: [] });
   await recordMissing(
     transaction,
+    delivery.service,
     given
       .filter(
         ({ person, kinds }) =>
           person.phones.length === 0 && kinds.some((kind) => lateKinds[kind].values === 'phones'),
       )
-      .map(({ contact }) => contact),
+      .map(({ recipient }) => ({ ...recipient, personKey: keyOfId(recipient.personId) })),
     deliveryKinds[delivery.kind].phoneGroup,
   );
 }

@@ -15,22 +15,28 @@ export function keysLearned(fields: ContactFields | undefined): readonly string[
 /** Records that no phone arrived for these people: misses have their own freshness. */
 export async function recordMissing(
   transaction: Transaction<Tables>,
-  rows: readonly { readonly runId: string; readonly rowNumber: number }[],
+  service: string,
+  people: readonly {
+    readonly runId: string;
+    readonly rowNumber: number | null;
+    readonly personKey: string;
+  }[],
   fieldGroup: string,
 ): Promise<void> {
-  if (rows.length === 0) return;
+  if (people.length === 0) return;
   await sql`
     update lookup_history m set found = false
     from (
-      with given (run_id, row_number) as (
-        select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
+      with given (run_id, row_number, person_key) as (
+        select * from unnest(${people.map(({ runId }) => runId)}::text[],
+          ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[])
       )
       select unnest(r.keys) as identity_key, run_id from run_rows r join given using (run_id, row_number)
       union
       select unnest(o.identity_keys), run_id
-      from contact_matches c
-      join given using (run_id, row_number)
-      join observations o using (service, person_key, run_id)
+      from given
+      join observations o using (person_key, run_id)
+      where o.service = ${service}
     ) missing
     join lookup_runs a using (run_id)
     where m.key_hash = key_hash(missing.identity_key) and m.lookup_run = a.lookup_run

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Person } from '../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../src/late-results/drain-deliveries.ts';
 import { admit } from '../../src/ledger/admit.ts';
@@ -31,6 +32,8 @@ export interface PhonesCall {
   readonly ids: readonly string[];
   readonly requestId: string;
   readonly extras: LateExtras;
+  /** What the answer says about the person at an index beyond, or instead of, what the row says. */
+  readonly stated?: Readonly<Record<number, Partial<Person>>>;
 }
 
 /** Three people are being asked for, with their phones or what else comes later, by a run of their own. */
@@ -111,6 +114,7 @@ export async function recordPhonesAnswer(
               first_name: identity.firstName,
               last_name: identity.lastName,
               email: identity.email,
+              ...call.stated?.[index],
             }
           : null;
       }),

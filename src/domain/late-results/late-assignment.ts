@@ -1,8 +1,8 @@
 import { isRoleAddress, parseEmail } from '../identity/email-address.ts';
 import { deliveryKinds, lateKinds, lateKindsBy, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
 
-/** A contact that a request asked for and that was found, as far as a delivery can name it. */
-export interface AwaitingContact {
+/** A person of an answer, as far as a delivery can name the person. */
+export interface AwaitingPerson {
   readonly personId: string;
   /** Addresses that an answer confirmed for this person; not those that only the CRM has. */
   readonly emails: readonly string[];
@@ -14,57 +14,57 @@ export interface NamedPerson {
 }
 
 /**
- * Assigns the people of a delivery to the contacts of its request, by the service's person id.
+ * Assigns the people of a delivery to the people of the answer, by the service's person id.
  *
  * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
- * other contact and no other person of the body has it, it is no shared mailbox, and no person of the body has the id
- * of that contact. All other people get no contact, even if only one contact is left. Nor do people whose id is of one
- * contact and whose address is of another.
+ * other person of the answer or the body has it, it is no shared mailbox, and no person of the body has the id of that
+ * person of the answer. All other people are assigned to no person, even if only one is left. Nor are people whose id
+ * is of one person of the answer and whose address is of another.
+ * @param awaiting people of the answer; two rows of a file can be one person
  * @param knownIds ids of people in answers, of this call with and without a row, and of other calls: such an id
  *   identifies that person alone
- * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is
- *   none
+ * @returns for each person of the body the indexes in `awaiting`; empty where there is none
  */
 export function assignDelivered(
-  contacts: readonly AwaitingContact[],
+  awaiting: readonly AwaitingPerson[],
   people: readonly NamedPerson[],
   origin: DeliveryKind,
   knownIds: readonly string[],
 ): number[][] {
-  const ofId = indexBy(contacts, ({ personId }) => [personId]);
+  const ofId = indexBy(awaiting, ({ personId }) => [personId]);
   const byId = people.map(({ id }) => (id === undefined ? [] : (ofId.get(id) ?? [])));
   if (deliveryKinds[origin].keepsIds) return byId;
-  const ofEmail = indexBy(contacts, ({ emails }) => emails.map((email) => email.toLowerCase()));
+  const ofEmail = indexBy(awaiting, ({ emails }) => emails.map((email) => email.toLowerCase()));
   const contradicts = ({ id, emails }: NamedPerson): boolean =>
     ownersByAddress(ofEmail, emails).some((owners) =>
-      owners.every((owner) => contacts[owner]!.personId !== id),
+      owners.every((owner) => awaiting[owner]!.personId !== id),
     );
-  const taken = new Set(byId.flat().map((index) => contacts[index]!.personId));
+  const taken = new Set(byId.flat().map((index) => awaiting[index]!.personId));
   const known = new Set(knownIds);
   const claims = people.map((person, index) => {
     if (byId[index]!.length > 0 || (person.id !== undefined && known.has(person.id))) return [];
-    const owned = ownersByEmail(contacts, ofEmail, person);
-    return owned.filter((contact) => !taken.has(contacts[contact]!.personId));
+    const owned = ownersByEmail(awaiting, ofEmail, person);
+    return owned.filter((owner) => !taken.has(awaiting[owner]!.personId));
   });
   const claimants = indexBy(claims, (claim) => claim);
   return people.map((person, index) => {
     if (byId[index]!.length > 0) return contradicts(person) ? [] : byId[index]!;
     const claim = claims[index]!;
-    return claim.every((contact) => claimants.get(contact)!.length === 1) ? claim : [];
+    return claim.every((owner) => claimants.get(owner)!.length === 1) ? claim : [];
   });
 }
 
-/** The contacts of the one person who has one of the addresses; empty where two have. */
+/** The indexes of the one person who has one of the addresses; empty where two have. */
 function ownersByEmail(
-  contacts: readonly AwaitingContact[],
+  awaiting: readonly AwaitingPerson[],
   ofEmail: ReadonlyMap<string, readonly number[]>,
   person: NamedPerson,
 ): number[] {
   const owned = new Set(ownersByAddress(ofEmail, person.emails).flat());
-  return new Set([...owned].map((index) => contacts[index]!.personId)).size === 1 ? [...owned] : [];
+  return new Set([...owned].map((index) => awaiting[index]!.personId)).size === 1 ? [...owned] : [];
 }
 
-/** For each address that only one reads the contacts that have it, if any. */
+/** For each address that only one reads the indexes of people who have it, if any. */
 function ownersByAddress(
   ofEmail: ReadonlyMap<string, readonly number[]>,
   emails: NamedPerson['emails'],

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { asked, stagedRun } from '../../helpers/rows.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -62,7 +65,66 @@ const phoneOf = (index: number): object => ({
   status_cd: 'valid_number',
 });
 
+describe('a late result of a person whom the answer gave to no row', () => {
+  const stranger = { first_name: 'Zoe', last_name: 'Quist', email: 'zoe.quist@delta.example' };
+
+  async function answeredWithStranger(): Promise<PhonesCall> {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, { ...call, stated: { 2: stranger } });
+    return call;
+  }
+
+  async function phoneOfLaterRow(): Promise<string | null | undefined> {
+    const later = await stagedRun(warehouse, [
+      { keys: [`email:${stranger.email}`], email: stranger.email, contactId: 'zoe', lastName: 'Quist' },
+    ]);
+    await planRows(warehouse, later.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+    await reconcileContacts(warehouse, later.runId, new AbortController().signal);
+    const { rows } = await warehouse.pool.query<{ phone: string | null }>(
+      `select phone from enriched_contacts where contact_id = 'zoe'`,
+    );
+    return rows[0]?.phone;
+  }
+
+  it('a phone of a person without a row reaches a contact that is this person in a later export', async () => {
+    const call = await answeredWithStranger();
+    await deliverTo(warehouse, call, phonesBody([call.ids[2]!], 8));
+    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
+    expect(await phoneOfLaterRow()).toBe('+14155550100');
+  });
+
+  it('a person without a row whose delivery has no phone counts as asked for without a result', async () => {
+    const call = await answeredWithStranger();
+    await deliver(call, { credits_consumed: 0, people: [{ id: call.ids[2], phone_numbers: [] }] });
+    const { rows } = await warehouse.pool.query<{ found: boolean }>(
+      `select distinct found from lookup_history join lookup_runs using (lookup_run)
+       where run_id = $1 and field_group = 'phone' and key_hash = key_hash($2)`,
+      [call.runId, `email:${stranger.email}`],
+    );
+    expect(rows).toEqual([{ found: false }]);
+  });
+});
+
 describe('a late result of somebody on the suppression list', () => {
+  it('a late result is dropped if the profile that the answer stated is on the list', async () => {
+    const call = await callWithPhones(warehouse);
+    const profile = 'linkedin.com/in/listed-novak';
+    const stated = { 0: { proflink_url: `https://www.${profile}` } };
+    await recordPhonesAnswer(warehouse, { ...call, stated });
+    await warehouse.database
+      .transaction()
+      .execute((transaction) =>
+        suppress(transaction, [`profile:${profile}`], { by: 'test', reason: undefined }),
+      );
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+      null,
+      '+14155550101',
+      '+14155550102',
+    ]);
+    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
+  });
+
   it.each<[string, (call: PhonesCall) => object]>([
     ['the same id', (call) => ({ id: call.ids[0] })],
     ['another id', () => ({ id: 'other-id' })],
@@ -265,7 +327,7 @@ describe('a phone request that is skipped because an earlier one is in flight', 
       [earlier.attemptId],
     );
     await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
-    expect(await deliveriesOf(earlier)).toEqual([{ status: 'orphaned', hasBody: true }]);
+    expect(await deliveriesOf(earlier)).toEqual([{ status: 'applied', hasBody: true }]);
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
     expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([

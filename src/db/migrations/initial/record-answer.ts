@@ -94,11 +94,10 @@ export const recordFunctions = [
   $$`,
 
   // Records a lookup under every key of a row and of its person, without suppressed rows. `learned` has the keys of
-  // people with their rows. A person whom the answer brought without a row was paid for as well, without what comes
-  // later: such a key has no row. Keys are written in order, so that two writers cannot deadlock. An earlier lookup
-  // never replaces a later one.
+  // people with their rows. A person whom the answer brought without a row was paid for as well: such a key has no row.
+  // Keys are written in order, so that two writers cannot deadlock. An earlier lookup never replaces a later one.
   `create function enrichment.record_lookup(of_service text, of_run text, of_time timestamptz, answered jsonb,
-      learned jsonb, field_groups text[], late_groups text[])
+      learned jsonb, field_groups text[])
     returns void language plpgsql as $$
     declare
       number integer := enrichment.number_lookup_run(of_run, of_service);
@@ -121,7 +120,6 @@ export const recordFunctions = [
         from jsonb_to_recordset(learned) as l (identity_key text, row_number integer)
       ) k
       left join jsonb_to_recordset(answered) as a (row_number integer, outcome text) on a.row_number = k.row_number
-      where k.row_number is not null or g.field_group <> all (late_groups)
       order by k.key_hash, g.field_group, a.outcome = 'enriched' desc nulls last
       on conflict (key_hash, field_group) do update
       set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
@@ -134,7 +132,7 @@ export const recordFunctions = [
   // are. An awaiting attempt holds what its call can still cost.
   `create function enrichment.write_answer(of_attempt text, of_service text, content_type text, body_gzip bytea,
       answered jsonb, quarantined jsonb, observations jsonb, matches jsonb, learned jsonb, field_groups text[],
-      late_groups text[], released numeric, consumed numeric)
+      released numeric, consumed numeric)
     returns void language plpgsql
     ${keptPlans}
     as $$
@@ -153,8 +151,7 @@ export const recordFunctions = [
       if observations <> '[]' or matches <> '[]' then
         perform enrichment.append_to_log(of_service, observations, matches);
       end if;
-      perform enrichment.record_lookup(of_service, attempt.run_id, attempt.admitted_at, answered, learned, field_groups,
-        late_groups);
+      perform enrichment.record_lookup(of_service, attempt.run_id, attempt.admitted_at, answered, learned, field_groups);
       if released is not null then
         perform enrichment.settle_credits(attempt.budget_ids, released, consumed);
         update enrichment.attempts
