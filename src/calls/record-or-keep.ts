@@ -71,7 +71,7 @@ async function keepRefusedAnswer(
     type: 'answer.refused-by-database',
     reason: `${reason}: attempt ${attemptId} is unknown, and its body is kept`,
     next:
-      `read the answer in enrichment.raw_answers, settle the attempt (enrich attempts show ${attemptId}), ` +
-      'then resume the run',
+      `read the answer in enrichment.raw_answers, and settle or release the attempt ` +
+      `(enrich attempts show ${attemptId})`,
   };
 }

@@ -58,7 +58,8 @@ export async function resolveBudgetExhaustion(
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
         `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run continues when ` +
         `the budget is raised${byItself}`,
-      next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
+      // The command says whether the run continues by itself or needs a worker.
+      next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),
       budgets: empty,
     },
   };

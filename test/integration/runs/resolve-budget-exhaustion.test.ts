@@ -48,7 +48,7 @@ describe('a run that met a limit', () => {
       milliseconds: null,
       pauseReason: {
         type: 'budget.empty',
-        next: `enrich budget set run:${runId} N; then: enrich resume ${runId}`,
+        next: `enrich budget set run:${runId} N`,
         budgets: [`run:${runId}`],
       },
     });

@@ -15,7 +15,7 @@ import { print, printJson, table } from '../../terminal/output.ts';
 /** `enrich sql` */
 export function sqlCommand(): Command {
   return withSettings(new Command('sql'))
-    .description('Open psql on the warehouse, or print its address where psql is not installed.')
+    .description('Query the warehouse: open psql, or print the rows of one statement.')
     .addOption(
       new Option('-c, --command <sql>', 'print the rows of a statement; needs no psql').conflicts('json'),
     )
