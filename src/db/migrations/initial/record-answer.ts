@@ -151,7 +151,8 @@ export const recordFunctions = [
       if observations <> '[]' or matches <> '[]' then
         perform enrichment.append_to_log(of_service, observations, matches);
       end if;
-      perform enrichment.record_lookup(of_service, attempt.run_id, attempt.admitted_at, answered, learned, field_groups);
+      perform enrichment.record_lookup(
+        of_service, attempt.run_id, attempt.admitted_at, answered, learned, field_groups);
       if released is not null then
         perform enrichment.settle_credits(attempt.budget_ids, released, consumed);
         update enrichment.attempts
