@@ -101,6 +101,15 @@ export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
 
+/** Whether a workflow refused an update, or ended before it answered. A failed activity of the update is no refusal. */
+export function isUpdateRefused(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.name === 'WorkflowUpdateFailedError' &&
+    (error.cause as Error | undefined)?.name === 'ApplicationFailure'
+  );
+}
+
 /** A namespace that the server does not know, as a problem; any other error as it is. */
 export function describeTemporalFailure(error: unknown, { address, namespace }: TemporalAddress): unknown {
   if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;

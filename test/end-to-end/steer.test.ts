@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
+import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/current-details.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
+
+const patient = { timeout: 60_000, interval: 50 };
 
 let system: TestSystem;
 
@@ -91,6 +94,36 @@ describe('pausing', () => {
       calls: 3,
       credits: { reserved: '0', unknown: '0' },
     });
+  });
+
+  it('enrich resume waits for a run that was interrupted while it was finishing', async () => {
+    system.sandbox.faults.set({ deliveries: [{ never: true, delay: 3_600_000 }] });
+    const { pool } = system.warehouse;
+    const command = ['run', system.sample(10), '--yes', '--reveal', 'phone', '--late-deadline', '5s'];
+    const begun = system.begin(command);
+    const one = async (statement: string): Promise<unknown> =>
+      Object.values((await pool.query<Record<string, unknown>>(statement)).rows[0] ?? {})[0];
+    await expect
+      .poll(() => one(`select status from enrichment.attempts order by admitted_at desc limit 1`), patient)
+      .toBe('awaiting');
+    // The run compares its contacts when it is finishing, and waits for this lock.
+    const holder = await pool.connect();
+    await holder.query(`begin; select pg_advisory_xact_lock(${suppressionsLock})`);
+    const waiting = `select count(*) > 0 from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    await expect.poll(() => one(waiting), patient).toBe(true);
+    begun.kill('SIGINT');
+    const runId = await latestRun();
+    await expect
+      .poll(() => one(`select status from enrichment.runs where run_id = '${runId}'`), patient)
+      .toBe('paused');
+    await holder.query('rollback');
+    holder.release();
+    await begun.ended;
+    const resumed = await system.enrich(['resume', runId, '--json']);
+    expect(resumed.stderr).not.toContain('error:');
+    expect(resumed.facts()).toMatchObject({ run_id: runId, status: 'finished' });
+    await expectPromisesKept(system);
   });
 
   it('enrich pause holds a killed run, and enrich skip leaves out a page when the run is resumed', async () => {

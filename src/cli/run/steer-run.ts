@@ -13,7 +13,7 @@ import { onInterruption } from '../../dev/interruption.ts';
 import { followRun, untilCallsAreRecorded, warnWithoutWorker, type RunListener } from './follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
-import { isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
+import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
 
 /**
  * Starts the workflow of a run, or finds it running. The workflow's id is the run's: there is never a second one.
@@ -77,7 +77,14 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
       await handle.executeUpdate('resume');
       return handle;
     } catch (error) {
+      if (isUpdateRefused(error)) {
+        // Only the command that waited for the run was interrupted. The workflow has no call to make, and ends.
+        await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+        return handle;
+      }
       if (!isWorkflowGone(error)) throw error;
+      // Another command's worker may have ended the run in the meantime.
+      if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
       const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
       await setRunStatus(session.warehouse, run.runId, phase, undefined);
     }
