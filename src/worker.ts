@@ -207,7 +207,7 @@ async function runAll(
 
 function failed(type: string, what: string, cause: unknown): Problem {
   return new Problem(type, `${what}: ${withoutPersonalData((cause as Error).message)}`, {
-    next: 'enrich doctor checks the set-up; then give the command again, which continues the run',
+    next: 'enrich doctor checks the set-up; then run the command again, which continues the run',
     cause,
   });
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * Each command's module, loaded when it is asked for: Temporal's worker alone takes half a second of processor time to
- * load, and `enrich status` needs none of it.
+ * Loads the module of each command only when that command runs: Temporal's worker alone takes half a second of
+ * processor time to load, and `enrich status` does not need it.
  */
 export const loaders: ReadonlyMap<string, () => Promise<Command>> = new Map<string, () => Promise<Command>>([
   ['demo', async () => (await import('./commands/processes/demo.ts')).demoCommand()],

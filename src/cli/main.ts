@@ -11,7 +11,7 @@ const isJson = words.includes('--json');
 onInterruption((_signal, exitCode) => process.exit(exitCode));
 process.on('exit', (exitCode) => {
   if (!isJson || exitCode <= 128) return;
-  const next = 'give the command again; enrich status shows what was done';
+  const next = 'run the command again; enrich status shows what was done';
   printFailure(
     { type: 'interrupted', message: 'a signal ended the command', where: undefined, next },
     exitCode,

@@ -7,17 +7,17 @@ import { version } from './terminal/version.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
-  const words = withWholeOrder(parameters);
+  const words = withJoinedOrder(parameters);
   const endCommand = beginCommand();
   const program = emptyProgram();
   const asked = loaders.get(words[0] ?? '');
   const isVersionAsked = words[0] === '--version' || words[0] === '-V';
-  // Help, a word that is no command and its nearest one need all of them.
+  // The help, and the suggestion for a misspelt command, need all commands.
   const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
   for (const load of needed) program.addCommand(await load());
   inherit(program, program.name());
 
-  /** A command that only holds others, given alone, is asked what it holds: that is no error. */
+  // A group such as `enrich budget` without a subcommand shows its help, which is no error.
   const named =
     words.length === 0 ? program : program.commands.find((command) => command.name() === words[0]);
   if (words.length < 2 && named && named.commands.length > 0) words.push('--help');
@@ -38,8 +38,8 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   }
 }
 
-/** `--order-by COLUMN desc` as `--order-by "COLUMN desc"`: an option takes one word. */
-function withWholeOrder(words: readonly string[]): string[] {
+/** Joins `--order-by COLUMN desc` to `--order-by "COLUMN desc"`: a commander option takes one word. */
+function withJoinedOrder(words: readonly string[]): string[] {
   const at = words.indexOf('--order-by');
   const [, column, direction] = words.slice(at);
   if (at === -1 || (direction !== 'desc' && direction !== 'asc')) return [...words];
@@ -54,14 +54,14 @@ function emptyProgram(): Command {
       'after',
       `
 Examples:
-  enrich plan contacts.csv       what it would ask for, cost and take; spends nothing
+  enrich plan contacts.csv       shows people, price and duration; spends nothing
   enrich run contacts.csv        shows the plan and asks; enrich status latest shows its figures
   enrich COMMAND --help          explains each command, with an example
 
 Without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL everything runs on this machine, against the sandbox, at
 no cost. Each of these settings replaces an embedded component.
 
-With --json, standard output ends in one JSON value on one line: the facts, or {"error": …, "exit_code": …}.
+With --json, standard output ends in one JSON value on one line: the result, or {"error": …, "exit_code": …}.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something that needs a person,
 129, 130 and 143 ended by a signal (SIGHUP, Ctrl-C, SIGTERM).`,
@@ -78,7 +78,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something tha
     .exitOverride();
 }
 
-/** Commands of a command end as the program does, and say of a wrong use where the right one is explained. */
+/** Gives subcommands the exit behaviour of the program, and a hint at their own help after a usage error. */
 function inherit(command: Command, name: string): void {
   command.showHelpAfterError(`  next:  ${name} --help shows what it takes, and an example`);
   for (const child of command.commands)

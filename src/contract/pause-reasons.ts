@@ -1,7 +1,7 @@
 interface PauseReasonFacts {
   /** What a person does: `fix` the cause, take a `decision` about a limit of the run, or `nothing`. */
   readonly needs: 'fix' | 'decision' | 'nothing';
-  /** A quality gate paused the run: the same command given again does not continue it. */
+  /** A quality gate paused the run: running the same command again does not continue it. */
   readonly isQualityGate?: boolean;
   /** Text for the runbook. */
   readonly meaning: string;

@@ -86,7 +86,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   if (code === '53100') {
     return new Problem('database.disk-full', 'the disk of the database is full', {
       where,
-      next: 'free space there and give the same command again: it continues where it stopped',
+      next: 'free space there and run the same command again: it continues where it stopped',
       cause: error,
     });
   }

@@ -23,7 +23,7 @@ export function explainPostgresFailure(
   if (/could not bind|Address already in use/i.test(output)) {
     return new Problem('port.taken', `port ${port} is taken: the embedded PostgreSQL cannot listen on it`, {
       where: 'POSTGRES_PORT',
-      next: 'end the program that holds it, or unset POSTGRES_PORT to use a free one',
+      next: 'end the program that uses it, or unset POSTGRES_PORT to use a free one',
       cause,
     });
   }
@@ -46,7 +46,7 @@ export function explainPostgresFailure(
   if (/lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(output)) {
     return new Problem(stillEnding, 'an earlier embedded PostgreSQL is still ending', {
       where: files.data,
-      next: 'give the same command again in a moment; nothing is lost',
+      next: 'run the same command again in a moment; nothing is lost',
       cause,
     });
   }

@@ -129,7 +129,7 @@ function explain(log: string, ended: string, port: number, directory: string): P
   if (/EADDRINUSE|is taken/.test(log)) {
     return new Problem('port.taken', `port ${port} is taken: the sandbox cannot listen on it`, {
       where: 'SANDBOX_PORT',
-      next: 'end the program that holds it, or unset SANDBOX_PORT to use a free one',
+      next: 'end the program that uses it, or unset SANDBOX_PORT to use a free one',
     });
   }
   return new Problem('sandbox.start', `the sandbox did not start (${ended}): ${lastLine}`, {

@@ -93,7 +93,7 @@ export async function acquireStack(
     startServers(config, embedded, directories, onStep),
   );
   const stopListening = releaseOnSignals(() => {
-    onStep('\nstopping; the same command may be given again');
+    onStep('\nstopping; you can run the same command again');
     return starting.catch(() => undefined).then(release);
   });
   try {

@@ -131,7 +131,7 @@ function explain(
       `port ${ports.port} or ${ports.uiPort} is taken: the Temporal dev server cannot listen on it`,
       {
         where: 'TEMPORAL_PORT, TEMPORAL_UI_PORT',
-        next: 'end the program that holds it, or unset both to use free ones',
+        next: 'end the program that uses it, or unset both to use free ones',
         cause,
       },
     );

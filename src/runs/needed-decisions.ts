@@ -25,7 +25,7 @@ export function neededDecisions(run: {
     decisions.push({
       type: 'answers.lost',
       reason: `the answers for ${counted(unknown, 'row')} were lost; the cost of their calls is decided`,
-      next: 'give the same command again: it asks for these people again',
+      next: 'run the same command again: it asks for these people again',
     });
   if (overBudget > 0)
     decisions.push({

@@ -113,7 +113,7 @@ describe('enrich export', () => {
   it.each([
     ['--select', 'emale', 'there is no column "emale"'],
     ['--json', '--table=people', 'the rows themselves go to standard output'],
-    ['--output', 'contacts.xlsx', 'no workbook of a spreadsheet can be written'],
+    ['--output', 'contacts.xlsx', 'enrich export writes no spreadsheet workbooks'],
     ['--since', 'yesterday', '"yesterday" is no cursor'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
   ])('enrich export refuses %s %s', async (flag, value, why) => {
@@ -128,7 +128,7 @@ describe('enrich suppress', () => {
   it('enrich suppress keeps people from being asked for until they are removed from the list', async () => {
     expect((await check('ada@orbit.example')).code).toBe(0);
     expect((await system.here(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toContain(
-      '2 put on the list',
+      '2 added to the list',
     );
     expect((await check('ada@orbit.example')).code).toBe(3);
     expect((await check('bo@eu.acme.example')).code).toBe(3);
@@ -156,7 +156,7 @@ describe('enrich suppress', () => {
       '--by',
       'somebody',
     ]);
-    expect(imported.stdout).toContain('2 put on the list');
+    expect(imported.stdout).toContain('2 added to the list');
     expect((await check('dee@orbit.example')).code).toBe(3);
     const list = await system.here(['suppress', 'list', '--json']);
     const { entries } = JSON.parse(list.stdout) as { entries: { kind: string; reason: string | null }[] };

@@ -168,7 +168,7 @@ describe('enrich schedule', () => {
     await schedule('pause', 'inbox', '--reason', 'CRM migration');
     expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
     const triggered = await schedule('trigger', 'inbox');
-    expect(triggered.stdout).toContain('inbox stays paused, and begins no other run');
+    expect(triggered.stdout).toContain('inbox stays paused; to let it fire again');
     await timesEnded('inbox', 3);
     expect((await schedule('resume', 'inbox')).stdout).toContain('inbox: on');
     expect((await schedule('list')).stdout).toMatch(/inbox +@hourly +UTC +every-new/);
@@ -184,7 +184,9 @@ describe('enrich schedule', () => {
     write(`day-${to}.csv`, 10, 4);
     await schedule('set', 'daily', 'exports/day-{date}.csv', '--cron', '0 2 * * *', '--max-credits', '50');
     const filled = await schedule('backfill', 'daily', '--from', from!, '--to', to!);
-    expect(filled.stdout).toContain(`2 times made up for, one after another: ${from} 02:00 to ${to} 02:00`);
+    expect(filled.stdout).toContain(
+      `2 missed times will run, one after another: ${from} 02:00 to ${to} 02:00`,
+    );
     await timesEnded('daily', 2);
     expect((await show('daily')).recent.map(({ summary }) => summary)).toEqual([
       `day-${from}.csv finished`,
@@ -196,7 +198,7 @@ describe('enrich schedule', () => {
   it.each([
     ['no budget', ['set', 'x', 'a.csv', '--cron', '@daily'], 'nothing limits what this schedule may spend'],
     ['a wrong cron line', ['set', 'x', 'a.csv', '--cron', '0 25 * * *', '--no-budget'], '--cron'],
-    ['no export', ['set', 'x', '--cron', '@daily', '--no-budget'], 'takes its export from one place'],
+    ['no export', ['set', 'x', '--cron', '@daily', '--no-budget'], 'the schedule has no export'],
     ['an unknown schedule', ['trigger', 'x'], 'there is no schedule "x"'],
   ])('enrich schedule refuses %s', async (_what, parameters, said) => {
     const ended = await schedule(...parameters);
@@ -216,7 +218,7 @@ describe('enrich schedule apply', () => {
     expect(looked.stdout).toMatch(/^\+ one$/m);
     expect(await schedule('show', 'one')).toMatchObject({ code: 2 });
     expect((await schedule('apply', file, '--yes')).stdout).toContain('2 made, 0 changed, 0 deleted');
-    expect((await schedule('apply', file, '--yes')).stderr).toContain('nothing is to be changed');
+    expect((await schedule('apply', file, '--yes')).stderr).toContain('nothing to change');
 
     // What was made within the last second may be missing in the list that apply compares with.
     const names = async () =>

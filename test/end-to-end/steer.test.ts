@@ -131,11 +131,11 @@ describe('pausing', () => {
     const calls = system.sandbox.log.bill().calls;
     const killed = await system.enrich(['status', runId.slice(-6)]);
     expect(killed.stdout).toContain(`run ${runId}: interrupted`);
-    expect(killed.stdout).toContain(`no command or worker carries out ${runId} now`);
+    expect(killed.stdout).toContain(`${runId} has no worker`);
     expect(killed.stdout).toMatch(/\d+ calls? of \S+ had no recorded answer: the credits stay reserved/);
     expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
     const listed = await system.enrich(['status', '--json']);
-    expect(listed.stderr).toContain(`no command or worker carries out ${runId} now`);
+    expect(listed.stderr).toContain(`${runId} has no worker`);
     const workers = join(system.directory, 'state', 'workers');
     const mark = announce(workers);
     const working = await system.enrich(['status', runId]);
@@ -231,7 +231,7 @@ describe('with a worker of a server', () => {
 
   describe('a pilot on a terminal', () => {
     const yes = 'y\n';
-    const question = 'continue with everybody else? [y/N]';
+    const question = 'continue with the other people? [y/N]';
 
     /** Says yes to the plan, and then answers what is asked after the pilot. */
     async function pilot(answer: string) {

@@ -68,12 +68,12 @@ describe('enrich undo', () => {
     );
     expect(code).toBe(0);
     expect(said).toMatch(new RegExp(`known from this run alone: removed +${shown.said.removed}\\s`));
-    expect(said).toContain(`${run.credits.settled} credits that it settled are not given back`);
+    expect(said).toContain(`${run.credits.settled} settled credits are not refunded`);
     expect(await contents()).toBe(before);
     await expectPromisesKept(system);
 
     const again = await system.enrich(['undo', run.run_id, '--yes']);
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('it is undone already') });
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('the run is undone already') });
     expect((await system.here(['status', run.run_id])).stdout).toMatch(/undone on .+ by .+ \(wrong\)/);
     expect((await system.here(['report', run.run_id])).stdout).toContain('finished, undone');
   });

@@ -30,8 +30,9 @@ const answerMilliseconds = 10_000;
 /**
  * Checks every component without starting or spending anything. Nothing in the findings is a secret.
  *
- * @param config without the settings that are wrong
- * @param wrong these: their parts are broken, and looking at what would be used in their place would only mislead
+ * @param config without the wrong settings
+ * @param wrong the wrong settings. Their parts are reported as broken and not checked, because a check of the defaults
+ *   would mislead.
  */
 export async function examine(config: Config, wrong: WrongSettings['settings'] = []): Promise<Finding[]> {
   const checks: readonly [part: string, check: () => Finding[] | Promise<Finding[]>][] = [
@@ -130,9 +131,8 @@ async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
     pending === 0
       ? 'up to date'
       : pending === Object.keys(migrations).length
-        ? 'no tables yet: the next command makes them (enrich migrate does nothing else)'
-        : `${pending} migrations of this release are missing: the next command carries them out (enrich ` +
-          'migrate does nothing else)';
+        ? 'no tables yet: enrich migrate or the next command creates them'
+        : `${pending} migrations of this release are missing: enrich migrate or the next command applies them`;
   return [ok('database', `${where}, PostgreSQL ${version}, ${tables}`)];
 }
 
@@ -155,7 +155,7 @@ async function readRights(databaseUrl: string): Promise<{ version: number; mayCr
   } catch (error) {
     const failure = describeDatabaseFailure(error, databaseUrl);
     if (failure.type !== 'database.unreachable') throw failure;
-    // The general advice is for a command that was interrupted.
+    // The general advice is for a connection that was lost during a command.
     throw new Problem(failure.type, failure.message, {
       where: addressWithoutPassword(databaseUrl),
       next: 'check DATABASE_URL and that PostgreSQL is running there, or unset it to use the embedded one',
@@ -172,9 +172,7 @@ async function checkTemporal(config: Config): Promise<Finding[]> {
     await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
     const what = `${temporal.address}, namespace ${temporal.namespace}`;
     if (await isWorkerThere(client)) return [ok('temporal', what)];
-    return [
-      attention('temporal', `${what}; no worker has asked it for work of late`, 'start one: enrich worker'),
-    ];
+    return [attention('temporal', `${what}; no worker has polled it recently`, 'start one: enrich worker')];
   } catch {
     const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
     return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];
@@ -186,7 +184,7 @@ async function checkTemporal(config: Config): Promise<Finding[]> {
 async function checkEmbeddedTemporal(config: Config): Promise<Finding[]> {
   const cli = await findTemporalCli(config.embedded);
   if (cli === undefined) {
-    const what = `no Temporal CLI: the first command gets version ${temporalCliVersion}, by download or by Go`;
+    const what = `no Temporal CLI: the first command installs version ${temporalCliVersion}, by download or by Go`;
     const next =
       'run npm run setup now (seconds by download; about 4 minutes by Go), or set TEMPORAL_ADDRESS';
     return [attention('temporal', what, next)];
@@ -196,7 +194,7 @@ async function checkEmbeddedTemporal(config: Config): Promise<Finding[]> {
   return [ok('temporal', `embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`)];
 }
 
-/** The receiver, called through its public address: as the service would. */
+/** Calls the receiver through its public address, as the service would. */
 async function checkReceiver(config: Config): Promise<Finding[]> {
   const { publicUrl, listen } = config.webhook;
   const port = listen === undefined ? '' : `, listening on ${listen.host}:${listen.port}`;
@@ -205,7 +203,7 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
       return [ok('receiver', `part of each command${port}; the sandbox delivers to it`)];
     if (config.temporalAddress === undefined && isLoopback(new URL(config.service.baseUrl).hostname))
       return [ok('receiver', `part of each command${port}; the service on this machine delivers to it`)];
-    const what = `no public address${port}: phones and waterfall results are fetched by polls alone`;
+    const what = `no public address${port}: only polls fetch phones and waterfall results`;
     const next = 'set WEBHOOK_PUBLIC_URL to the https address under which the service reaches the receiver';
     return [attention('receiver', what, next)];
   }
@@ -221,19 +219,19 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
     !isReachedFromHere &&
     /^(?:localhost$|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[)/.test(hostname)
   ) {
-    return [attention('receiver', `${what}: a service elsewhere cannot reach that`, 'use a public address')];
+    return [attention('receiver', `${what}: only this network reaches the address`, 'use a public address')];
   }
   const answer = await ask(`${publicUrl}/healthz`);
   if (typeof answer !== 'string' && answer.ok)
     return [ok('receiver', `${what}, reached through its public address`)];
   const said = typeof answer === 'string' ? answer : `status ${answer.status}`;
   const next =
-    'start enrich receiver (with embedded Temporal a command starts its own), and let the proxy pass ' +
-    '/webhooks/ and /healthz on';
+    'start enrich receiver (with embedded Temporal every command starts its own), and let the proxy forward ' +
+    '/webhooks/ and /healthz';
   return [attention('receiver', `${what} does not answer (${said})`, next)];
 }
 
-/** The answer, or why there is none. */
+/** @returns the answer, or the reason why there is none */
 async function ask(address: string): Promise<Response | string> {
   try {
     return await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(answerMilliseconds) });
@@ -242,7 +240,7 @@ async function ask(address: string): Promise<Response | string> {
       return `no answer within ${answerMilliseconds / 1_000} s`;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     if (!(cause instanceof Error)) return 'failed';
-    // Some causes have a code and an empty message, others a message alone ("bad port").
+    // Some causes have a code and an empty message. Others have only a message, such as "bad port".
     return 'code' in cause ? String(cause.code) : cause.message;
   }
 }
@@ -261,7 +259,7 @@ function checkBudgets(config: Config): Finding[] {
   if (limits.length > 0) return [ok('budgets', limits.join(', '))];
   if (config.service.baseUrl === undefined) return [ok('budgets', 'none, and the sandbox costs nothing')];
   const next = `set MAX_CREDITS_PER_RUN or ${periodNames.map(settingOfPeriod).join(' or ')}`;
-  return [attention('budgets', 'none: only the plan that you approve bounds what is spent', next)];
+  return [attention('budgets', 'none: only the approved plan limits what a run spends', next)];
 }
 
 function checkFreshness(config: Config): Finding[] {

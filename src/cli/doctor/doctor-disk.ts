@@ -14,7 +14,7 @@ export async function checkDisk(config: Config): Promise<Finding[]> {
   const { dataDirectory } = config.embedded;
   const { postgres } = embeddedDirectories(dataDirectory);
   const size = existsSync(dataDirectory)
-    ? `${dataDirectory} has ${megabytes(sizeOf(dataDirectory))}, of them ${megabytes(sizeOf(postgres))} the database`
+    ? `${dataDirectory} has ${megabytes(sizeOf(dataDirectory))}, the database in it ${megabytes(sizeOf(postgres))}`
     : `${dataDirectory} does not exist yet`;
   return [ok('disk', `${size}; ${await prunable(config, postgres)}`)];
 }
@@ -40,13 +40,13 @@ async function prunable(config: Config, postgres: string): Promise<string> {
       : `enrich prune would remove ${parts.join(', ')}; the database then reuses their space`;
   } catch (error) {
     if (error instanceof Problem) throw error;
-    return 'the database does not tell what enrich prune would remove';
+    return 'the database cannot be asked what enrich prune would remove';
   } finally {
     await warehouse.close();
   }
 }
 
-/** Bytes of the files in a folder and below it. Files that go meanwhile, or cannot be read, count nothing. */
+/** Bytes of a file, or of all files below a folder. Files that vanish or cannot be read count as 0. */
 function sizeOf(path: string): number {
   try {
     const entry = lstatSync(path);

@@ -8,11 +8,11 @@ import { addressWithoutPassword } from '../../db/postgres-errors.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { withClient } from '../session/with-service.ts';
 
-const patienceMilliseconds = 10_000;
+const usageMilliseconds = 10_000;
 
 /**
- * Which user the credential acts as, and what is left of the limits: by the client that runs call with, so that an
- * access token from a file or a command is read, and read again, as it is for them. Free.
+ * Checks which user the credential acts as, and what is left of the limits. Uses the client of runs, which reads access
+ * tokens from a file or a command again when they expire. Spends no credits.
  *
  * @throws Problem where there is no credential, or the service refuses it
  */
@@ -25,20 +25,20 @@ export async function checkService(config: Config): Promise<Finding[]> {
   }
   const where = addressWithoutPassword(baseUrl);
   return withClient(config.service, async (client) => {
-    const user = await askActingUser(client).catch(inDoctorsWords);
+    const user = await askActingUser(client).catch(withoutSpending);
     if ('userId' in user) {
       const limits = await whatIsLeft(client);
-      return [ok('service', `${where} takes the credential, ${describeUser(user)}; ${limits}`)];
+      return [ok('service', `${where} accepts the credential, ${describeUser(user)}; ${limits}`)];
     }
     const { unknown, credentialWorks } = user;
     if (!credentialWorks) return [broken('service', `${where}: ${unknown.message}`, unknown.next)];
-    const what = `${where} takes the credential; ${describeUser(user)}`;
+    const what = `${where} accepts the credential; ${describeUser(user)}`;
     return [attention('service', what, 'nothing, if that is expected')];
   });
 }
 
-/** `enrich doctor` must spend no credits. */
-function inDoctorsWords(error: unknown): never {
+/** `enrich doctor` never spends credits, so its errors do not mention spending. */
+function withoutSpending(error: unknown): never {
   if (!(error instanceof Problem)) throw error;
   throw new Problem(error.type, error.message.replace('; nothing was spent', ''), {
     ...(error.where !== undefined && { where: error.where }),
@@ -49,7 +49,7 @@ function inDoctorsWords(error: unknown): never {
 
 async function whatIsLeft(client: ServiceClient): Promise<string> {
   const usage = await client
-    .apiUsage(AbortSignal.timeout(patienceMilliseconds))
+    .apiUsage(AbortSignal.timeout(usageMilliseconds))
     .catch((error: unknown): ServiceFailure => {
       if (error instanceof ServiceFailure) return error;
       throw error;

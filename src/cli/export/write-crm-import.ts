@@ -28,7 +28,7 @@ export async function writeCrmImport(
 ): Promise<void> {
   const importer = importerOf(flags.for);
   const folder = flags.output;
-  // A local folder called `s3:` would be made otherwise.
+  // Without this check, s3://… would create a local folder called `s3:`.
   if (folder === undefined || /^s3:/i.test(folder)) {
     throw new Problem('setting.invalid', 'import files are written into a folder of this machine', {
       where: '--output',
@@ -96,7 +96,7 @@ function importerOf(name: string): ImporterName {
   });
 }
 
-/** The file first, then the flag. */
+/** Policies of the flag replace those of the file, field by field. */
 function policiesOf({ policies: file, policy }: CrmImportFlags): FieldPolicies {
   const fromFile = readPolicies(file === undefined ? {} : readPolicyFile(file), file ?? '--policies');
   return policy === undefined ? fromFile : readPolicyPairs(policy, '--policy', fromFile);

@@ -92,11 +92,11 @@ Examples:
     });
 }
 
-/** Tells runs that wait for a budget, and says of each whether it continues by itself. */
+/** Signals the runs that wait for a budget, and prints for each run whether it continues without a command. */
 async function wake(config: Config, runIds: readonly string[], say: (text: string) => void): Promise<void> {
   await withSession(config, { temporal: true, service: false }, async (session) => {
     const client = await session.temporal();
-    const isCarriedOut = await hasWorker(session);
+    const isWorkerThere = await hasWorker(session);
     for (const runId of runIds) {
       const { warehouse } = session;
       const run = await getRun(warehouse, runId);
@@ -104,14 +104,14 @@ async function wake(config: Config, runIds: readonly string[], say: (text: strin
       const isEnough =
         run.status !== 'paused' ||
         (await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run));
-      let isTold = true;
+      let isSignalled = true;
       try {
         await client.workflow.getHandle(runId).signal(budgetChangedSignalName);
       } catch (error) {
         if (!isWorkflowGone(error)) throw error;
-        isTold = false;
+        isSignalled = false;
       }
-      say(afterChange(runId, { isEnough, continues: isTold && isCarriedOut }));
+      say(afterChange(runId, { isEnough, continues: isSignalled && isWorkerThere }));
     }
   });
 }
@@ -123,11 +123,11 @@ function afterChange(
   if (!isEnough)
     return `${runId} still waits: a budget of this run has less than the price of one person left (enrich budget show)`;
   return continues
-    ? `${runId} waited for this budget and continues by itself now; watch it with: enrich status ${runId}`
-    : `${runId} has credits again, and no worker carries it out; continue it with: enrich resume ${runId}`;
+    ? `${runId} waited for this budget and continues now; watch it with: enrich status ${runId}`
+    : `${runId} has credits again, but no worker; continue it with: enrich resume ${runId}`;
 }
 
-/** The budget's row, and what its limit would be without a command. */
+/** @returns the budget's id, and its limit from the settings or from the options of its run */
 async function resolve(
   warehouse: Warehouse,
   budget: BudgetName,
@@ -144,7 +144,7 @@ async function resolve(
   }
   const present = await presentBudget(warehouse.database, budget.period);
   const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
-  // Both are written so that the order of the text is that of time.
+  // Names of periods, such as day:2026-11-21, sort in the order of time.
   if (budgetId < present) throw over(budgetId);
   return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
 }
@@ -159,7 +159,7 @@ function budgetOf(text: string, fromNowOn: boolean): BudgetName {
   if (budget === undefined) throw wrong(`"${text}" is no budget`, next);
   const named = budget.kind === 'run' || budget.name !== undefined;
   if (fromNowOn && named)
-    throw wrong(`--from-now-on is for every ${anyPeriod}`, `write ${anyPeriod}, or leave it out`);
+    throw wrong(`--from-now-on applies only to every ${anyPeriod}`, `write ${anyPeriod}, or remove the flag`);
   return budget;
 }
 
@@ -180,17 +180,17 @@ function wrong(what: string, next: string): Problem {
 }
 
 function ended(runId: string): Problem {
-  return new Problem('run.ended', `run ${runId} has ended, and spends nothing more`, {
+  return new Problem('run.ended', `run ${runId} has ended: its limit cannot change`, {
     where: `run:${runId}`,
-    next: 'run the same file again with --max-credits: it asks only for the rest',
+    next: 'run the same file again with --max-credits: the new run asks only for the rest',
     exitCode: exitCodes.usage,
   });
 }
 
 function over(budgetId: string): Problem {
-  return new Problem('budget.over', `${budgetId} is over, and nothing more is spent of it`, {
+  return new Problem('budget.over', `${budgetId} is over: its limit cannot change`, {
     where: budgetId,
-    next: `write ${anyPeriod} for the present one`,
+    next: `write ${anyPeriod} for the current one`,
     exitCode: exitCodes.usage,
   });
 }

@@ -10,7 +10,7 @@ import { webhookUrlOf } from '../session/webhook-address.ts';
 import { withClient } from '../session/with-service.ts';
 
 /**
- * Tells whom the credential acts as and what is left of the service's limits, before a run spends anything.
+ * Prints the user that the credential acts as, and what is left of the service's limits, before a run spends anything.
  *
  * @param asked what the run asks for
  * @throws Problem `service.credential-refused`, `service.scope-missing`
@@ -24,7 +24,7 @@ export async function checkService(session: Session, asked: RunOptions): Promise
         'DATABASE_URL to a new database',
     );
   const { baseUrl } = stack.service;
-  // A worker elsewhere has a receiver of its own, or none: it checks its own before the run spends anything.
+  // Workers of a server check their own receiver before the run spends anything.
   const polls =
     stack.temporal.embedded &&
     lateKindsOf(asked).length > 0 &&

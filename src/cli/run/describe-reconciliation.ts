@@ -1,7 +1,7 @@
 import type { Reconciliation } from '../../ledger/credit-statements.ts';
 import { table } from '../terminal/output.ts';
 
-/** The service's statements beside the ledger, a row a credit cycle. */
+/** A table of the service's statements and the ledger's credits, one row a credit cycle. */
 export function reconciliationTable(cycles: readonly Reconciliation[]): string {
   return table([
     ['credit cycle', 'from', 'to', 'billed', 'settled', 'held', 'unexplained'],
@@ -17,7 +17,7 @@ export function reconciliationTable(cycles: readonly Reconciliation[]): string {
   ]);
 }
 
-/** What the service says was consumed beside what the ledger explains, in one sentence. */
+/** Compares the service's statement of one credit cycle with the ledger, as text for a person. */
 export function describeReconciliation(cycle: Reconciliation): string {
   const { from, billed, settled, held, unknown, unexplained } = cycle;
   return (

@@ -11,9 +11,8 @@ import { formatElapsed } from '../../domain/text/duration.ts';
 import { table } from '../terminal/output.ts';
 
 /**
- * A plan as a person reads it before saying yes.
- *
- * Bounds are exact; what is only expected has one decimal, which is more than it is known to.
+ * Formats a plan for the person who approves it. The minimum and the worst case are exact; expected credits are an
+ * estimate.
  */
 export function describePlan(plan: PlanSummary): string {
   const lines = [
@@ -44,8 +43,8 @@ export function describePlan(plan: PlanSummary): string {
   if (plan.pilot) {
     lines.push(
       plan.pilot.people === plan.people
-        ? '  the pilot is everybody'
-        : `  a pilot of ${countedPeople(plan.pilot.people)} comes first; the others only if it was worth it`,
+        ? '  the pilot has all people of the plan'
+        : `  a pilot of ${countedPeople(plan.pilot.people)} comes first; its results decide about the others`,
     );
   }
   if (plan.asksUnknownAgain) {
@@ -58,9 +57,9 @@ export function describePlan(plan: PlanSummary): string {
   return lines.join('\n');
 }
 
-/** What a person approves with a plan. */
+/** The question with which a person approves a plan. */
 export function approvalQuestion({ credits, shortBudget }: PlanSummary): string {
-  if (Number(credits.worstCase) === 0) return 'carry out this plan? It makes no call and costs nothing';
+  if (Number(credits.worstCase) === 0) return 'run this plan? It makes no call and costs nothing';
   // A run that pauses can spend more once the budget is raised.
   const most = shortBudget?.onEmpty === 'finish' ? shortBudget.available : credits.worstCase;
   return `spend up to ${counted(most, 'credit')}?`;
@@ -86,7 +85,7 @@ function compareWithPlan(
   );
 }
 
-/** An expectation is not known to a tenth of a credit. */
+/** Rounds expected credits: an estimate is not exact to a tenth of a credit. */
 function whole(credits: string): string {
   return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
 }
@@ -109,7 +108,7 @@ function describeShortBudget(
 }
 
 function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {
-  if (onEmpty === 'finish') return '  people who do not fit will be over_budget, and a later run takes them';
+  if (onEmpty === 'finish') return '  people who do not fit become over_budget; a later run asks for them';
   return budget.startsWith('run:')
     ? '  when it is empty the run pauses until the budget is raised'
     : '  when it is empty the run pauses until it is raised or its next period begins (or ends: --on-budget finish)';
@@ -118,9 +117,9 @@ function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>
 const noRows = '  the file has a header and no rows: there are no people to ask for';
 
 /**
- * What a run came to.
+ * Formats the outcomes and figures of a run.
  *
- * @param status as a person should read it
+ * @param status shown in place of the stored one, such as `interrupted`
  */
 export function describeRun(facts: RunFacts, status: string = facts.status): string {
   const late = facts.late_results;
@@ -151,7 +150,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   ];
   if (facts.expected_credits) lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
   lines.push(`  service: ${describeAskedService(facts.service)}`);
-  if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; what it paid stays paid`);
+  if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {
     lines.push(
@@ -178,7 +177,7 @@ export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${at.slice(0, 16).replace('T', ' ')} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
-/** The exit code that a run's facts stand for. */
+/** The exit code of a command that reports a run. */
 export function exitCodeOf(facts: RunFacts): number {
   if (facts.status === 'failed')
     return facts.reason_type === 'source.unnamed' ? exitCodes.usage : exitCodes.failed;

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/settings.ts';
 
 /**
- * Whom a command asks, in one line. Said before anything is planned: invented people must never be taken for real ones
- * because a variable was not exported.
+ * Names the service that a command calls, in one line. Commands print the line before a plan, so that nobody takes the
+ * sandbox's invented people for real ones because a variable was not exported.
  */
 export function describeService({
   service,
@@ -11,6 +11,6 @@ export function describeService({
   if (service.baseUrl !== undefined) return `service: ${new URL(service.baseUrl).host}`;
   return temporalAddress === undefined
     ? 'service: the sandbox on this machine (invented people, no cost); set ENRICHMENT_BASE_URL for a real one'
-    : `service: the one that the workers of ${temporalAddress} ask; ENRICHMENT_BASE_URL is not set here, ` +
-        'so whom it has answered for is not known before they begin';
+    : `service: the one in the settings of the workers of ${temporalAddress}; ENRICHMENT_BASE_URL is not set here, ` +
+        'so the plan does not know whom that service has answered for';
 }

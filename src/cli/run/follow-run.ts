@@ -21,12 +21,12 @@ import type { Session } from '../session/session.ts';
 import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
 
 const pollMilliseconds = 250;
-/** The database has the run's status. The workflow is checked less often, in case it was terminated. */
+/** Number of polls of the database for each check whether the workflow was terminated. */
 const pollsPerWorkflowCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
 /** Waiting for the windows takes longer than the calls do. */
 const noTimePerCall = { secondsPerCall: 0, concurrency: 1 };
-const patienceWithDatabaseMilliseconds = 120_000;
+const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
 const phases: Partial<Record<RunStatus, string>> = {
   ingesting: 'reading the file',
@@ -36,12 +36,12 @@ const phases: Partial<Record<RunStatus, string>> = {
 };
 
 export interface RunListener {
-  /** Told once, when the plan is there. */
+  /** Called once, when the run has its plan. */
   readonly onPlan?: (run: RunRecord, plan: PlanSummary) => void;
 }
 
 /**
- * Waits until a run has ended, is paused, or wants an approval, and shows how far it is.
+ * Waits until a run has ended, is paused or needs an approval, and shows its progress.
  *
  * @param signal ends the wait, not the run
  */
@@ -54,7 +54,7 @@ export async function followRun(
 ): Promise<RunStatus> {
   let isPlanned = false;
   const progress = new Progress();
-  const look = async (poll: number): Promise<RunStatus | undefined> => {
+  const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
     const run = await getRun(session.warehouse, runId);
     const money = await readRunMoney(session.warehouse, runId);
     const ended = statusesThatEndTheWait.includes(run.status);
@@ -78,11 +78,11 @@ export async function followRun(
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     await notifyDelivery(session, runId, handle);
     const end = await endOfWorkflow(handle);
-    return end === undefined ? undefined : settleEnded(session, runId, end);
+    return end === undefined ? undefined : pauseWithoutWorkflow(session, runId, end);
   };
   try {
     for (let poll = 1; ; poll += 1) {
-      const status = await ridingOutAbsence(() => look(poll), signal);
+      const status = await retriedWhileDatabaseIsAway(() => readStatus(poll), signal);
       if (status !== undefined) return status;
       await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
     }
@@ -95,8 +95,11 @@ export async function followRun(
  * Retries a query while the database is unreachable. A failover or a restart takes about a minute, and the run
  * continues after it, so the waiting command continues as well.
  */
-async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const until = performance.now() + patienceWithDatabaseMilliseconds;
+async function retriedWhileDatabaseIsAway<Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  const until = performance.now() + longestDatabaseOutageMilliseconds;
   for (let isTold = false; ; isTold = true) {
     try {
       return await work();
@@ -109,8 +112,9 @@ async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: Abo
 }
 
 /**
- * The first call that cannot continue pauses the run while other calls are in flight. The summary includes their cost.
- * A call of a lost worker is never recorded, so the wait has a limit.
+ * Waits until no call of a run is in flight, so that the summary includes the cost of all calls.
+ *
+ * @param longestMilliseconds limit of the wait: the calls of a lost worker stay in flight
  */
 export async function untilCallsAreRecorded(
   session: Session,
@@ -128,7 +132,7 @@ export async function untilCallsAreRecorded(
 /** Warns if no worker polls for the calls of the run. */
 export async function warnWithoutWorker(session: Session): Promise<void> {
   if (await isWorkerThere(await session.temporal())) return;
-  tell(`no worker takes runs from ${session.stack.temporal.address}: start one with: enrich worker`);
+  tell(`no worker polls ${session.stack.temporal.address}: start one with: enrich worker`);
 }
 
 /**
@@ -141,7 +145,7 @@ async function notifyDelivery(session: Session, runId: string, handle: WorkflowH
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
 }
 
-/** How the workflow ended, if it has: terminated by hand, failed, or lost with its server's data. */
+/** @returns how the workflow ended, such as `terminated`; `gone` without its history; undefined while it runs */
 async function endOfWorkflow(handle: WorkflowHandle): Promise<string | undefined> {
   try {
     const { status } = await handle.describe();
@@ -155,8 +159,8 @@ async function endOfWorkflow(handle: WorkflowHandle): Promise<string | undefined
   }
 }
 
-/** A workflow that was terminated or failed leaves its run's status behind: the run says so from then on. */
-async function settleEnded(session: Session, runId: string, how: string): Promise<RunStatus> {
+/** Marks a run as paused whose workflow was terminated, failed or lost before it could set the run's status. */
+async function pauseWithoutWorkflow(session: Session, runId: string, how: string): Promise<RunStatus> {
   const { status } = await getRun(session.warehouse, runId);
   if (statusesThatEndTheWait.includes(status)) return status;
   await setRunStatus(session.warehouse, runId, 'paused', {
@@ -167,7 +171,7 @@ async function settleEnded(session: Session, runId: string, how: string): Promis
   return 'paused';
 }
 
-/** @param left people who are not asked yet; 0: only late results are left to wait for */
+/** @param left people for whom no call was made yet; 0: the run waits only for late results */
 async function waitingFor(
   session: Session,
   { runId, status, plan }: RunRecord,
@@ -185,7 +189,7 @@ async function waitingFor(
   if (left <= 0) return nothing;
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };
-  // The plan has the limits of the workers that make the calls; those of this command can be others.
+  // The workers that call use the limits in the plan; the limits in this command's settings can differ.
   const limits = plan ? parseRateLimits(plan.rateLimits) : config.rateLimits;
   const { wait } = await freeSlots(warehouse.database, calls, limits);
   const seconds = (wait?.milliseconds ?? 0) / 1_000;

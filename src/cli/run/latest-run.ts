@@ -6,7 +6,8 @@ import { tell } from '../terminal/output.ts';
 const handFirst = 'runs begun by hand before runs of schedules';
 
 /** Help of the argument of a command that reads a run. */
-export const anyRun = 'id of a run, its last part, or "latest": the newest of all, also of a schedule';
+export const anyRun =
+  'id of a run, its last part, or "latest": the newest of all runs, including those of schedules';
 
 /** Help of the argument of a command that changes a run. */
 export const steeredRun: Readonly<Record<RunNeed, string>> = {
@@ -16,10 +17,10 @@ export const steeredRun: Readonly<Record<RunNeed, string>> = {
 };
 
 /**
- * The run that a command changes. Prints which run "latest" is. If all runs have ended, "latest" is the newest run, and
- * the command then reports that the run has ended.
+ * Finds the run that a command changes, and prints which run "latest" is. If all runs have ended, returns the
+ * newest run, and the command reports that this run has ended.
  *
- * @param name a run's id, or `latest`
+ * @param name a run's id, the last part of an id, or `latest`
  * @throws Problem `run.unknown`
  */
 export async function runToSteer(warehouse: Warehouse, name: string, need: RunNeed): Promise<RunRecord> {

@@ -15,7 +15,7 @@ import { parseYaml } from '../terminal/parse-yaml.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** No column is recognised, and the proposed mapping is written as `--write-mapping` asks. */
+/** Ends a command after `--write-mapping` has written a proposal for an export without recognised columns. */
 export class ProposalWritten extends Problem {
   readonly mappingFile: string;
 
@@ -28,10 +28,10 @@ export class ProposalWritten extends Problem {
 
 /**
  * Reads an export. Where no column is recognised, shows all columns with a proposed mapping, and on a terminal asks
- * whether to read them so. With `--write-mapping`, writes the mapping that is recognised or proposed.
+ * whether to use the proposal. With `--write-mapping`, writes the mapping that is recognised or proposed.
  *
- * @param shown the export as a command names it
- * @returns the mapping that the export is read with (null: without one), and whose contacts the export has
+ * @param shown name of the export for the user
+ * @returns the mapping to read the export with (null: none), and the source that the contacts belong to
  * @throws Problem `export.*`, `mapping.*`; `ProposalWritten` if a proposed mapping is written
  */
 export async function openWithMapping(
@@ -50,7 +50,7 @@ export async function openWithMapping(
       const { source } = opened.columns;
       const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
       await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields), [
-        ...proposalsBeside(fields, opened.layout),
+        ...furtherProposals(fields, opened.layout),
         ...commentsOf(header, fields),
       ]);
     }
@@ -64,7 +64,7 @@ export async function openWithMapping(
     const { layout } = await readLayout(path, reading);
     const fields = proposeColumns(layout.header, layout.rows);
     const proposal = withColumns(reading.mapping, layout.header, fields);
-    tell('the columns of the file, with what they seem to be:');
+    tell('the columns of the file, with proposed fields:');
     tell(
       shortTable(
         layout.header.map((name, at) => [at + 1, shownHeader(name) || '(empty)', fields[at] ?? '-']),
@@ -123,7 +123,7 @@ function shortTable(rows: readonly (readonly (string | number)[])[]): string {
   return rows.length <= mostColumns ? shown : `${shown}\n  … and ${rows.length - mostColumns} more columns`;
 }
 
-/** Whether the proposal makes the file readable: a proposal that does not is not asked about. */
+/** Whether the file can be read with the proposal. The command asks only about such a proposal. */
 async function isReadable(path: string, reading: ReadingOptions, mapping: Mapping): Promise<boolean> {
   return openExport(path, { ...reading, mapping }).then(
     () => true,
@@ -131,7 +131,7 @@ async function isReadable(path: string, reading: ReadingOptions, mapping: Mappin
   );
 }
 
-/** A mapping with these columns, beside those that it names already. Columns whose names repeat have their numbers. */
+/** Adds columns to a mapping, and keeps the columns that the mapping has. Repeated names become column numbers. */
 function withColumns(
   mapping: Mapping | undefined,
   header: readonly string[],
@@ -141,7 +141,7 @@ function withColumns(
   for (const [at, field] of fields.entries()) {
     const name = header[at]!;
     const isUnique = name !== '' && header.filter((each) => each === name).length === 1;
-    // Columns of opt-outs are found by their names, with the values that mean so.
+    // Opt-out columns are recognised by name and value, and need no mapping.
     if (field === undefined || field === 'opted_out' || field === 'opted_out_of_calls') continue;
     (columns[field] ??= []).push(isUnique ? name : at + 1);
   }
@@ -151,8 +151,8 @@ function withColumns(
   return { ...mapping, columns: { ...proposed, ...(mapping?.['columns'] as object | undefined) } };
 }
 
-/** Comments on columns that are not mapped, and may be. */
-function proposalsBeside(
+/** Comments that propose fields for columns without a mapping. */
+function furtherProposals(
   fields: readonly (Field | undefined)[],
   { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
 ): string[] {
@@ -171,7 +171,7 @@ function commentsOf(header: readonly string[], fields: readonly (Field | undefin
   const listed = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what}: ${names.map((name) => JSON.stringify(name)).join(', ')}`];
   return [
-    ...listed('Opt-outs, which are found by their names', optOuts),
+    ...listed('Opt-outs, recognised by their names', optOuts),
     ...listed('Stored with each row, and not used to find the person', others),
   ];
 }
@@ -194,7 +194,7 @@ async function writeMapping(
       exists ? 'the file exists' : 'the mapping file cannot be written',
       {
         where: file,
-        next: 'name a new file in a folder that may be written',
+        next: 'name a new file in a writable folder',
         exitCode: exitCodes.usage,
         cause: error,
       },
@@ -229,5 +229,5 @@ export async function readMapping(path: string): Promise<Mapping> {
   } catch (error) {
     return refuse(`the mapping file is neither JSON nor YAML: ${(error as Error).message}`, error);
   }
-  return refuse('the mapping file holds no object');
+  return refuse('the mapping file has no mapping of fields');
 }

@@ -25,7 +25,7 @@ import {
 
 type FlagOptions = ChosenOptions & ScheduledOptions;
 
-/** The texts after a flag: none without the flag, several of a flag that is repeatable. */
+/** The values of a flag on the command line: none without the flag, several for a repeated flag. */
 type Texts = readonly string[];
 
 interface OptionFlag<Value> {
@@ -33,9 +33,9 @@ interface OptionFlag<Value> {
   readonly description: string;
   readonly choices?: readonly string[];
   readonly repeatable?: boolean;
-  /** Refuses a wrong text as commander does. */
+  /** @throws InvalidArgumentError that commander shows with the flag */
   readonly parse?: (text: string) => unknown;
-  /** The setting that the flag overrides in a command. */
+  /** The setting that the flag overrides. */
   readonly setting?: Setting;
   /**
    * Reads the option, or its default.
@@ -44,13 +44,13 @@ interface OptionFlag<Value> {
    * @throws Problem
    */
   readonly read: (texts: Texts, textsOf: (name: keyof FlagOptions) => Texts) => Value | Promise<Value>;
-  /** The option of a schedule as its flag has it; null: not shown. Without this, the value itself. */
+  /** Formats the option of a schedule as its flag takes it; null: not shown. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
 
 /**
- * The flags of a run's options, in the order of `--help`. Options of `src/domain/runs/run-options.ts` that a flag sets
- * have a line here; commands, schedules and files of schedules follow this table.
+ * The flags of a run's options, in the order of `--help`. Commands, schedules and schedule files read this table. An
+ * option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
  */
 const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   source: {
@@ -88,7 +88,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   expectations: {
     flag: '--expect <rules>',
     description:
-      'what the export must be like, or the run pauses before it spends: none, usual, or rules such as ' +
+      'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
       'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
     read: ([rules]) => (rules === undefined ? null : expectationsOf(rules)),
   },
@@ -171,7 +171,7 @@ export function withOptionFlags(command: Command): Command {
   return command;
 }
 
-/** Adds the flags of the options that a schedule passes on. */
+/** Adds the flags of the options that a schedule passes to its runs. */
 export function withScheduleFlags(command: Command): Command {
   for (const name of optionsOfSchedules) command.addOption(commanderOption(name));
   return command;
@@ -186,7 +186,7 @@ function commanderOption(name: keyof FlagOptions): Option {
   return option;
 }
 
-/** The keys of these options in a file of schedules. */
+/** The keys of these options in a schedule file. */
 export const scheduleKeys = optionsOfSchedules.map((name) => {
   const { choices, repeatable } = optionFlags[name];
   return { key: commanderOption(name).name(), choices, isRepeatable: repeatable === true };
@@ -236,7 +236,7 @@ export function settingsOfOptions(flags: object): Overrides {
   );
 }
 
-/** The options of a schedule as its flags have them; null: not shown. */
+/** Names and formatted values of a schedule's options; null: not shown. */
 export function shownOptions(options: ScheduledOptions): [string, string | null][] {
   return optionsOfSchedules.map((name) => [commanderOption(name).name(), shown(name, options[name])]);
 }

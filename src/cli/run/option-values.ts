@@ -13,15 +13,15 @@ export function expectationsOf(text: string): string {
 }
 
 /**
- * The choices of `--only` as given. The run keeps them and Temporal shows them, so they must not name a person.
+ * Returns the conditions of `--only` unchanged. Temporal shows them, so they must not name a person.
  *
  * @throws Problem `setting.invalid`
  */
 export function withoutPeople(choices: readonly string[]): readonly string[] {
   if (choices.every((text) => withoutPersonalData(text) === text)) return choices;
-  throw new Problem('setting.invalid', 'this looks like it names a person', {
+  throw new Problem('setting.invalid', 'this condition seems to name a person', {
     where: '--only',
-    next: 'choose by a column that describes people, such as a stage or a country; or shorten the file',
+    next: 'use a column that describes people, such as a stage or a country; or remove rows from the file',
     exitCode: exitCodes.usage,
   });
 }
@@ -43,7 +43,7 @@ export function costPerEmailOf(text: string | undefined, hasPilot: boolean): str
   if (text === undefined) return null;
   const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
   if (hasPilot) return credits;
-  throw new Problem('setting.invalid', 'only a pilot is judged by it', {
+  throw new Problem('setting.invalid', 'this limit applies only to a pilot', {
     where: '--max-cost-per-email',
     next: 'add --pilot N, such as --pilot 200',
     exitCode: exitCodes.usage,
@@ -80,7 +80,7 @@ export function extrasOf<Name extends keyof typeof extraNames>(
   const names: ExtraNames<Name> = extraNames[option];
   const known = names.filter((name) => given.delete(name));
   if (given.size === 0 && known.length > 0) return known;
-  throw new Problem('setting.invalid', `"${text}" is not what can be asked for`, {
+  throw new Problem('setting.invalid', `"${text}" is not a list of known fields`, {
     where: `--${option}`,
     next: `write ${names.join(', ')}, or ${names.join(',')}`,
     exitCode: exitCodes.usage,
@@ -88,8 +88,8 @@ export function extrasOf<Name extends keyof typeof extraNames>(
 }
 
 /**
- * The maximum credits per person of a waterfall; null without one. The vendors of a waterfall set their own prices, so
- * its owner must say what one person may cost.
+ * Reads the maximum credits per person of a waterfall; null without a waterfall. Vendors set their own prices, so the
+ * user must set a maximum.
  *
  * @throws Problem `credits.no-ceiling`
  */
@@ -102,7 +102,7 @@ export function ceilingOf(text: string | undefined, waterfall: boolean): string 
     });
   if (!waterfall) {
     if (text === undefined) return null;
-    throw usage('only a waterfall has prices that need a ceiling', 'leave it out, or add --waterfall');
+    throw usage('only a waterfall needs a maximum per person', 'remove it, or add --waterfall');
   }
   if (text === undefined) {
     throw usage(

@@ -15,10 +15,10 @@ import { endChangingLine, print, printJson, showChangingLine, table, tell } from
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
 
-/** As of a command that Ctrl-C ends. */
+/** 128 + SIGINT, as a shell reports it. */
 const exitCodeOfInterrupt = 130;
 
-/** What a plan is made with. */
+/** The parts of a session that planning needs. */
 type Planning = Pick<Session, 'config' | 'warehouse'>;
 
 export interface PlannedExport {
@@ -27,8 +27,8 @@ export interface PlannedExport {
 }
 
 /**
- * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing;
- * what was staged for it is not kept.
+ * Plans an export as `enrich run` would now, without Temporal and without the service. Spends nothing, and removes the
+ * staged rows afterwards.
  */
 export async function planExport(session: Planning, spec: SpecifiedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;
@@ -51,7 +51,7 @@ export async function planExport(session: Planning, spec: SpecifiedRun): Promise
   }
 }
 
-/** Stages an export to read who is in it, and removes the staged rows, also those of a killed command. */
+/** Stages an export for `use`, then removes its staged rows and those of earlier commands that were killed. */
 export async function withStagedExport<Result>(
   session: Planning,
   spec: SpecifiedRun,
@@ -66,14 +66,12 @@ async function stageAndUse<Result>(
   use: (runId: string) => Promise<Result>,
 ): Promise<Result> {
   const { warehouse } = session;
-  // A key of its own: reading an export must neither find nor disturb an unfinished run of the same file.
+  // planOnly keeps the staged export apart from an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   const stopped = new AbortController();
   const leave = onInterruption((_signal, exitCode, repeated) => {
     if (repeated) process.exit(exitCode);
-    tell(
-      '\nstopping: what was read of the file is discarded; a second Ctrl-C leaves that to the next command',
-    );
+    tell('\nstopping: removing the rows that were read; a second Ctrl-C leaves them to the next command');
     stopped.abort();
   });
   try {
@@ -83,7 +81,7 @@ async function stageAndUse<Result>(
   } catch (error) {
     if (!stopped.signal.aborted) throw error;
     throw new Problem('interrupted', 'stopped before the export was read', {
-      next: 'give the command again; nothing was spent',
+      next: 'run the command again; nothing was spent',
       exitCode: exitCodeOfInterrupt,
     });
   } finally {
@@ -94,9 +92,9 @@ async function stageAndUse<Result>(
 }
 
 /**
- * Stages a run in this process: what only this command can read, or has fetched already.
+ * Stages the export of a run in this process, for an export that only this command can read or that it has fetched.
  *
- * @param fetched the path of what was fetched; it is not there any more afterwards
+ * @param fetched path of the fetched export, which is removed
  * @throws Problem where the export is refused
  */
 export async function ingestHere(
@@ -114,7 +112,7 @@ export async function ingestHere(
   if (ingested.kind === 'refused') throw refusal(ingested.pauseReason);
 }
 
-/** The plan, and the mapping that it rests on. */
+/** Prints a plan, and to standard error the mapping of its columns. */
 export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   if (json) {
     printJson<'plan'>({
@@ -151,7 +149,7 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   print(describePlan(plan));
 }
 
-/** Which column of the file was taken for what, in the order of the file. */
+/** Lists the columns of the file with their fields, in the order of the file. */
 export function describeMapping(run: RunRecord): string {
   const mapping = run.mapping ?? {};
   const used = (run.header ?? []).filter((name) => name in mapping);
@@ -164,7 +162,7 @@ export function describeMapping(run: RunRecord): string {
   ].join('\n');
 }
 
-/** Nothing has begun that could fail: what was given is at fault. */
+/** The export or its options are wrong: exit code 2. */
 function refusal(pauseReason: { type: string; reason: string; next: string }): Problem {
   return new Problem(pauseReason.type, pauseReason.reason, {
     next: pauseReason.next,

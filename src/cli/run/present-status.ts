@@ -11,25 +11,25 @@ import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
 
-/** In these a run continues by itself while it has a worker. */
-const statusesOfWork: readonly string[] = [
+/** In these statuses a run continues as soon as it has a worker. */
+const workingStatuses: readonly string[] = [
   'ingesting',
   'planning',
   'running',
   'cancelling',
 ] satisfies RunStatus[];
 
-/** How a person reads the status of a run that should continue and that no worker carries out. */
+/** Status that a person sees for a run that should continue and has no worker. */
 export const interrupted = 'interrupted';
 
-/** Whether a command of this machine carries out the runs of the embedded Temporal. */
+/** Whether a command on this machine has a worker for the embedded Temporal. */
 export function isCommandPresent({ embedded }: Config): boolean {
   return othersPresent(embeddedDirectories(embedded.dataDirectory).workers).length > 0;
 }
 
 /**
- * Finds the runs that should continue and have no worker: a command that was killed leaves its run as it was, and so
- * does a server whose workers are gone.
+ * Finds the runs that should continue and have no worker. Their status does not show that: a killed command or worker
+ * cannot change it.
  *
  * @returns the ids of these runs, and lines for a person; none where all is well
  */
@@ -38,7 +38,7 @@ export async function findInterrupted(
   runs: readonly RunFacts[],
 ): Promise<{ readonly runIds: readonly string[]; readonly lines: readonly string[] }> {
   const runIds = runs
-    .filter(({ status }) => statusesOfWork.includes(status))
+    .filter(({ status }) => workingStatuses.includes(status))
     .map(({ run_id: runId }) => runId);
   const { config } = session;
   if (config.temporalAddress === undefined) {
@@ -57,7 +57,7 @@ export async function findInterrupted(
     return {
       runIds,
       lines: [
-        `  no worker takes runs from ${config.temporalAddress}, and ${runIds.join(', ')} waits for one`,
+        `  no worker polls ${config.temporalAddress}, and ${runIds.join(', ')} waits for one`,
         '  next: start one with: enrich worker',
       ],
     };
@@ -65,21 +65,24 @@ export async function findInterrupted(
     if (!(error instanceof Problem)) throw error;
     return {
       runIds: [],
-      lines: [`  whether a worker carries it out is not known: ${error.message}`, `  next: ${error.next}`],
+      lines: [
+        `  Temporal cannot tell whether the run has a worker: ${error.message}`,
+        `  next: ${error.next}`,
+      ],
     };
   }
 }
 
 async function describeInterrupted(session: Session, runId: string): Promise<string[]> {
   return [
-    `  no command or worker carries out ${runId} now: its command was killed, or it began with a schedule and the`,
-    '  command that carried it out has ended; no call is sent until the run continues',
+    `  ${runId} has no worker: its command was killed, or a schedule began it and the command with the worker has`,
+    '  ended; no call is sent until the run continues',
     ...(await describeLostCalls(session, runId)),
     `  next: enrich resume ${runId}, or the same command again; both continue where the run stopped`,
   ];
 }
 
-/** Calls in flight when the last command ended at once: the run that continues says that their cost is unknown. */
+/** Explains calls that were in flight when the last command was killed: resuming the run makes their cost unknown. */
 async function describeLostCalls({ warehouse }: Session, runId: string): Promise<string[]> {
   const { inFlight } = await readRunMoney(warehouse, runId);
   if (inFlight === 0) return [];
@@ -90,9 +93,9 @@ async function describeLostCalls({ warehouse }: Session, runId: string): Promise
 }
 
 /**
- * Says of a run that continues and makes no call that it lets others go first.
+ * Explains why a running run makes no calls while runs of a higher priority wait for the rate windows.
  *
- * @returns lines for a person; none where that is not so
+ * @returns lines for a person; none if no such run waits
  */
 export async function describePreempted({ warehouse }: Session, facts: RunFacts): Promise<string[]> {
   if (facts.status !== 'running') return [];
@@ -106,7 +109,7 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   ];
 }
 
-/** Whether a run that gets what it waits for continues by itself. */
+/** Whether a run has a worker, so that it continues without a command. */
 export async function hasWorker(session: Session): Promise<boolean> {
   if (session.config.temporalAddress === undefined) return isCommandPresent(session.config);
   const { isWorkerThere } = await import('../../temporal/connection.ts');
@@ -114,8 +117,8 @@ export async function hasWorker(session: Session): Promise<boolean> {
 }
 
 /**
- * What `--json` says of a run. The stored reason of a pause for a budget can be out of date: the run has not
- * continued yet, or has no worker to do so.
+ * Replaces the stored reason of a pause for a budget that has credits again. The reason is out of date until a worker
+ * continues the run.
  */
 export async function withPresentReason(session: Session, facts: RunFacts): Promise<RunFacts> {
   if (facts.status !== 'paused') return facts;

@@ -4,25 +4,23 @@ import { endChangingLine, showChangingLine, write } from '../terminal/output.ts'
 
 export interface ProgressFigures {
   readonly phase: string;
-  /** Nothing more is done for now, although not everything is. */
+  /** The run makes no progress for now, even if people are left. */
   readonly hasEnded?: boolean;
   readonly done: number;
   readonly total: number;
   readonly calls: number;
   readonly credits: string;
-  /** Why nothing moves, if so. */
+  /** Why the run waits; undefined: it does not wait. */
   readonly waiting: string | undefined;
-  /** Seconds until all are asked, by the rate windows; undefined: by the pace until now. */
+  /** Seconds until the last call, by the rate windows; undefined: estimated from the pace until now. */
   readonly etaSeconds?: number | undefined;
 }
 
 const barWidth = 24;
-/** Without a terminal a line this often is enough to see that it lives, and few enough for a log. */
+/** Milliseconds between two lines in a log. */
 const plainLineEveryMilliseconds = 5_000;
 
-/**
- * Shows how far a run is on standard error: one line that changes on a terminal, a plain line now and then elsewhere.
- */
+/** Shows the progress of a run on standard error: one changing line on a terminal, plain lines elsewhere. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
@@ -78,11 +76,11 @@ export class Progress {
 
 interface Part {
   readonly text: string;
-  /** Where the line is too narrow, the highest goes first; 0 stays, and is cut at the end if it must be. */
+  /** A terminal that is too narrow drops the highest rank first. Rank 0 stays, cut at the end if necessary. */
   readonly rank: number;
 }
 
-/** Why nothing moves stands last and matters most: figures give way to it. */
+/** Drops parts until the line fits, because the reason of a wait comes last and matters most. */
 function fitting(parts: readonly Part[], width: number): string {
   const line = parts.map((part) => part.text).join('  ');
   if (line.length <= width) return line;

@@ -12,7 +12,7 @@ export function isStoppedByQualityGate({ status, pauseReason }: RunRecord): bool
 }
 
 /**
- * Asks on the terminal whether a run continues that a quality gate has paused. If so, continues it and waits for it.
+ * Asks on the terminal whether to continue a run that a quality gate has paused. If so, continues the run and waits.
  *
  * @param facts of the run before
  * @param asks whether a person can answer
@@ -28,7 +28,7 @@ export async function continueIfApproved(
     const run = await getRun(session.warehouse, latest.run_id);
     if (!isStoppedByQualityGate(run) || !asks) return latest;
     tell(run.pauseReason?.reason ?? '');
-    if (!(await agrees('continue with everybody else?'))) return latest;
+    if (!(await agrees('continue with the other people?'))) return latest;
     latest = await waitForRun(session, run.runId, await resumeRun(session, run));
   }
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../config/settings.ts';
 import { settingsOf } from '../session/settings-flags.ts';
 import { settingsOfOptions, withOptionFlags } from './option-flags.ts';
 
-/** Flags of `run`, `backfill` and `plan` that code names; `option-flags.ts` reads those of a run's options. */
+/** Flags of `run`, `backfill` and `plan` that are no options of a run; `option-flags.ts` has the others. */
 export interface RunFlags {
   readonly source?: string;
   readonly reveal?: string;
@@ -14,7 +14,7 @@ export interface RunFlags {
   readonly json?: boolean;
 }
 
-/** The export and the options that `run`, `backfill` and `plan` share. */
+/** Adds the argument and flags that `run`, `backfill` and `plan` share. */
 export function withRunOptions(command: Command): Command {
   return withOptionFlags(command)
     .argument(
@@ -28,7 +28,7 @@ export function withRunOptions(command: Command): Command {
     .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
 }
 
-/** The settings of a command with the flags of `withRunOptions`, which go before the environment. */
+/** The settings of a command with the flags of `withRunOptions`, which override the environment. */
 export function settingsOfRun(flags: RunFlags): Config {
   return settingsOf(flags, settingsOfOptions(flags));
 }

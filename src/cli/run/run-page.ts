@@ -3,10 +3,10 @@ import { isWorkflowGone } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
 
 /**
- * The page of Temporal's UI that says how a run is and why it waits, and when an embedded UI is there. The embedded
- * server keeps its ports, so that `enrich dev` brings the page back.
+ * Names the page of a run in Temporal's UI. The embedded server keeps its ports, so the address stays valid for
+ * `enrich dev`.
  *
- * @returns undefined where no UI is known, Temporal does not answer, or has no workflow of the run any more
+ * @returns undefined without a known UI, without an answer of Temporal, or without a workflow of the run
  */
 export async function runPage(session: Session, runId: string): Promise<string | undefined> {
   const { uiUrl, namespace, embedded } = session.stack.temporal;

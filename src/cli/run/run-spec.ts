@@ -28,7 +28,7 @@ export interface SpecifiedRun extends RunSpec {
 }
 
 /**
- * Where a command takes its export from: a file, an address, standard input, or rows of the database.
+ * Reads which export a command names: a file, a URL, standard input, or rows of the database.
  *
  * @throws Problem `export.address`
  */
@@ -37,10 +37,10 @@ export function addressOf(file: string | undefined, flags: RunFlags): ExportAddr
   if (given.length !== 1) {
     throw new Problem(
       'export.address',
-      given.length === 0 ? 'no export is named' : 'an export is taken from one place',
+      given.length === 0 ? 'no export is named' : 'more than one export is named',
       {
         where: 'FILE, --from-table, --query',
-        next: 'give one of them: a file, https://…, s3://bucket/key, - for standard input, a table, or a query',
+        next: 'name one of: a file, https://…, s3://bucket/key, - for standard input, a table, or a query',
         exitCode: exitCodes.usage,
       },
     );
@@ -49,7 +49,7 @@ export function addressOf(file: string | undefined, flags: RunFlags): ExportAddr
   if (flags.fromTable !== undefined) return tableAddress(flags.fromTable);
   const address = parseAddress(file!, process.cwd());
   if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
-  throw new Problem('export.address', 'nothing is written to standard input: it is the terminal', {
+  throw new Problem('export.address', 'standard input is a terminal, and has no export', {
     where: '-',
     next: 'pipe an export into the command, such as: gzip -dc contacts.csv.gz | enrich plan -',
     exitCode: exitCodes.usage,
@@ -57,11 +57,11 @@ export function addressOf(file: string | undefined, flags: RunFlags): ExportAddr
 }
 
 /**
- * What a run is asked to do, from the command line: the content of the export and every option that decides what is
- * asked for. The same order again finds the unfinished run instead of starting a second one.
+ * Makes the spec of a run from the command line: content hash of the export and all options. The same spec again finds
+ * the unfinished run instead of beginning a second one.
  *
- * The export is brought to this machine and read once; that it is an export, and that the mapping fits it, is found on
- * the way, so that a wrong one begins no run.
+ * Fetches the export to this machine and reads it once, to check the columns and the mapping: a wrong export begins no
+ * run.
  *
  * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
@@ -84,7 +84,7 @@ export async function specifyRun(
   };
 }
 
-/** Downloads an export that is not a local file, and checks that it is an export; another file is not kept. */
+/** Fetches an export that is not a local file, and checks its content. Removes a fetched file that is no export. */
 async function checkedContent(
   address: ExportAddress,
   reading: ReadingOptions & { readonly choice: RowChoice },
@@ -115,7 +115,7 @@ function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport>
   return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));
 }
 
-/** A hash that no plan can have is a slip of the hand, and must not begin a run that can only fail. */
+/** A mistyped hash must not begin a run, because the run could only fail. */
 function planHashOf(text: string | undefined): string | null {
   if (text === undefined || /^[0-9a-f]{16}$/.test(text)) return text ?? null;
   throw new Problem('setting.invalid', `"${text}" is not the hash of a plan`, {

@@ -9,7 +9,7 @@ import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
-/** The shape that `pause` and `cancel` share: an update of a run, with a reason that the UI shows. */
+/** Makes `pause` or `cancel`: a command that sends an update to a run, with a reason that the UI shows. */
 export function steerCommand(
   name: 'pause' | 'cancel',
   texts: { description: string; need: RunNeed; done: (runId: string) => string },
@@ -23,7 +23,7 @@ export function steerCommand(
     .addHelpText('after', `\nExample:\n  enrich ${name} latest --reason "budget review"`)
     .action(async (runId: string, options: { reason: string } & JsonFlag) => {
       const config = settingsOf(options);
-      // Where Temporal is embedded there may be no worker to carry out the update but our own, and a worker can call.
+      // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
       const needs = { temporal: true, service: config.temporalAddress === undefined };
       await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, texts.need);

@@ -16,7 +16,7 @@ import type { Session } from '../session/session.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
 
 /**
- * Starts the workflow of a run, or finds it running. The workflow's id is the run's: there is never a second one.
+ * Starts the workflow of a run, or finds it running. The workflow's id is the run's id, so a run never has two.
  *
  * @param approved the run may spend what its plan says
  */
@@ -32,7 +32,7 @@ export async function startRunWorkflow(
     searchable,
     callConcurrency: session.config.callConcurrency,
     pollAfterSeconds: session.config.lateResults.pollAfterSeconds,
-    // A worker of this command calls with the credential that the command has tried; others have their own.
+    // With embedded Temporal, this command has checked the credential. Workers of a server have their own.
     checksService: !session.stack.temporal.embedded,
   });
   const start = {
@@ -57,7 +57,7 @@ export async function startRunWorkflow(
 /**
  * Gives the approval that a run waits for, clears a pause, and starts the workflow again where it was lost.
  *
- * @param approved the run may spend what its plan says; otherwise it asks when it comes to that
+ * @param approved the run may spend what its plan says; otherwise it waits for an approval
  */
 export async function resumeRun(session: Session, run: RunRecord, approved = true): Promise<WorkflowHandle> {
   const client = await session.temporal();
@@ -65,13 +65,12 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
   if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
     if (session.stack.temporal.embedded) await session.work();
     if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
-    // Its workflow was lost with the server's data: the tables have the plan, and the approval is given with the new
-    // start.
+    // The workflow was lost with the server's data. The tables still have the plan, so a new workflow starts approved.
     await setRunStatus(session.warehouse, run.runId, 'running', undefined);
     return startRunWorkflow(session, run, true);
   }
   if (run.status === 'paused') {
-    // An update is carried out by a worker: where it is ours to start, it has to be there first.
+    // An update waits for a worker, and embedded Temporal has only this command's.
     if (session.stack.temporal.embedded) await session.work();
     try {
       await handle.executeUpdate('resume');
@@ -103,7 +102,7 @@ export async function waitForRun(
   listener: RunListener = {},
 ): Promise<RunFacts> {
   const interrupted = new AbortController();
-  // For the rest of the command: a second signal while the worker drains must not stop the database under it.
+  // Stays until the command ends: a second signal must not stop the database while the worker still drains.
   onInterruption((_signal, exitCode, repeated) => {
     if (repeated) {
       tell(`\nstopped at once; continue with: enrich resume ${runId} (embedded servers stay until then)`);
@@ -171,15 +170,15 @@ export async function sendUpdate(
     const cause = (error as { cause?: Error }).cause;
     throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
       where: runId,
-      next: `enrich status ${runId} shows how the run is`,
+      next: `see the status of the run: enrich status ${runId}`,
       cause: error,
     });
   }
 }
 
 /**
- * Pauses a run. The database is told first: from then on no call is admitted, whatever becomes of the workflow, and the
- * worker that an embedded run needs to carry out the update begins none.
+ * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails, and the
+ * worker that this command starts for the update of an embedded run makes none.
  */
 export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
@@ -194,15 +193,15 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
     if (session.stack.temporal.embedded) await session.work();
     await sendUpdate(session, run.runId, 'pause', [reason]);
   } catch (error) {
-    // A run that has no call left to make cannot be paused, and continues waiting for its late results.
+    // The workflow refuses to pause a run without calls left to make. The run continues to wait for late results.
     if (paused) await setRunStatus(session.warehouse, run.runId, 'running', undefined);
     throw error;
   }
 }
 
 /**
- * Cancels a run and waits until it has ended: calls in flight are waited for, what is paid for is kept, and everybody
- * who was not asked for becomes `cancelled`. A run whose workflow was lost is ended here.
+ * Cancels a run and waits until the run has ended. Calls in flight end, paid results stay, and people without a call
+ * become `cancelled`. Without a workflow, ends the run in the tables.
  */
 export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
@@ -210,7 +209,7 @@ export async function cancelRun(session: Session, run: RunRecord, reason: string
   await setRunStatus(warehouse, run.runId, 'cancelling', {
     type: 'run.cancelled',
     reason: reason || 'cancelled by hand',
-    next: 'start the file again',
+    next: 'run the file again',
   });
   if (session.stack.temporal.embedded) await session.work();
   if (await sendUpdate(session, run.runId, 'cancel', [reason])) {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { isWorkerThere } from '../../temporal/connection.ts';
 import { getSchedule } from './schedule-server.ts';
 
-/** A time of a schedule that has not ended. */
+/** A scheduled time whose workflow has not ended. */
 export interface OpenTime {
   readonly workflowId: string;
   /** Ids of its runs in progress. */
@@ -12,11 +12,11 @@ export interface OpenTime {
 export interface DeletedSchedule {
   readonly cancelled: readonly string[];
   readonly continuing: readonly string[];
-  /** What becomes of each open time, a line each. */
+  /** What happens to each open time, one line each. */
   readonly notes: readonly string[];
 }
 
-/** Reads the times of a schedule that have not ended. @throws Problem `schedule.unknown`, `schedule.foreign` */
+/** Reads the scheduled times whose workflows have not ended. @throws Problem `schedule.unknown`, `schedule.foreign` */
 export async function openTimesOf(client: Client, name: string): Promise<OpenTime[]> {
   const { description } = await getSchedule(client, name);
   const times: OpenTime[] = [];
@@ -56,8 +56,7 @@ export async function deleteSchedule(
 
 function noteOfCancelled({ workflowId, runs }: OpenTime, hasWorker: boolean): string {
   const when = hasWorker ? 'a worker cancels it now' : 'the next worker that starts cancels it';
-  const rest =
-    runs.length === 0 ? 'it has begun no run' : 'calls in flight end, and what is paid for is kept';
+  const rest = runs.length === 0 ? 'it has begun no run' : 'calls in flight end, and paid results stay';
   return `${workflowId}: ${when}; ${rest}`;
 }
 

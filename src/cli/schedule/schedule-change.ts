@@ -38,8 +38,8 @@ export function setCommand(): Command {
     .option('--query <sql>', 'SELECT on the warehouse; {date} becomes the date')
     .option('--no-budget', 'permission to run without any budget')
     .option('--overlap <policy>', 'next time while a run is in progress: skip, buffer-one (default: skip)')
-    .option('--catch-up <duration>', 'time within which a missed start is made up for (default: 1h)')
-    .option('--jitter <duration>', 'random delay of the start, at most')
+    .option('--catch-up <duration>', 'time within which a missed start still happens (default: 1h)')
+    .option('--jitter <duration>', 'maximum random delay of the start')
     .option('--pause-on-failure', 'pause the schedule when a run fails')
     .option(...jsonOption)
     .addHelpText(
@@ -61,7 +61,7 @@ Examples:
       const wanted = await defineSchedule(name, given, context);
       await withSchedules(config, async (session, client) => {
         const known = await getSchedule(client, name).catch(ifUnknown);
-        // A schedule that a file made stays one of that file: its next apply shows what was changed by hand.
+        // The schedule stays in the group of its file: the next apply shows these changes.
         const definition = {
           ...wanted,
           work: { ...wanted.work, group: known?.definition.work.group ?? null },
@@ -89,14 +89,14 @@ Examples:
 /** `enrich schedule apply FILE` */
 export function applyCommand(): Command {
   return withSettings(new Command('apply'))
-    .description('Create, change and delete schedules as a file says, after showing the difference.')
+    .description('Create, change and delete schedules to match a file, after showing the differences.')
     .argument('<file>', 'YAML file of schedules')
     .option('--yes', 'apply without asking')
     .option(...jsonOption)
     .addHelpText(
       'after',
       `
-The command deletes only schedules of the file's group, which is the file's name unless the file says another.
+The command deletes only schedules of the file's group: its key "group", or without one the file's name.
 Without a terminal and without --yes, the command shows the difference, changes nothing and exits with code 3.
 
 schedules.yaml:
@@ -128,9 +128,9 @@ Example:
         };
         if (options.json !== true) print(describeChanges(changes));
         const due = [...changes.create, ...changes.update.map(({ definition }) => definition)];
-        if (due.length + changes.delete.length === 0) return answer(false, 'nothing is to be changed');
-        if (options.yes !== true && !(await agrees('change it?'))) {
-          answer(false, 'nothing was changed; repeat the command with --yes to change it');
+        if (due.length + changes.delete.length === 0) return answer(false, 'nothing to change');
+        if (options.yes !== true && !(await agrees('apply these changes?'))) {
+          answer(false, 'nothing was changed; repeat the command with --yes to apply the changes');
           process.exitCode = exitCodes.needsPerson;
           return;
         }
@@ -183,7 +183,7 @@ function ifUnknown(error: unknown): undefined {
   throw error;
 }
 
-/** On a server the service of the workers counts. Without one, the worker is any command with this data folder. */
+/** The service that a worker must have to run the schedule. Null on a server: any of its workers may. */
 function serviceOf({ config, stack }: Session): string | null {
   return stack.temporal.embedded ? serviceName(config) : null;
 }

@@ -10,21 +10,21 @@ import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
 import { scheduleKeys, scheduledOptions, shownOptions } from '../run/option-flags.ts';
 
-/** A schedule as its owner wants it. */
+/** A schedule as its flags or its file define it. */
 export interface ScheduleDefinition {
   readonly name: string;
   readonly cron: string;
   readonly timezone: string;
-  /** What happens at a time when the run of the time before has not ended. */
+  /** What happens at a time while the run of the previous time is in progress. */
   readonly overlap: 'skip' | 'buffer-one';
-  /** How late a time may still be made up for, after Temporal was away. */
+  /** How late a missed time may still start, after Temporal was unavailable. */
   readonly catchUpSeconds: number;
   readonly jitterSeconds: number;
   readonly pauseOnFailure: boolean;
   readonly work: ScheduledWork;
 }
 
-/** What the schedule asks for each time. */
+/** The export and the options of every run of a schedule. */
 export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable' | 'service'>;
 
 const text = z.union([z.string(), z.number()]).transform(String);
@@ -53,21 +53,21 @@ const optionFields: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
   }),
 );
 
-/** The flags of `enrich schedule set`, which are the keys of a schedule in a file as well. */
+/** The flags of `enrich schedule set`, which are also the keys of a schedule in a file. */
 export const scheduleFields = z.strictObject({ ...optionFields, ...ownFields });
 
 export type ScheduleFields = z.infer<typeof scheduleFields>;
 
 export interface DefinitionContext {
-  /** What relative paths are relative to. */
+  /** Base of relative paths. */
   readonly folder: string;
   readonly group: string | null;
-  /** The settings of this command have a budget; the workers' settings are assumed to have it as well. */
+  /** Whether this command's settings have a budget. The workers' settings are assumed to have the same. */
   readonly hasBudget: boolean;
 }
 
 /**
- * Checks what was said of a schedule.
+ * Checks and reads the definition of a schedule.
  *
  * @param given flags, or an entry of a file
  * @throws Problem that names the flag
@@ -78,7 +78,7 @@ export async function defineSchedule(
   context: DefinitionContext,
 ): Promise<ScheduleDefinition> {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
-    throw wrong('name', `"${name}" is no name for a schedule`, 'write letters, digits, "_", "-" and "."');
+    throw wrong('name', `"${name}" cannot name a schedule`, 'write letters, digits, "_", "-" and "."');
   const result = scheduleFields.safeParse(given);
   if (!result.success) throw wrongField(result.error.issues[0]!);
   const fields = result.data;
@@ -88,7 +88,7 @@ export async function defineSchedule(
     throw wrong(
       'max-credits',
       'nothing limits what this schedule may spend',
-      'give it --max-credits N for each run, or set MAX_CREDITS_PER_RUN or MAX_CREDITS_PER_…; or add --no-budget',
+      'add --max-credits N for each run, or set MAX_CREDITS_PER_RUN or MAX_CREDITS_PER_…; or add --no-budget',
       'credits.no-ceiling',
     );
   }
@@ -121,7 +121,7 @@ function flagsOf(fields: ScheduleFields, folder: string): object {
     : flags;
 }
 
-/** A schedule in the words of its flags, in a fixed order; what is left to the workers' settings is left out. */
+/** A schedule as flags and values, in a fixed order. Options that the workers' settings decide are left out. */
 export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyMap<string, string> {
   const fields: readonly (readonly [string, string | null | false])[] = [
     ['cron', definition.cron],
@@ -146,22 +146,26 @@ function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
   if (kind === undefined || others.length > 0) {
     throw wrong(
       'file',
-      'a schedule takes its export from one place',
+      kind === undefined ? 'the schedule has no export' : 'the schedule has more than one export',
       'give FILE, --newest, --every-new, --from-table or --query',
     );
   }
   const by = fields['newest-by'];
   if (by !== undefined && kind !== 'newest')
-    throw wrong('newest-by', 'only --newest chooses by it', 'leave it out, or add --newest');
+    throw wrong('newest-by', 'this order applies only to --newest', 'remove it, or add --newest');
   const from = placeOf(kind, fields[kind]!, folder);
   return kind === 'newest' ? { kind, from, by: by ?? 'time' } : { kind, from };
 }
 
-/** It ends up in Temporal, where neither secrets nor anything personal may stand. */
+/** Checks the address of an export: Temporal shows it, so it must hold no secrets and no personal data. */
 function placeOf(kind: ExportChoice['kind'], given: string, folder: string): string {
   const from = kind === 'query' ? given : checkedAddress(kind, given, folder);
   if (withoutPersonalData(from) === from) return from;
-  throw wrong(kind, 'this looks like it names a person', 'choose a text without a person: Temporal shows it');
+  throw wrong(
+    kind,
+    'this text seems to name a person',
+    'use a text without personal data: Temporal shows it',
+  );
 }
 
 function checkedAddress(kind: ExportChoice['kind'], given: string, folder: string): string {
@@ -179,13 +183,13 @@ function checkedAddress(kind: ExportChoice['kind'], given: string, folder: strin
   throw address.kind === 'http'
     ? wrong(
         kind,
-        'the address holds a login, or what may be a signature, and a schedule is kept where many may read it',
+        'the address has a login, or a possible signature, and Temporal shows schedules to all its users',
         'write the login into .netrc of the workers, or use an s3:// address',
       )
-    : wrong(kind, 'a schedule cannot take this', 'name a file, https://… or s3://bucket/key');
+    : wrong(kind, 'a schedule cannot use this export', 'name a file, https://… or s3://bucket/key');
 }
 
-/** What stands for the date is no secret. */
+/** The placeholder {date} must not count as a secret in the address. */
 function canBeFetchedByAll(address: string): boolean {
   return canBeFetchedAgain(parseAddress(address.replaceAll('{date}', '2026-11-21'), '/'));
 }
@@ -208,13 +212,17 @@ function timezoneOf(name: string): string {
 
 function wrongField(issue: z.core.$ZodIssue): Problem {
   if (issue.code === 'unrecognized_keys')
-    return wrong(issue.keys[0] ?? '', 'a schedule has no such key', 'enrich schedule set --help shows all');
+    return wrong(
+      issue.keys[0] ?? '',
+      'a schedule has no such key',
+      'enrich schedule set --help lists the keys',
+    );
   const field = String(issue.path[0] ?? '');
   const missing = field === 'cron' && issue.code === 'invalid_union';
   return wrong(
     field,
-    missing ? 'a schedule needs a cron line' : `this does not fit: ${issue.message}`,
-    missing ? 'write --cron "0 2 * * *"' : 'enrich schedule set --help shows what it takes',
+    missing ? 'a schedule needs a cron line' : `the value is wrong: ${issue.message}`,
+    missing ? 'write --cron "0 2 * * *"' : 'enrich schedule set --help describes the values',
   );
 }
 

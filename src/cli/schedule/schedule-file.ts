@@ -6,12 +6,12 @@ import { parseYaml } from '../terminal/parse-yaml.ts';
 import { defineSchedule, fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 
 export interface ScheduleFile {
-  /** Marks the schedules that were made from this file: those that are gone from it are deleted, and no others. */
+  /** Marks the schedules of this file. Applying the file deletes only schedules of this group. */
   readonly group: string;
   readonly schedules: readonly ScheduleDefinition[];
 }
 
-/** What has to happen for the schedules to be as a file says. */
+/** The changes that make the schedules match a file. */
 export interface ScheduleChanges {
   readonly create: readonly ScheduleDefinition[];
   readonly update: readonly {
@@ -31,7 +31,7 @@ const schema = z.strictObject({
 });
 
 /**
- * Reads a file of schedules. Paths in it are relative to the folder that it lies in.
+ * Reads a schedule file. Paths in the file are relative to its folder.
  *
  * @throws Problem `schedule.file`, and what `defineSchedule` throws, with the name of the schedule
  */
@@ -43,7 +43,7 @@ export async function readScheduleFile(
   if (!content.success) {
     const issue = content.error.issues[0]!;
     const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
-    throw wrongFile(`${path}${key ? `: ${key}` : ''}`, 'the file of schedules cannot be understood');
+    throw wrongFile(`${path}${key ? `: ${key}` : ''}`, 'the schedule file has a wrong key or value');
   }
   const group = content.data.group ?? basename(path).replace(/\.ya?ml$/i, '');
   const context = { folder: dirname(resolve(path)), group, hasBudget: settings.hasBudget };
@@ -54,9 +54,9 @@ export async function readScheduleFile(
 }
 
 /**
- * What differs between a file and the schedules that are there.
+ * Compares a file with the existing schedules.
  *
- * @param present all schedules of the product, whatever made them
+ * @param present all schedules of the product, from this file or not
  */
 export function changesTo(file: ScheduleFile, present: readonly ScheduleDefinition[]): ScheduleChanges {
   const byName = new Map(present.map((definition) => [definition.name, definition]));
@@ -86,7 +86,7 @@ export function differences(before: ScheduleDefinition, after: ScheduleDefinitio
     .map((field) => `${field}: ${old.get(field) ?? 'not set'} → ${fresh.get(field) ?? 'not set'}`);
 }
 
-/** The difference as it is shown before anything is done. */
+/** Formats changes for a person, before they are applied. */
 export function describeChanges(changes: ScheduleChanges): string {
   const lines = [
     ...changes.create.flatMap((definition) => [
@@ -100,23 +100,21 @@ export function describeChanges(changes: ScheduleChanges): string {
     ...changes.delete.map((name) => `- ${name}`),
     ...changes.same.map((name) => `= ${name}`),
   ];
-  return lines.length === 0
-    ? 'the file holds no schedules, and there are none of its group'
-    : lines.join('\n');
+  return lines.length === 0 ? 'the file has no schedules, and its group has none' : lines.join('\n');
 }
 
 async function parsedFile(path: string): Promise<unknown> {
   const content = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw wrongFile(path, 'the file of schedules cannot be read', error);
+    throw wrongFile(path, 'the schedule file cannot be read', error);
   });
   try {
     return parseYaml(content);
   } catch (error) {
-    throw wrongFile(path, `the file of schedules is no YAML: ${(error as Error).message}`, error);
+    throw wrongFile(path, `the schedule file is no YAML: ${(error as Error).message}`, error);
   }
 }
 
-/** In a file a flag is a key, and there are several schedules. */
+/** Replaces the flag in a problem by the file, the schedule and its key. */
 function inFile(path: string, name: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Problem)) throw error;
@@ -132,7 +130,7 @@ function inFile(path: string, name: string): (error: unknown) => never {
 function wrongFile(where: string, what: string, cause?: unknown): Problem {
   return new Problem('schedule.file', what, {
     where,
-    next: 'write "schedules:" and below it a name and the flags of each; docs/schedules.md shows one',
+    next: 'write "schedules:", and below it each name with its flags; docs/schedules.md has an example',
     exitCode: exitCodes.usage,
     cause,
   });

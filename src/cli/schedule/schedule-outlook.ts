@@ -21,13 +21,13 @@ import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 import type { Session } from '../session/session.ts';
 
-/** A person waits: whether the network comes back is for the night to see. */
+/** Failed requests until the command gives up, because a person is waiting. The scheduled run has more patience. */
 const failuresWhileSomebodyWaits = 2;
 
 /**
- * What a schedule would find now, and whether its calls would be done before the next time comes: a path that is wrong,
- * and a night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest new
- * one alone; no call is made. What cannot be reached from here is no error: a worker may reach it.
+ * Describes the export that a schedule would find now, and whether its calls would end before the next time, so that a
+ * person sees a wrong path or an overrun today. Plans the newest new export and makes no call. An export that this
+ * machine cannot reach is no error, because a worker may reach it.
  *
  * @param times when the schedule fires next
  * @returns lines for a person
@@ -75,11 +75,11 @@ export async function outlookOf(
 interface LatestExport {
   readonly address: ExportAddress;
   readonly spec: SpecifiedRun;
-  /** How many more there are. */
+  /** Number of further new exports. */
   readonly others: number;
 }
 
-/** The latest that a run would be begun of; undefined where none is new. */
+/** The newest export that a run would begin with; undefined if none is new. */
 async function latestOf(
   session: Pick<Session, 'config' | 'warehouse'>,
   definition: ScheduleDefinition,
@@ -107,7 +107,7 @@ async function latestOf(
       expectedPlanHash: null,
       fetched,
     };
-    // Of what lies elsewhere, this may be seen only now that it is fetched.
+    // A remote export may turn out to be an old one only after it is fetched.
     if (!onlyNew || !(await wasRunBefore(warehouse, spec)))
       return { address, spec, others: candidates.length };
     if (fetched !== undefined) await new StagingDirectory(access.stagingDirectory).remove(fetched);
@@ -115,7 +115,7 @@ async function latestOf(
   return undefined;
 }
 
-/** The limits that hold for each run of a schedule: of the run itself, and of the periods. */
+/** The limits of every run of a schedule: of the run, and of the periods. */
 async function budgetsOf(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { maxCredits }: SpecifiedRun['options'],
@@ -133,25 +133,25 @@ interface BudgetOfRun {
   readonly limit: string | null;
 }
 
-/** Says of a plan that its expected cost does not fit the least of the budgets, whenever the run begins. */
+/** Warns that a plan is expected to cost more than its smallest budget allows, even if the budget is unused. */
 function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): string | undefined {
   const cost = parseCredits(expected) ?? 0n;
-  const [least] = budgets
+  const [smallest] = budgets
     .flatMap(({ name, limit }) =>
       limit === null ? [] : [{ name, limit, credits: parseCredits(limit) ?? 0n }],
     )
     .sort((one, other) => (one.credits < other.credits ? -1 : 1));
-  if (!least || least.credits >= cost) return undefined;
+  if (!smallest || smallest.credits >= cost) return undefined;
   return (
-    `is expected to cost ${expected} credits, and the budget of the ${least.name} has ${least.limit}: ` +
+    `is expected to cost ${expected} credits, and the budget of the ${smallest.name} has ${smallest.limit}: ` +
     'people beyond it will be over budget'
   );
 }
 
 /**
- * Says of a plan that takes longer than there is between two times: the next of them will be skipped, or wait.
+ * Warns that a plan takes longer than the shortest gap between two times: the next time will be skipped or wait.
  *
- * @param seconds that the calls of one time take at the call limit
+ * @param seconds duration of the plan's calls at the call limit
  * @param times when the schedule fires next
  */
 export function overrunWarning(seconds: number, times: readonly Date[]): string | undefined {
@@ -159,7 +159,7 @@ export function overrunWarning(seconds: number, times: readonly Date[]): string 
   const shortest = Math.min(...gaps);
   if (seconds <= shortest) return undefined;
   return (
-    `takes about ${formatElapsed(seconds)} at the call limit, and there are only ` +
-    `${formatElapsed(shortest)} to the next time: it overruns`
+    `takes about ${formatElapsed(seconds)} at the call limit, but the next time comes after ` +
+    `${formatElapsed(shortest)}: it overruns`
   );
 }

@@ -14,17 +14,17 @@ import { longestSummary, markdownTable } from '../../domain/runs/run-start.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 
-/** A schedule as Temporal has it. */
+/** A schedule that exists in Temporal. */
 export interface KnownSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
 }
 
 /**
- * Creates a schedule, or makes the one of this name as it is wanted; whether it is paused stays as it is.
+ * Creates a schedule, or updates the schedule of this name. A paused schedule stays paused.
  *
  * @param service whose workers alone may run it; null: any worker
- * @returns the schedule before; undefined where there was none
+ * @returns the previous definition; undefined if the schedule is new
  * @throws Problem `schedule.foreign` where the name belongs to something else; `schedule.refused`
  */
 export async function putSchedule(
@@ -58,21 +58,21 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
       throw error instanceof ScheduleNotFoundError ? unknown(name) : error;
     });
   if (description.action.workflowType !== workflowTypes.scheduled) {
-    throw new Problem('schedule.foreign', `"${name}" is a schedule, and none of yours`, {
+    throw new Problem('schedule.foreign', `"${name}" is a schedule of another program`, {
       where: name,
-      next: 'choose another name; enrich schedule list shows those that are yours',
+      next: 'choose another name; enrich schedule list shows the schedules of enrich',
       exitCode: exitCodes.usage,
     });
   }
   return { definition: definitionOf(description), description };
 }
 
-/** All schedules that enrich exports, by name. What was made within the last second may be missing. */
+/** Lists all schedules that enrich exports, by name. Temporal's list may miss changes of the last second. */
 export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   const schedules: KnownSchedule[] = [];
   for await (const { scheduleId, action } of client.schedule.list()) {
     if (action?.workflowType !== workflowTypes.scheduled) continue;
-    // Deleted since: the list is behind for a moment.
+    // The list may still have a schedule that was deleted a moment ago.
     const known = await getSchedule(client, scheduleId).catch((error: unknown) => {
       if (error instanceof Problem && error.type === 'schedule.unknown') return undefined;
       throw error;
@@ -82,7 +82,7 @@ export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
 }
 
-/** Times of a schedule between two moments, as Temporal takes them: the start itself is left out. */
+/** Times of a schedule after `start` and until `end`, as Temporal's backfill takes them. */
 export interface MissedTimes {
   readonly start: Date;
   readonly end: Date;
@@ -91,7 +91,7 @@ export interface MissedTimes {
 }
 
 /**
- * The times of a schedule that have come in a range: what has not is left to the schedule itself.
+ * The past times of a schedule in a range. Future times are left to the schedule.
  *
  * @param range.from the first moment
  * @param range.to the first moment after it
@@ -106,14 +106,14 @@ export async function missedTimes(
   const end = range.to < range.now ? range.to : range.now;
   const times = start < end ? await matchingTimes(client, name, start, end) : [];
   if (times.length > 0) return { start, end, times };
-  throw new Problem('schedule.no-time', 'no time of the schedule that has come lies between these', {
+  throw new Problem('schedule.no-time', 'the schedule has no past time in this range', {
     where: `${name}, ${range.from.toISOString()} to ${range.to.toISOString()}`,
-    next: `enrich schedule show ${name} shows when it fires; what is still to come needs no making up for`,
+    next: `enrich schedule show ${name} shows its times; future times need no backfill`,
     exitCode: exitCodes.usage,
   });
 }
 
-/** Lets a schedule fire for the times that it missed, one after another. */
+/** Starts the missed times of a schedule, one after another. */
 export async function backfillSchedule(
   client: Client,
   name: string,
@@ -133,10 +133,8 @@ async function matchingTimes(client: Client, scheduleId: string, start: Date, en
 }
 
 /**
- * Lets a schedule fire now.
- *
- * With the schedule's own overlap policy, which has to be said: by default Temporal starts what is triggered beside
- * whatever is in progress, and neither keeps the next time waiting for it nor pauses when it fails.
+ * Starts a run of a schedule now, with the schedule's overlap policy. Temporal's default for triggers ignores runs in
+ * progress, and neither lets the next time wait nor pauses the schedule after a failure.
  *
  * @throws Problem `schedule.running`: exit code 3
  */
@@ -146,7 +144,7 @@ export async function triggerSchedule(client: Client, known: KnownSchedule): Pro
   if (running && definition.overlap === 'skip') {
     throw new Problem('schedule.running', `${definition.name} still runs, and its overlap policy is skip`, {
       where: running.workflow.workflowId,
-      next: `enrich schedule show ${definition.name} says what it is doing; trigger it again once that has ended`,
+      next: `enrich schedule show ${definition.name} shows the run; trigger the schedule again when the run has ended`,
       exitCode: exitCodes.needsPerson,
     });
   }
@@ -167,7 +165,7 @@ function optionsOf(
   return {
     scheduleId: name,
     spec: {
-      // Temporal takes a cron line to pieces; its comment is where the line can be read again.
+      // Temporal stores a cron line as calendar fields. The comment keeps the line itself.
       cronExpressions: [`${cron} #${cron}`],
       timezone,
       jitter: definition.jitterSeconds * 1_000,
@@ -200,7 +198,7 @@ function optionsOf(
   };
 }
 
-/** Times and policies are those that are in force, even where a person changed them in Temporal itself. */
+/** Reads times and policies from Temporal's description: a person may have changed them in Temporal. */
 function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescription): ScheduleDefinition {
   const [input] = action.args as [ScheduledRunInput];
   const { schedule: _name, service: _service, timezone: _timezone, searchable: _searchable, ...work } = input;
@@ -226,9 +224,9 @@ function unknown(name: string): Problem {
 
 function refused(name: string, error: unknown): Problem {
   const { cause } = error as { cause?: { details?: string } };
-  return new Problem('schedule.refused', `Temporal does not take the schedule: ${cause?.details ?? ''}`, {
+  return new Problem('schedule.refused', `Temporal refuses the schedule: ${cause?.details ?? ''}`, {
     where: name,
-    next: 'correct what it names; enrich doctor checks that Temporal answers',
+    next: 'correct what the message names; enrich doctor checks that Temporal answers',
     cause: error,
   });
 }

@@ -5,12 +5,12 @@ import { tell } from '../terminal/output.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
 
-/** What every command that makes schedules has to say. */
+/** Help text of all commands that create schedules. */
 export const whatRunsSchedules = `Temporal stores schedules, and workers (enrich worker) run them with their own
 settings. Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while "enrich dev" or
 "enrich run" is running with the same data folder.`;
 
-/** Opens what a command on schedules needs: Temporal, and the warehouse that its runs are in. */
+/** Opens a session with Temporal and the warehouse, without the service. */
 export function withSchedules(
   config: Config,
   use: (session: Session, client: Client) => Promise<void>,
@@ -20,7 +20,7 @@ export function withSchedules(
   );
 }
 
-/** Warns if no worker would run the scheduled times, or only until a command ends. */
+/** Warns if scheduled times have no worker, or have one only until a command ends. */
 export async function tellWhatRunsSchedules(session: Session): Promise<void> {
   if (!session.stack.temporal.embedded) return warnWithoutWorker(session);
   // Such as the worker of enrich dev.

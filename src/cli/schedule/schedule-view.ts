@@ -17,9 +17,9 @@ const timesShown = 5;
 export type ScheduleFacts = OutputOf<'schedule'>;
 type PastTime = ScheduleFacts['recent'][number];
 
-/** What `enrich schedule list` shows, in a line for each. */
+/** The table of `enrich schedule list`. */
 export function describeList(schedules: readonly KnownSchedule[]): string {
-  if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to make one';
+  if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
   return table([
     ['schedule', 'cron', 'time zone', 'export', 'next', 'last'],
     ...schedules.map(({ definition, description: { state, info } }) => [
@@ -33,7 +33,7 @@ export function describeList(schedules: readonly KnownSchedule[]): string {
   ]);
 }
 
-/** A schedule with its flags, its times, and what became of the last of them; as one object. */
+/** The JSON output of a schedule: flags, next times, last times with their results, warnings. */
 export async function factsOf(
   session: Session,
   { definition, description }: KnownSchedule,
@@ -63,7 +63,7 @@ export async function factsOf(
   };
 }
 
-/** The same as a person reads it: all times in the time zone of the schedule. */
+/** Formats a schedule for a person, with all times in the schedule's time zone. */
 export function describeSchedule(facts: ScheduleFacts): string {
   const zone = facts.flags['timezone'] ?? 'UTC';
   const local = (text: string): string =>
@@ -74,8 +74,8 @@ export function describeSchedule(facts: ScheduleFacts): string {
     `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${local(facts.note)})` : ''}`,
     flagLines(facts.flags),
     `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
-    ...(facts.skipped > 0 ? [`  skipped, because the run before had not ended: ${facts.skipped}`] : []),
-    ...(facts.missed > 0 ? [`  missed, because Temporal was away for longer: ${facts.missed}`] : []),
+    ...(facts.skipped > 0 ? [`  skipped, because the previous run had not ended: ${facts.skipped}`] : []),
+    ...(facts.missed > 0 ? [`  missed, because Temporal was unavailable too long: ${facts.missed}`] : []),
     ...(facts.recent.length === 0 ? ['  it has not fired yet'] : [`last times (${zone}):`]),
     ...facts.recent.flatMap((time) => [
       `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${local(time.summary).replaceAll('\n', '\n  ')}`,
@@ -88,7 +88,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
 /** A time within a text, as JSON has it. */
 const utcTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 
-/** Not as a table: a number would stand at the end of the longest text. */
+/** No table: `table` aligns numbers to the right, at the end of the longest text. */
 function flagLines(flags: ScheduleFacts['flags']): string {
   const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
   return Object.entries(flags)
@@ -108,7 +108,7 @@ async function pastTime(
     const state = status.name.toLowerCase();
     if (status.name === 'RUNNING') {
       const runs = (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
-      return { workflow_id, runs, ...(await howItGoes(session, runs)) };
+      return { workflow_id, runs, ...(await statusOfOpenTime(session, runs)) };
     }
     if (status.name === 'COMPLETED') {
       const { summary, runs } = (await handle.result()) as ScheduledRunResult;
@@ -118,15 +118,15 @@ async function pastTime(
     return { workflow_id, status: state, summary: why, runs: [] };
   } catch (error) {
     if (!isWorkflowGone(error)) throw error;
-    return { workflow_id, status: 'gone', summary: 'Temporal keeps it no longer', runs: [] };
+    return { workflow_id, status: 'gone', summary: 'Temporal no longer has its history', runs: [] };
   }
 }
 
 /**
- * What a time that has not ended is doing: a run that waits for a person keeps it open, and the next times from
- * beginning.
+ * Status of a scheduled time that has not ended. A paused run goes first, because it waits for a person and keeps the
+ * next times from beginning.
  */
-async function howItGoes(
+async function statusOfOpenTime(
   { warehouse }: Session,
   runIds: readonly string[],
 ): Promise<Pick<PastTime, 'status' | 'summary'>> {
@@ -144,12 +144,11 @@ async function howItGoes(
   };
 }
 
-/** What Temporal wraps around an error says only where it happened. */
+/** Temporal's wrappers say only where an error happened; the innermost error says what happened. */
 function innermost(error: Error): Error {
   return error.cause instanceof Error ? innermost(error.cause) : error;
 }
 
-/** Says of a plan that takes longer than there is between two times: the next of them will be skipped, or wait. */
 async function warningsOf(
   { warehouse }: Session,
   recent: readonly PastTime[],
@@ -162,7 +161,7 @@ async function warningsOf(
   return warning === undefined ? [] : [`the plan of the last time ${warning}`];
 }
 
-/** Undefined where the warehouse was begun anew since. */
+/** Undefined if the warehouse does not have the run, such as a new warehouse. */
 async function runIfKnown(warehouse: Session['warehouse'], runId: string): Promise<RunRecord | undefined> {
   return getRun(warehouse, runId).catch((error: unknown) => {
     if (error instanceof Problem && error.type === 'run.unknown') return undefined;

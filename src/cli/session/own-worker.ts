@@ -16,25 +16,25 @@ import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../terminal/version.ts';
 import { webhookUrlOf } from './webhook-address.ts';
 
-/** What a command has already that a worker is started in. */
+/** The parts of a session that its worker uses. */
 export interface WorkerParts {
   readonly config: Config;
   readonly stack: Stack;
   readonly warehouse: Warehouse;
   readonly log: Logger;
-  /** What payloads are encrypted with. */
+  /** Encrypts payloads. */
   readonly codec: EncryptingCodec;
   temporal(): Promise<Client>;
   metrics(): Promise<ServedMetrics | undefined>;
-  /** Told how to close each part, in the order in which they were opened. */
+  /** Registers the close of each part, in the order in which the parts were opened. */
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
 /**
- * Starts a worker in this process with all that goes with it: metrics, traces, notifications, our schedules; where
- * Temporal is embedded also the receiver, since no other person runs one.
+ * Starts a worker in this process, with metrics, traces, notifications and the product's own schedules. With embedded
+ * Temporal also starts the receiver, because no other process runs one.
  *
- * @returns `receiver` is undefined where Temporal is elsewhere, or another command receives
+ * @returns `receiver` is undefined with a Temporal server, or if another command receives
  */
 export async function startOwnWorker(
   parts: WorkerParts,
@@ -43,7 +43,7 @@ export async function startOwnWorker(
   const metrics = await parts.metrics();
   installRuntime(log, metrics?.temporalListen);
   const { tracesEndpoint } = config;
-  // Loaded only where traces are wanted.
+  // Only traces need the module.
   const tracing =
     tracesEndpoint === undefined
       ? undefined
@@ -64,7 +64,7 @@ export async function startOwnWorker(
   const source = { namespace, databaseUrl: stack.databaseUrl, version };
   const lineage = url === undefined ? undefined : startLineage(warehouse, { url, apiKey }, source, log);
   if (lineage) atEnd(() => lineage.close());
-  // Before the worker, because a client says more clearly that the namespace is unknown.
+  // Before the worker, because a client reports an unknown namespace more clearly.
   const client = await parts.temporal();
   await ensureSweepSchedule(client);
   if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(client);
@@ -78,7 +78,7 @@ export async function startOwnWorker(
       connection,
       namespace: stack.temporal.namespace,
       codec,
-      // An embedded server has one worker, and no person who makes a version the current one.
+      // Nobody sets the current worker version of an embedded server, which has one worker.
       version: stack.temporal.embedded ? undefined : config.workerVersion,
     },
     webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),

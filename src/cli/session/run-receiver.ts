@@ -14,7 +14,7 @@ import { WakeUps } from '../../late-results/wake-ups.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
-/** A receiver that cannot get a connection within this says 503: the service sends again, and nothing piles up here. */
+/** A receiver without a connection after this time answers 503. The service sends again, and no requests pile up. */
 const connectMilliseconds = 2_000;
 const connections = 16;
 
@@ -45,7 +45,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
     try {
       await client.workflow.getHandle(runId).signal(deliveryReceivedSignalName);
     } catch (error) {
-      // The run has ended: the sweep applies what came too late.
+      // The run has ended: the sweep applies its late results.
       if (!isWorkflowGone(error)) throw error;
     }
   });
@@ -70,14 +70,14 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
     throw new Problem('port.taken', `port ${listen.port} is taken: the receiver cannot listen on it`, {
       where: 'WEBHOOK_LISTEN',
-      next: 'end the program that holds it, or set another port',
+      next: 'end the program that uses it, or set another port',
     });
   }
 }
 
 /**
- * The receiver of a command that has its Temporal embedded: part of the command, for its duration. Where another
- * command of ours receives on the same address already, that one will do: the inbox is in the database.
+ * Starts the receiver of a command with embedded Temporal. If another command receives on the same address already, no
+ * second receiver is needed: both use the inbox in the database.
  *
  * @returns undefined where another command receives
  */
@@ -97,7 +97,7 @@ export async function runOwnReceiver(
   }
 }
 
-/** Where `WEBHOOK_PUBLIC_URL` points to this machine, its port; otherwise the port that this folder had before. */
+/** The port of a `WEBHOOK_PUBLIC_URL` on this machine; without the setting, the port of the last command. */
 async function usualAddress(config: Config): Promise<ListenAddress> {
   const { publicUrl } = config.webhook;
   if (publicUrl !== undefined) {
@@ -110,10 +110,10 @@ async function usualAddress(config: Config): Promise<ListenAddress> {
   return { host: '127.0.0.1', port: await choosePort(0, previous || undefined) };
 }
 
-/** What a reverse proxy on the same machine is told to pass deliveries to. */
+/** The address to which a reverse proxy on the same machine forwards deliveries. */
 export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8080 };
 
-/** Deliveries that come after this command are sent to the same port again: the next command should listen there. */
+/** Keeps the port for the next command: the service sends deliveries to it after this command has ended. */
 function recordPort(config: Config, port: number): void {
   makeFolder(config.embedded.dataDirectory);
   writeFileSync(portFile(config), String(port));

@@ -12,18 +12,18 @@ import { version } from '../terminal/version.ts';
 /** Metrics of this process, served while it runs. */
 export interface ServedMetrics {
   readonly process: ProcessMetrics;
-  /** Where Temporal's SDK is to serve its own, for our endpoint to hand on. */
+  /** Address at which Temporal's SDK serves its metrics, which this endpoint includes. */
   readonly temporalListen: string;
   close(): Promise<void>;
 }
 
-/** The endpoint must answer quickly when the database does not. */
+/** The endpoint must answer quickly even when the database does not. */
 const databaseMilliseconds = 2_000;
 
 /**
  * Serves metrics at METRICS_LISTEN.
  *
- * @returns undefined where it is not set
+ * @returns undefined without METRICS_LISTEN
  * @throws Problem `port.taken`
  */
 export async function serveMetrics(
@@ -33,7 +33,7 @@ export async function serveMetrics(
 ): Promise<ServedMetrics | undefined> {
   if (!config.metricsListen) return undefined;
   const process = new ProcessMetrics(version, Object.keys(failureKinds));
-  // A connection of its own: a pool that is used up is among the things to be seen.
+  // A separate connection, because metrics must also show an exhausted pool.
   const warehouse = openWarehouse(databaseUrl, {
     connections: 1,
     connectMilliseconds: databaseMilliseconds,

@@ -14,17 +14,17 @@ import { tell } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 
-/** What a command works with; parts are there as far as the command asked for them. */
+/** The open parts of a command, as its `SessionNeeds` request them. */
 export interface Session {
   readonly config: Config;
   readonly stack: Stack;
   readonly warehouse: Warehouse;
   readonly log: Logger;
-  /** Connects once, when first asked for. */
+  /** Connects on the first call; later calls return the same client. */
   temporal(): Promise<Client>;
-  /** Starts a worker in this process, once; with embedded Temporal also the receiver that goes with it. */
+  /** Starts a worker in this process, once; with embedded Temporal also a receiver. */
   work(): Promise<RunningWorker>;
-  /** Serves metrics from this process, once, where METRICS_LISTEN is set; `work` does so by itself. */
+  /** Serves metrics of this process, once, if METRICS_LISTEN is set. `work` calls it. */
   metrics(): Promise<ServedMetrics | undefined>;
   /** Where this command receives deliveries; undefined before `work`, and where it receives none. */
   readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
@@ -34,13 +34,13 @@ export interface SessionNeeds {
   readonly temporal: boolean;
   /** The service is called, or a worker that calls it is started. */
   readonly service: boolean;
-  /** The command is a server: where no terminal is, its log is JSON for the program that collects it. */
+  /** The command is a server: without a terminal, its log is JSON. */
   readonly isServer?: boolean;
 }
 
 /**
- * Opens what a command needs, runs it, and closes everything again, whatever happened; embedded servers that no other
- * person uses are stopped.
+ * Opens the parts that a command needs, runs `use`, and closes the parts, also after an error. Stops embedded servers
+ * that no other command uses.
  */
 export async function withSession<Result>(
   config: Config,
@@ -58,7 +58,7 @@ export async function withSession<Result>(
     { postgres: true, temporal: needs.temporal, sandbox: needs.service },
     tell,
   );
-  /** What was opened last is closed first. */
+  /** In the order of opening; closed in the reverse order. */
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
   const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
   if (stack.embedded.temporal && needs.service) atEnd(announceWorker(config));
@@ -98,7 +98,7 @@ export async function withSession<Result>(
             atEnd(() => connected.connection.close());
             return connected;
           })
-          // A server that is away now may be there the next time that a person asks.
+          // The next call connects again: the server may be available then.
           .catch((error: unknown) => {
             client = undefined;
             throw error;
@@ -106,7 +106,7 @@ export async function withSession<Result>(
         return client;
       },
       work: () => {
-        // Loaded here: most commands have no worker, and Temporal's takes half a second of processor time to load.
+        // Loaded only here, because Temporal's worker takes half a second of processor time to load.
         worker ??= import('./own-worker.ts')
           .then(async ({ startOwnWorker }) => startOwnWorker({ ...session, codec: await codec(), atEnd }))
           .then((started) => {
@@ -123,7 +123,7 @@ export async function withSession<Result>(
             if (served) atEnd(() => served.close());
             return served;
           })
-          // Two commands on one machine may share the settings: for the second, metrics are no reason not to run.
+          // Two commands on one machine may share METRICS_LISTEN. The second then runs without metrics.
           .catch((error: unknown) => {
             if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
             log.warn({ err: error }, 'metrics are not served by this command');
@@ -133,7 +133,7 @@ export async function withSession<Result>(
       },
       receiver: () => receiver,
     };
-    // Without its worker, a command would wait forever for what the worker does.
+    // A command whose worker failed would wait forever for its run.
     return await Promise.race([use(session), workerFailure]);
   } catch (error) {
     if (isDatabaseAway(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
@@ -146,9 +146,7 @@ export async function withSession<Result>(
   }
 }
 
-/**
- * A session with the database, and neither Temporal nor the service: what most commands that only read need.
- */
+/** Opens a session with only the database. */
 export function withWarehouse<Result>(
   config: Config,
   use: (session: Session) => Promise<Result>,
@@ -156,19 +154,17 @@ export function withWarehouse<Result>(
   return withSession(config, { temporal: false, service: false }, use);
 }
 
-/**
- * Runs of the embedded Temporal continue only while such a command runs. `enrich status` reads its mark.
- */
+/** Marks a command that has a worker for embedded Temporal, so that `enrich status` knows which runs continue. */
 function announceWorker(config: Config): () => Promise<void> {
   const { workers } = embeddedDirectories(config.embedded.dataDirectory);
   const mark = announce(workers);
   return () => Promise.resolve(withdraw(workers, mark));
 }
 
-/** The sandbox has a key of its own; a real service needs one before anything else is begun. */
+/** A real service needs a credential; the sandbox has its own. @throws Problem `setting.missing` */
 function requireCredential(config: Config): void {
   if (config.service.baseUrl === undefined || config.service.credential) return;
-  throw new Problem('setting.missing', 'a service is set and no credential for it', {
+  throw new Problem('setting.missing', 'a service is set without a credential', {
     where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
     next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',
     exitCode: exitCodes.usage,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { WrongSettings, readConfig, type Config, type Overrides } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
 
-/** Flags that override settings of the environment, on every command that opens the product's parts. */
+/** Flags of nearly every command, which override settings of the environment. */
 const flags = [
   [
     '--base-url <url>',
@@ -25,7 +25,7 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** Further flags of single commands that stand for a setting: for the errors. */
+/** Flags of single commands that override a setting, so that errors can name the flag. */
 const furtherFlags: Partial<Record<Setting, string>> = {
   MAX_CREDITS_PER_RUN: '--max-credits',
   FRESHNESS: '--freshness',
@@ -37,16 +37,16 @@ const furtherFlags: Partial<Record<Setting, string>> = {
 };
 
 /**
- * The settings of a command: environment, and flags over it.
+ * Reads the settings of a command from the environment and its flags, which go first.
  *
- * @throws WrongSettings that names the flag, where it was one
+ * @throws WrongSettings that names the flag if a flag is wrong
  */
 export function settingsOf(options: object, more: Overrides = {}): Config {
   return readConfigOf(overridesOf(options, more));
 }
 
-/** The settings of a command, with those that are wrong as if they were not set; and what is wrong with these. */
-export function settingsThatAreRight(options: object): {
+/** Reads the settings of a command and ignores wrong ones. @returns also the wrong settings with their reasons */
+export function settingsWithoutWrong(options: object): {
   readonly config: Config;
   readonly wrong: WrongSettings['settings'];
 } {

@@ -4,7 +4,7 @@ import { commandChannel, urlChannel } from '../../monitoring/notification-channe
 import { Notifier } from '../../monitoring/notifier.ts';
 import type { Warehouse } from '../../db/database.ts';
 
-/** Tells of runs and budgets as NOTIFY_URL and NOTIFY_COMMAND say; undefined where neither is set. */
+/** Starts notifications to NOTIFY_URL and NOTIFY_COMMAND; undefined if neither is set. */
 export function startNotifier({ notify }: Config, warehouse: Warehouse, log: Logger): Notifier | undefined {
   const channels = [
     ...(notify.url === undefined ? [] : [urlChannel(notify.url, notify.secret)]),

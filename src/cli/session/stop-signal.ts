@@ -10,7 +10,7 @@ export function untilStopped(): Promise<void> {
 export function stopAfterBatch(): AbortSignal {
   const stopped = new AbortController();
   onStop(() => {
-    tell('\nstopping after this batch; a second Ctrl-C stops at once, and loses nothing that is done');
+    tell('\nstopping after this batch; a second Ctrl-C stops at once and loses no finished batch');
     stopped.abort();
   });
   return stopped.signal;

@@ -2,10 +2,10 @@ import type { Config } from '../../config/settings.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
 /**
- * The address that the service is told to deliver to.
+ * The webhook address that calls give to the service.
  *
- * @param serviceUrl address of the service: one on this machine can reach a receiver that only this machine can reach
- * @returns undefined where the service could not reach any: results are then polled
+ * @param serviceUrl address of the service; a service on this machine can reach a receiver on 127.0.0.1
+ * @returns undefined if the service can reach no receiver: the run then polls for late results
  */
 export function webhookUrlOf(
   config: Config,

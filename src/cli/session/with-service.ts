@@ -4,8 +4,8 @@ import { createServiceClient, type ServiceClient } from '../../service/client.ts
 import { tell } from '../terminal/output.ts';
 
 /**
- * A client of the service for one command; without ENRICHMENT_BASE_URL, of the sandbox. Database and Temporal stay
- * closed.
+ * Runs `use` with a client of the service; without ENRICHMENT_BASE_URL, of the sandbox. Opens neither the database nor
+ * Temporal.
  */
 export async function withService<Result>(
   config: Config,

@@ -10,7 +10,7 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
   if (!process.stdin.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const unanswered = new AbortController();
-  // The end of the input alone settles nothing: the process would end without a message.
+  // At the end of the input, `question` never settles and the process would end without a message.
   terminal.once('close', () => unanswered.abort());
   signal?.addEventListener('abort', () => unanswered.abort());
   try {
@@ -24,7 +24,7 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
   }
 }
 
-/** For the end of a sentence: that nothing could be asked, if that is why a question has no answer. */
+/** The end of a sentence that explains a missing answer: without a terminal, the command could not ask. */
 export function noTerminal(answer: boolean | undefined): string {
   return answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
 }

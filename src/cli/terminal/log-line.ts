@@ -4,7 +4,7 @@ import { paint } from './style.ts';
 const line = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
 const failure = z.object({ message: z.string() });
 
-/** A line of the log as a person reads it: `12:03:44 warning: a call failed (attempt at-17, people 10)`. */
+/** Formats a line of the JSON log for a person: `12:03:44 warning: a call failed (attempt at-17, people 10)`. */
 export function describeLogLine(json: string): string {
   const { level, time, msg, ...fields } = line.parse(JSON.parse(json));
   const facts = Object.entries(fields).map(([name, value]) => `${wordsOf(name)} ${valueOf(value)}`.trim());
@@ -14,7 +14,7 @@ export function describeLogLine(json: string): string {
   return [paint('dim', time.slice(11, 19)), ...text].join(' ');
 }
 
-/** `attemptId` → `attempt`; an error says what it is by its message. */
+/** `attemptId` → `attempt`; empty for an error, whose message needs no name. */
 function wordsOf(name: string): string {
   if (name === 'err' || name === 'error') return '';
   return name

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Reads a flag that takes a whole number. Text that is none is refused: a typing error must not become the default.
+ * Makes the parser of a flag that takes a whole number. A mistyped number must not become the default.
  *
  * @throws InvalidArgumentError that commander shows with the name of the flag; exit code 2
  */
@@ -14,7 +14,7 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER):
   };
 }
 
-/** Reads a flag that takes a part of a whole: `0.82`. @throws InvalidArgumentError */
+/** Reads a flag that takes a share from 0 to 1, such as `0.82`. @throws InvalidArgumentError */
 export function share(text: string): number {
   const number = /^(?:\d+|\d*\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (number >= 0 && number <= 1) return number;

@@ -7,28 +7,28 @@ import { terminalWidth, wrapLines } from './wrap.ts';
 
 export { table } from './table.ts';
 
-/** The line that changes, as it stands on a terminal: it is cleared before other text, and drawn again below it. */
+/** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
 let changing: { readonly stream: NodeJS.WriteStream; readonly text: string } | undefined;
 let isObjectPrinted = false;
 let outputFailure: OutputProblem | undefined;
 
-/** Facts go to standard output. */
+/** Prints results to standard output. */
 export function print(text: string): void {
   write(process.stdout, `${wrapLines(text, terminalWidth(process.stdout))}\n`);
 }
 
 /**
- * One JSON value on a line of standard output, for programs.
+ * Prints one JSON value on one line of standard output, for programs.
  *
  * @typeParam Name of the output, whose schema the value must fit; without a name no value fits
  */
 export function printJson<Name extends OutputName = never>(value: OutputOf<Name>): void {
   isObjectPrinted = true;
-  // Control characters that JSON leaves as they are (those of Latin-1) become escapes of JSON.
+  // JSON does not escape the control characters of Latin-1; `visible` does.
   write(process.stdout, `${visible(JSON.stringify(value))}\n`);
 }
 
-/** Facts for a program where it asked for JSON, otherwise a text for a person. @typeParam Name of the output */
+/** Prints a result as JSON for a program, or as text for a person. @typeParam Name of the output */
 export function printFacts<Name extends OutputName = never>(
   isJson: boolean | undefined,
   facts: OutputOf<Name>,
@@ -38,12 +38,12 @@ export function printFacts<Name extends OutputName = never>(
   else print(text);
 }
 
-/** Progress, hints and errors go to standard error, so that facts can be piped. */
+/** Prints progress, hints and errors to standard error, so that results can be piped. */
 export function tell(text: string): void {
   write(process.stderr, `${wrapLines(text, terminalWidth(process.stderr))}\n`);
 }
 
-/** Writes text to a stream as a terminal may have it, above the line that changes. */
+/** Writes text to a stream, above the changing line, with control characters made visible. */
 export function write(stream: NodeJS.WriteStream, text: string): void {
   if (stream.isTTY) changing?.stream.write(clearedLine);
   stream.write(rendered(text, showsStyles(stream)));
@@ -52,22 +52,22 @@ export function write(stream: NodeJS.WriteStream, text: string): void {
 
 const clearedLine = '\u001b[G\u001b[K';
 
-/** Shows a line on a terminal in place of the one before, until it is ended. */
+/** Replaces the changing line on a terminal. */
 export function showChangingLine(text: string, stream: NodeJS.WriteStream = process.stderr): void {
   changing = { stream, text: rendered(visibleStyled(text, visibleInLine), showsStyles(stream)) };
   stream.write(clearedLine + changing.text);
 }
 
-/** Keeps the changing line on the terminal and ends it. */
+/** Keeps the changing line on the terminal; later text goes below it. */
 export function endChangingLine(): void {
   changing?.stream.write('\n');
   changing = undefined;
 }
 
 /**
- * Says what went wrong and what to do.
+ * Prints an error: what failed, where, what to do.
  *
- * @param isJson also as one JSON object on standard output, if the command has printed none
+ * @param isJson also print one JSON object to standard output, if the command has printed none
  * @returns the exit code
  */
 export function reportFailure(error: unknown, isJson: boolean): number {
@@ -83,7 +83,7 @@ export function reportFailure(error: unknown, isJson: boolean): number {
   return problem.exitCode;
 }
 
-/** Prints why there are no facts, where a command has printed none. */
+/** Prints an error as JSON, unless the command has printed its result. */
 export function printFailure(
   failure: Pick<Problem, 'type' | 'message' | 'where' | 'next'>,
   exitCode: number,
@@ -101,9 +101,9 @@ function unforeseen(error: unknown): Problem {
   );
 }
 
-/** Standard output takes no more. It is reported as soon as it is known, and not again. */
+/** Standard output cannot be written. Reported once, when it happens. */
 class OutputProblem extends Problem {
-  /** Of the system, such as ENOSPC. */
+  /** Error code of the system, such as ENOSPC. */
   readonly code: string;
 
   constructor(code: string) {
@@ -115,7 +115,7 @@ class OutputProblem extends Problem {
 }
 
 /**
- * Makes a full disk behind standard output an error of one sentence, with exit code 1. A reader who has read enough
+ * Reports a full disk behind standard output as an error, with exit code 1. A reader that closes the pipe early
  * (`enrich status | head -3`) is no error.
  */
 export function guardOutput(): void {
@@ -124,7 +124,7 @@ export function guardOutput(): void {
     outputFailure = new OutputProblem(code);
     tell(`${paint('red', 'error:')} ${outputFailure.explain()}`);
   });
-  // Without standard error there is no person to tell.
+  // A closed standard error leaves nowhere to report to.
   process.stderr.on('error', () => {});
   process.on('exit', () => {
     if (outputFailure) process.exitCode = outputFailure.exitCode;

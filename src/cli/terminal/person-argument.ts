@@ -1,7 +1,7 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
 
-/** How a person is named on the command line; for help texts. */
+/** Help text: how to identify a person on the command line. */
 export const waysToNamePerson =
   `WHO is an email address; the URL of a profile; person: and the service's id; an ` +
   'MD5 or ' +

@@ -4,9 +4,9 @@ import { tell } from './output.ts';
 const millisecondsBetween = 10_000;
 
 /**
- * For work of minutes: says at most every ten seconds how much is done.
+ * Makes a function that prints the progress of long work, at most every ten seconds.
  *
- * @param what is counted, such as `entries of the log`
+ * @param what unit of the count, such as `entries of the log`
  */
 export function progressReporter(what: string): (done: number) => void {
   let told = performance.now();

@@ -1,8 +1,8 @@
 import { visible } from '../../domain/text/visible.ts';
 
 /**
- * Each style stands in text as a character that no exchanged text holds, until it is written: foreign text is made
- * visible by then, and cannot bring a sequence of its own.
+ * Styled text has a Unicode noncharacter for each style until the text is written. By then `visible` has escaped the
+ * control characters of foreign text, so that foreign text cannot style the terminal.
  */
 const styles = {
   bold: ['\ufdd1', '1'],
@@ -21,17 +21,17 @@ const codes = new Map<string, string>([
   ...Object.values(styles).map(([mark, code]): [string, string] => [mark, code]),
 ]);
 
-/** Text in a style, where the stream that it is written to shows styles. Other control characters are made visible. */
+/** Styles a text for streams that show styles. Makes control characters visible. */
 export function paint(style: Style, text: string): string {
   return `${styles[style][0]}${visible(text)}${end}`;
 }
 
-/** How many columns a text takes, without its styles. */
+/** Width of a text in columns, without its styles. */
 export function widthOf(text: string): number {
   return text.replace(marks, '').length;
 }
 
-/** Makes text visible that may hold styles. */
+/** Makes control characters visible, and keeps the styles of `paint`. */
 export function visibleStyled(text: string, show: (text: string) => string = visible): string {
   return text
     .split(/([\ufdd0-\ufdd5])/)
@@ -40,15 +40,15 @@ export function visibleStyled(text: string, show: (text: string) => string = vis
 }
 
 /**
- * A text as it is written: control characters visible, styles as sequences or left out.
+ * Makes a text ready to write: control characters visible, styles as escape sequences or removed.
  *
- * @param shows the stream is a terminal that may be coloured
+ * @param shows whether the stream shows styles
  */
 export function rendered(text: string, shows: boolean): string {
   return visibleStyled(text).replace(marks, (mark) => (shows ? `\u001b[${codes.get(mark)!}m` : ''));
 }
 
-/** Colours are for terminals, and not where NO_COLOR is set. */
+/** Whether a stream shows styles: a terminal does, unless NO_COLOR is set. */
 export function showsStyles(stream: NodeJS.WriteStream): boolean {
   const { NO_COLOR: refused = '', TERM: terminal } = process.env;
   return stream.isTTY && refused === '' && terminal !== 'dumb';

@@ -5,15 +5,15 @@ import { terminalWidth, wrap } from './wrap.ts';
 
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = 2;
-/** Columns give way down to this many characters. */
+/** Columns shrink to this many characters at least. */
 const narrowest = 8;
 
 /**
- * Left-aligned columns, numbers and decimals in text right-aligned. Where the lines do not fit the terminal, the widest
- * cells are wrapped between words, and words that are still too long lose their middle.
+ * Formats a table: text aligned to the left, numbers to the right. If lines do not fit the terminal, wraps the widest
+ * cells between words, and words that are still too long lose their middle.
  *
  * @param rows texts, with `paint` in a style, and numbers
- * @param width columns that the lines may take
+ * @param width maximum length of a line, in characters
  */
 export function table(
   rows: readonly (readonly (string | number)[])[],
@@ -30,7 +30,7 @@ export function table(
     .join('\n');
 }
 
-/** The lines of a row: as many as its highest cell has. */
+/** The lines of a row, as many as its highest cell needs. */
 function linesOf(row: readonly string[], widths: readonly number[]): string[] {
   const wrapped = row.map((cell, column) => wrap(cell, widths[column]!));
   const height = Math.max(1, ...wrapped.map((lines) => lines.length));

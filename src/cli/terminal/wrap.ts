@@ -6,8 +6,8 @@ export function terminalWidth(stream: NodeJS.WriteStream): number {
 }
 
 /**
- * Breaks the lines of a text between words where they are too long. What continues a line is indented by two columns
- * more. A word that is too long, such as an address, stays whole, so that it can be copied.
+ * Breaks long lines of a text between words, and indents the continuation by two more columns. A long word, such as an
+ * address, stays whole, so that a person can copy it.
  */
 export function wrapLines(text: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY) return text;
@@ -24,7 +24,7 @@ export function wrapLines(text: string, width: number): string {
     .join('\n');
 }
 
-/** The lines of a text that is broken between words; words that are still too long lose their middle. */
+/** Breaks a text between words into lines of a width. Words that are too long lose their middle. */
 export function wrap(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
   return brokenLines(
@@ -44,7 +44,7 @@ function brokenLines(words: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** Both ends of a word tell most: of a path the folder and the name, of an id its kind and its own part. */
+/** Shortens a word in the middle: its ends identify it, such as the kind and the last part of an id. */
 function shortened(word: string, width: number): string {
   if (widthOf(word) <= width) return word;
   const head = Math.ceil((width - 1) / 2);

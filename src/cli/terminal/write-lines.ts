@@ -3,14 +3,14 @@ import { pipeline } from 'node:stream/promises';
 
 /**
  * Writes lines to standard output as fast as the reader takes them, so that memory does not grow with their number. A
- * reader that has had enough (`| head -3`) ends the writing without an error.
+ * reader that closes the pipe early (`| head -3`) ends the writing without an error.
  */
 export async function writeLines(lines: AsyncIterable<string>): Promise<void> {
-  await pipeline(Readable.from(withLineEnds(lines)), process.stdout, { end: false }).catch(unlessReadEnough);
+  await pipeline(Readable.from(withLineEnds(lines)), process.stdout, { end: false }).catch(ignoreClosedPipe);
 }
 
-/** Rethrows every error but that of a closed pipe. */
-export function unlessReadEnough(error: NodeJS.ErrnoException): void {
+/** Ignores a pipe that the reader closed, and rethrows every other error. */
+export function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 

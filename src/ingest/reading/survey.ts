@@ -66,7 +66,7 @@ export function changedExport(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,
     next:
-      'cancel this run (enrich cancel RUN) and give the command again with a file that no program writes to; ' +
+      'cancel this run (enrich cancel RUN) and run the command again with a file that no program writes to; ' +
       'nothing was paid',
     exitCode: exitCodes.failed,
   });

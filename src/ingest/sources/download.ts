@@ -119,7 +119,7 @@ function tooSlow(remote: RemoteExport, limits: DownloadLimits): Problem {
 function unreachable(remote: RemoteExport, error: unknown): Problem {
   return new Problem('export.unreachable', `the export cannot be fetched (${codeOf(error)})`, {
     where: remote.shown,
-    next: 'check the address and the connection, and give the command again; nothing was paid',
+    next: 'check the address and the connection, and run the command again; nothing was paid',
     cause: error,
   });
 }

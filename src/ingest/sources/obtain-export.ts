@@ -85,7 +85,7 @@ export async function findContent(
   if (!canBeFetchedAgain(parsed)) {
     throw new Problem('export.gone', 'the export cannot be fetched again from here', {
       where: shownAddress(parsed),
-      next: 'give the command again that began the run, with the same export; nothing was paid',
+      next: 'run the command again that began the run, with the same export; nothing was paid',
       exitCode: exitCodes.usage,
     });
   }

@@ -72,7 +72,7 @@ describe('the outlook of a schedule', () => {
     const told = await outlook({ file: 'b.csv' }, [0, 1, 2]);
     expect(told).toMatch(/would find now: \S+b\.csv, with \d+ people to ask for/);
     expect(told).toMatch(
-      /note: nightly: the plan of b\.csv takes about 2h .* only 1h 0m to the next time: it overruns/,
+      /note: nightly: the plan of b\.csv takes about 2h .* the next time comes after 1h 0m: it overruns/,
     );
   });
 

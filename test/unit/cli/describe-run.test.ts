@@ -68,7 +68,7 @@ it('the approval of a plan names its worst case, and of a plan without calls tha
     'spend up to 300 credits?',
   );
   const free = { ...plan, people: 0, calls: 0, credits: { minimum: '0', expected: '0', worstCase: '0' } };
-  expect(approvalQuestion(free)).toBe('carry out this plan? It makes no call and costs nothing');
+  expect(approvalQuestion(free)).toBe('run this plan? It makes no call and costs nothing');
 });
 
 const facts: RunFacts = {

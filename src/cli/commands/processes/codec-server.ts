@@ -15,9 +15,9 @@ export function codecServerCommand(): Command {
     .addHelpText(
       'after',
       `
-In the Temporal UI, set its address as the codec server (the glasses at the upper right); for the temporal command,
-use --codec-endpoint. It decrypts every request, so it listens only on this machine by default. For other machines,
-put a proxy with TLS and a login in front of it, or set CODEC_SERVER_TOKEN, which clients send as a bearer token.
+In the Temporal UI, set the server's address as the codec server (the glasses at the upper right). For the temporal
+command, use --codec-endpoint. The server decrypts every request, so it listens only on this machine by default. For
+other machines, put a proxy with TLS and a login in front of it, or set CODEC_SERVER_TOKEN, the clients' bearer token.
 
 Examples:
   enrich codec-server --ui-origin http://127.0.0.1:8233
@@ -29,7 +29,7 @@ Examples:
         CODEC_SERVER_UI_ORIGINS: options.uiOrigin,
       });
       if (temporalCodec === undefined) {
-        throw new Problem('setting.missing', 'there are no keys: payloads are not encrypted', {
+        throw new Problem('setting.missing', 'no keys are set: payloads are not encrypted', {
           where: 'TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE',
           next: 'set the keys that the workers have',
           exitCode: exitCodes.usage,
@@ -45,7 +45,7 @@ Examples:
         if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
         throw new Problem('port.taken', `port ${listen.port} is taken`, {
           where: 'CODEC_SERVER_LISTEN',
-          next: 'end the program that holds it, or set another port',
+          next: 'end the program that uses it, or set another port',
         });
       });
       tell(`codec server on http://${endpoint.host}:${endpoint.port}; stop it with Ctrl-C or SIGTERM`);

@@ -28,7 +28,7 @@ export function demoCommand(): Command {
     .description('Enrich an invented export from the sandbox, at no cost.')
     .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
-    .option('--json', 'facts as one JSON object on the last line of standard output')
+    .option('--json', 'result as one JSON object on the last line of standard output')
     .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number; json?: boolean }) => {
       // The sandbox delivers phones within seconds, so a minute is enough.
@@ -64,17 +64,15 @@ export function demoCommand(): Command {
     });
 }
 
-/**
- * Workers of a Temporal server ask the service of their own settings, and are billed for the demo's invented people.
- */
+/** Workers of a Temporal server call the service in their settings, which would bill the demo's invented people. */
 function refuseOtherWorkers({ temporalAddress }: Config): void {
   if (temporalAddress === undefined) return;
   throw new Problem(
     'demo.other-workers',
-    'the demo would be carried out by the workers of a Temporal server',
+    'workers of a Temporal server would run the demo, against the service in their settings',
     {
       where: 'TEMPORAL_ADDRESS',
-      next: 'give it on a machine where neither TEMPORAL_ADDRESS nor DATABASE_URL is set: there it costs nothing',
+      next: 'run the demo where neither TEMPORAL_ADDRESS nor DATABASE_URL is set: there it costs nothing',
       exitCode: exitCodes.usage,
     },
   );
@@ -86,7 +84,7 @@ async function writeSample(config: Config, people: number, seed: number): Promis
   if (existsSync(file)) return file;
   try {
     makeFolder(folder);
-    // Under another name until it is whole: a killed demo leaves no half a file behind.
+    // The file gets its name when it is complete: a killed demo leaves no partial file under that name.
     await pipeline(Readable.from(sampleExport({ people, seed })), createWriteStream(`${file}.part`));
     await rename(`${file}.part`, file);
   } catch (error) {
@@ -95,7 +93,7 @@ async function writeSample(config: Config, people: number, seed: number): Promis
   return file;
 }
 
-/** A few rows of the warehouse table, and the statement that they come from. */
+/** Prints a few contacts of the warehouse, with the statement that selects them. */
 async function showContacts(session: Session, runId: string): Promise<void> {
   const { source } = await getRun(session.warehouse, runId);
   const statement = `select contact_id, first_name, last_name, title, organization_name, email, phone
@@ -108,7 +106,7 @@ async function showContacts(session: Session, runId: string): Promise<void> {
   print('');
 }
 
-/** Writes the contacts as the CRM of the export imports them. */
+/** Writes import files for the CRM of the export. */
 async function writeImport({ warehouse, config }: Session): Promise<string> {
   const folder = join(config.embedded.dataDirectory, 'demo', 'hubspot-import');
   const { parts, contacts } = await exportForCrm(warehouse, {

@@ -3,15 +3,15 @@ import { exitCodes } from '../../../domain/problem.ts';
 import { examine } from '../../doctor/doctor-checks.ts';
 import type { Finding } from '../../doctor/finding.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
-import { settingsThatAreRight, withSettings } from '../../session/settings-flags.ts';
+import { settingsWithoutWrong, withSettings } from '../../session/settings-flags.ts';
 
-const marks = { ok: 'ok', attention: 'look', broken: 'BROKEN' } as const;
+const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;
 
 /** `enrich doctor` */
 export function doctorCommand(): Command {
   return withSettings(new Command('doctor'))
     .description(
-      'Check the set-up: what is used, what is missing and how to get it. Starts and spends nothing.',
+      'Check the set-up: components in use, what is missing and how to get it. Starts and spends nothing.',
     )
     .option('--json', 'one JSON object')
     .addHelpText(
@@ -24,7 +24,7 @@ Examples:
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`,
     )
     .action(async (options: Record<string, unknown>) => {
-      const { config, wrong } = settingsThatAreRight(options);
+      const { config, wrong } = settingsWithoutWrong(options);
       const findings = await examine(config, wrong);
       const state = worst(findings);
       if (options['json'] === true) printJson<'doctor'>({ state, findings });

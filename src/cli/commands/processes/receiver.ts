@@ -13,9 +13,9 @@ export function receiverCommand(): Command {
     .addHelpText(
       'after',
       `
-The service calls it at WEBHOOK_PUBLIC_URL, which must be https: put a reverse proxy with a certificate in front of it
-that forwards /webhooks/. GET /healthz shows that it is alive, GET /readyz that it can store deliveries. SIGTERM drains
-it. A delivery answered with 2xx is stored; runs apply it from the inbox (enrich inbox).
+The service calls the receiver at WEBHOOK_PUBLIC_URL, which must be https: put a reverse proxy with a certificate in
+front of it that forwards /webhooks/. GET /healthz shows that the receiver is alive, GET /readyz that it can store
+deliveries. SIGTERM drains it. A delivery answered with 2xx is stored; runs apply it from the inbox (enrich inbox).
 
 Example:
   WEBHOOK_PUBLIC_URL=https://enrich.example.com WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver`,

@@ -51,7 +51,12 @@ export function sandboxCommand(): Command {
     .option('--token-calls <n>', 'calls until an access token expires', wholeNumber(1))
     .option('--token-seconds <n>', 'seconds until an access token expires', wholeNumber(1))
     .option('--rate-limits <limits>', 'fixed windows per endpoint, or unlimited', rateLimits, '600/hour')
-    .option('--match-rate <share>', 'share of other people whom the sandbox knows', share, 0.82)
+    .option(
+      '--match-rate <share>',
+      'share of people outside its own population whom the sandbox knows',
+      share,
+      0.82,
+    )
     .option('--people <n>', 'people in the sandbox’s own population', wholeNumber(1), 100_000)
     .option('--person-bytes <n>', 'bytes of JSON a person, about', wholeNumber(0), 6_000)
     .option('--latency <ms>', 'milliseconds an answer takes', wholeNumber(0), 40)
@@ -128,7 +133,7 @@ function portOption(): Option {
   const option = new Option('--port <n>', 'port on 127.0.0.1 (0: a free one)')
     .default(8650)
     .argParser(wholeNumber(0, 65_535));
-  // An empty variable means "not set", here as everywhere; commander would read it.
+  // An empty variable means "not set", as for all settings; commander would parse the empty text.
   return process.env['SANDBOX_PORT'] ? option.env('SANDBOX_PORT') : option;
 }
 
@@ -139,14 +144,14 @@ function time(text: string): number {
   return milliseconds;
 }
 
-/** A clock that is set to a time now, and runs. */
+/** A clock that shows `start` now and runs on. @param start milliseconds since 1970; undefined: the real time */
 function clockFrom(start: number | undefined): () => number {
   if (start === undefined) return Date.now;
   const ahead = start - Date.now();
   return () => Date.now() + ahead;
 }
 
-/** Refused here and not where the sandbox starts: commander names the flag. */
+/** Checks limits before the sandbox starts, so that commander's error names the flag. */
 function rateLimits(text: string): string {
   try {
     parseWindowLimits(text);
@@ -163,7 +168,7 @@ function isTaken(error: unknown): boolean {
 function portTaken(port: number, cause: unknown): Problem {
   return new Problem('port.taken', `port ${port} is taken: the sandbox cannot listen on it`, {
     where: '--port (SANDBOX_PORT)',
-    next: 'end the program that holds it, or give another port; --port 0 takes a free one',
+    next: 'end the program that uses it, or choose another port; --port 0 takes a free one',
     exitCode: exitCodes.usage,
     cause,
   });
@@ -178,7 +183,7 @@ async function readScenario(file: string): Promise<Scenario> {
   const refuse = (what: string, cause?: unknown): never => {
     throw new Problem('scenario.invalid', what, {
       where: file,
-      next: 'correct the file; docs/sandbox.md lists what a rule can say',
+      next: 'correct the file; docs/sandbox.md describes rules',
       exitCode: exitCodes.usage,
       cause,
     });

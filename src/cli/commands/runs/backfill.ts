@@ -15,7 +15,7 @@ No person is asked for by two runs at once.
 
 An interrupted backfill continues where it stopped: run the same command again, or enrich resume RUN. To run it on
 workers of a server, and to end the command without ending the run, set TEMPORAL_ADDRESS.
-To repeat the nights that a schedule has missed: enrich schedule backfill NAME.
+To run the missed times of a schedule: enrich schedule backfill NAME.
 
 Examples:
   enrich plan everybody.csv                     price and duration; spends nothing

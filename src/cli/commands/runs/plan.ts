@@ -11,14 +11,14 @@ import { withSettings } from '../../session/settings-flags.ts';
 /** `enrich plan FILE` */
 export function planCommand(): Command {
   return withRunOptions(withSettings(new Command('plan')))
-    .description('Show what a run of this export would ask for, cost and take. Spends nothing.')
+    .description('Show the people, price and duration of a run of this export. Spends nothing.')
     .addHelpText(
       'after',
       `
 Examples:
   enrich plan contacts.csv
   enrich plan --query "select id, email, first_name, last_name from crm.contacts where stage = 'lead' order by id"
-  enrich run contacts.csv --plan HASH --yes      runs exactly the plan that was printed`,
+  enrich run contacts.csv --plan HASH --yes      runs only the printed plan`,
     )
     .action(async (file: string | undefined, options: RunFlags) => {
       const config = settingsOfRun(options);

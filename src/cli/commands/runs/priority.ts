@@ -26,8 +26,8 @@ export function priorityCommand(): Command {
       await withSession(config, { temporal: server, service: false }, async (session) => {
         const run = await runToSteer(session.warehouse, runId, 'unfinished');
         requireUnfinished(run);
-        // Workers order their calls by what the database says. A server orders the tasks of all workers as well; the
-        // embedded one has a single worker, which this command must not start.
+        // Workers order calls by the priority in the database. A Temporal server also orders tasks, so its workflow
+        // gets an update. The embedded server has one worker, which this command must not start for an update.
         await setRunPriority(session.warehouse, run.runId, priority);
         if (server) await sendUpdate(session, run.runId, 'changePriority', [priority]);
         const before = run.options.priority;

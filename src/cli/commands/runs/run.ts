@@ -39,7 +39,7 @@ The same command again continues the unfinished run of the file.
 Examples:
   enrich run contacts.csv
   enrich run contacts.csv --yes --json --max-credits 500 > run.json
-  enrich run contacts.csv --plan 3f9c2a…        only if the plan is still that one
+  enrich run contacts.csv --plan 3f9c2a…        only if the plan has this hash
   enrich run contacts.csv --pilot 200 --min-match-rate 40% --max-cost-per-email 3
   enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
   enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
@@ -69,9 +69,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
           options.rateLimits !== undefined &&
           (config.temporalAddress !== undefined || isCommandPresent(config))
         )
-          tell(
-            'note: workers that run already keep their own RATE_LIMITS; the plan shows the limit that holds',
-          );
+          tell('note: running workers keep their own RATE_LIMITS; the plan shows the limit that applies');
         const asks = options.yes !== true;
         if (asks && !process.stdin.isTTY) {
           await withWarehouse(config, async (session) => {
@@ -111,7 +109,7 @@ export async function enrichExport(
   if (found && isStoppedByQualityGate(run))
     return continueIfApproved(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
-  // A run that was left before it was approved to, whatever it was at, is asked for again.
+  // An unfinished run without approval asks again, whatever its status.
   const approved = !asks || run.isApproved;
   const handle =
     found && run.planHash !== null && (approved || run.status === 'paused')
@@ -133,20 +131,16 @@ export async function enrichExport(
   return continueIfApproved(session, facts, asks);
 }
 
-/** @throws Problem `plan.changed` if the found run has another plan than the one that the command names */
+/** @throws Problem `plan.changed` if the unfinished run has another plan than `--plan` names */
 function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
   if (planHash === null || expected === null || planHash === expected) return;
-  throw new Problem(
-    'plan.changed',
-    `an unfinished run of this export has the plan ${planHash}, and not ${expected}`,
-    {
-      where: runId,
-      next:
-        `enrich resume ${runId} continues with its own plan; or enrich cancel ${runId} abandons it: then ` +
-        'give the command again',
-      exitCode: exitCodes.usage,
-    },
-  );
+  throw new Problem('plan.changed', `an unfinished run of this export has another plan: ${planHash}`, {
+    where: runId,
+    next:
+      `enrich resume ${runId} continues with that plan; or enrich cancel ${runId} ends the run, then run the ` +
+      'command again',
+    exitCode: exitCodes.usage,
+  });
 }
 
 /** Stages the export that this command has fetched: the workers need neither the file nor the credentials. */
@@ -172,7 +166,7 @@ async function approve(
   runId: string,
   handle: Awaited<ReturnType<typeof startRunWorkflow>>,
 ): Promise<boolean> {
-  // A worker is running: the signal must not stop its servers.
+  // The signal must not stop the servers that this command's worker uses.
   const interrupted = new AbortController();
   const leave = onInterruption((_signal, exitCode, repeated) => {
     if (repeated) process.exit(exitCode);
@@ -200,7 +194,7 @@ async function approve(
 function notApproved(runId: string): Problem {
   return new Problem('run.not-approved', 'the plan was not approved; nothing was spent', {
     where: runId,
-    next: `give the same command again to approve; enrich cancel ${runId} ends the run`,
+    next: `run the same command again to approve; enrich cancel ${runId} ends the run`,
     exitCode: exitCodes.needsPerson,
   });
 }

@@ -129,14 +129,14 @@ function triggerCommand(): Command {
         await tellWhatRunsSchedules(session);
         const { info, state } = known.description;
         const waits = info.runningActions.length > 0;
-        const begins = waits ? ', and begins when the time before has ended' : '';
+        const begins = waits ? ', and begins when the previous time has ended' : '';
         const stays = state.paused
-          ? `\n${name} stays paused, and begins no other run: enrich schedule resume ${name}`
+          ? `\n${name} stays paused; to let it fire again: enrich schedule resume ${name}`
           : '';
         printFacts<'schedule-trigger'>(
           options.json,
           { name, triggered: true, waits, paused: state.paused },
-          `triggered${begins}; enrich schedule show ${name} says what becomes of it${stays}`,
+          `triggered${begins}; watch it with: enrich schedule show ${name}${stays}`,
         );
       });
     });
@@ -150,12 +150,12 @@ function backfillCommand(): Command {
       '--from <time>',
       'a date in the time zone of the schedule, or a time such as 2026-11-21T02:00:00Z',
     )
-    .requiredOption('--to <time>', 'the same; a date counts with its whole day, as far as it has come')
+    .requiredOption('--to <time>', 'the same; a date includes its whole day, up to now')
     .option(...jsonOption)
     .addHelpText(
       'after',
       `
-Each run has its own missed time: {date} in the path of the export is the missed date. With --newest or a fixed file,
+In the path of the export, {date} becomes the date of the missed time. With --newest or a fixed file,
 every run reads today's file and asks only for people who are not fresh.
 
 Example:
@@ -166,7 +166,7 @@ Example:
         const { timezone } = (await getSchedule(client, name)).definition;
         const from = timeOf('--from', options.from, timezone, 0);
         const to = timeOf('--to', options.to, timezone, 1);
-        if (from >= to) throw wrongTime('--to', options.to, 'it has to be after --from');
+        if (from >= to) throw wrongTime('--to', options.to, 'write a time after --from');
         const missed = await missedTimes(client, name, { from, to, now: new Date() });
         await backfillSchedule(client, name, missed);
         await tellWhatRunsSchedules(session);
@@ -175,8 +175,8 @@ Example:
         printFacts<'schedule-backfill'>(
           options.json,
           { name, times: times.map((time) => time.toISOString()) },
-          `${counted(times.length, 'time')} made up for, one after another: ${range}; enrich schedule show ` +
-            `${name} says how far it is`,
+          `${counted(times.length, 'missed time')} will run, one after another: ${range}; watch them with: ` +
+            `enrich schedule show ${name}`,
         );
       });
     });
@@ -191,8 +191,8 @@ function deleteCommand(): Command {
     .addHelpText(
       'after',
       `
-On a terminal, the command asks whether to cancel them. Cancelled runs keep what is paid for.
-A time that has begun no run yet, because it waits for a worker, is always cancelled.
+On a terminal, the command asks whether to cancel runs in progress. Cancelled runs keep paid results.
+A scheduled time that still waits for a worker, and has no run yet, is always cancelled.
 
 Examples:
   enrich schedule delete nightly
@@ -225,7 +225,7 @@ async function agreesToCancel(running: readonly string[], { json }: JsonFlag): P
   return agrees(`${running.join(', ')} has not ended: cancel it too?`);
 }
 
-/** @param daysOn what a date without a time stands for: the beginning of its day (0), or of the day after (1) */
+/** @param daysOn a date without a time means the beginning of its day (0), or of the following day (1) */
 function timeOf(flag: string, text: string, timezone: string, daysOn: 0 | 1): Date {
   if (isDate(text)) {
     const day = new Date(Date.parse(text) + daysOn * 86_400_000);

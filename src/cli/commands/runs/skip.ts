@@ -11,7 +11,7 @@ import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { requireUnfinished, sendUpdate } from '../../run/steer-run.ts';
 
-/** Beyond the longest call: by then its worker has recorded it, or is gone. */
+/** Time after CALL_TIMEOUT in which a worker records a call. A worker that takes longer has died. */
 const slackSeconds = 30;
 
 interface SkipOptions {
@@ -66,11 +66,11 @@ async function skipHere(
   { warehouse, config }: Session,
   request: { runId: string; page: number; reason: string },
 ): Promise<{ people: number }> {
-  const patience = AbortSignal.timeout((config.service.callTimeoutSeconds + slackSeconds) * 1_000);
+  const timeout = AbortSignal.timeout((config.service.callTimeoutSeconds + slackSeconds) * 1_000);
   try {
-    return await skipPageAfterCalls(warehouse, request, patience);
+    return await skipPageAfterCalls(warehouse, request, timeout);
   } catch (error) {
-    if (!patience.aborted) throw error;
+    if (!timeout.aborted) throw error;
     throw new Problem('page.in-flight', `page ${request.page} has calls in flight or calls left open`, {
       where: request.runId,
       next: `enrich resume ${request.runId} records them or marks them unknown; then skip the page again`,

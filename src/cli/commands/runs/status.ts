@@ -31,13 +31,13 @@ export function statusCommand(): Command {
     .addHelpText('after', '\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
       const config = settingsOf(options);
-      // A link is of use only while the UI is there: no server is started for it.
+      // The command prints a link to a UI that runs already, and starts no server for it.
       const needs = { temporal: runId !== undefined && hasUi(config), service: false };
       await withSession(config, needs, async (session) => {
         const { warehouse } = session;
         const factsOf = async (id: string): Promise<RunFacts> =>
           withPresentReason(session, await readRunFacts(warehouse, id));
-        // A hint, and no fact of the run: beside --json it goes to standard error.
+        // Hints are for a person: with --json they go to standard error.
         const hint = options.json === true ? tell : print;
         if (runId !== undefined) {
           const facts = await factsOf(runId);

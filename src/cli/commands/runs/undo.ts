@@ -74,14 +74,18 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
   const forgets = options.forget === true && lookups > 0;
   if (isDone && !forgets) {
-    show(reverts ? '  it is not undone: nothing was changed' : '  it is undone already: nothing was changed');
+    show(
+      reverts
+        ? '  the run is not undone: nothing was changed'
+        : '  the run is undone already: nothing was changed',
+    );
     return answer(!reverts, figures, 0);
   }
   if (options.yes !== true) {
     show(describe(figures, reverts, forgets ? lookups : undefined));
     if (!reverts)
       sayWhatStays(facts.credits.settled, facts.late_results.awaited + facts.late_results.expired);
-    const question = reverts ? 'take the undo of this run back?' : 'undo this run?';
+    const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
     const approved = options.json === true ? undefined : await agrees(question);
     if (approved !== true) {
       answer(run.undone !== null, figures, 0);
@@ -122,7 +126,7 @@ function requireEnded(run: RunRecord): void {
     `run ${run.runId} has not ended: it is ${run.status.replaceAll('_', ' ')}`,
     {
       where: run.runId,
-      next: `enrich cancel ${run.runId}, and then undo it; or wait for its end`,
+      next: `enrich cancel ${run.runId}, then undo the run; or wait until it has ended`,
       exitCode: exitCodes.usage,
     },
   );
@@ -146,7 +150,7 @@ function describe(figures: UndoFigures, reverts: boolean, forgotten?: number): s
 }
 
 function sayWhatStays(settled: string, callsAwaited: number): void {
-  tell(`${counted(settled, 'credit')} that it settled ${nounFor(settled, 'is', 'are')} not given back`);
+  tell(`${counted(settled, 'settled credit')} ${nounFor(settled, 'is', 'are')} not refunded`);
   if (callsAwaited > 0)
     tell(
       `late results of ${counted(callsAwaited, 'call')} may still come: they are stored and paid for, and ` +

@@ -12,8 +12,8 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** In these states the worst case of an attempt stays reserved in its budgets. */
-const holds: readonly string[] = ['admitted', 'awaiting', 'unknown'];
+/** In these states, an attempt's worst case stays reserved in its budgets. */
+const reservingStatuses: readonly string[] = ['admitted', 'awaiting', 'unknown'];
 
 /** `enrich attempts list|show|release|retry` */
 export function attemptsCommand(): Command {
@@ -65,12 +65,12 @@ function listCommand(): Command {
     });
 }
 
-/** Reasons are below the table, once each: beside the ids they would leave no width for either. */
+/** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
 function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): string {
   const rows = attempts.map((attempt) => [
     attempt.attempt_id,
     ...(all ? [attempt.status, attempt.credits_settled ?? '-'] : []),
-    holds.includes(attempt.status) ? attempt.credits_reserved : '-',
+    reservingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
     attempt.people,
     attempt.admitted_at.toISOString().slice(0, 16).replace('T', ' '),
   ]);
@@ -84,7 +84,7 @@ function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): stri
 
 function showCommand(): Command {
   return withSettings(new Command('show'))
-    .description('Show a call with the rows that it asked for.')
+    .description('Show a call with its rows.')
     .argument('<attempt>', 'id of a call, as list shows it')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
@@ -130,7 +130,7 @@ Examples:
         const done =
           attempt.http_status === null
             ? texts.done
-            : 'settled; its answer stays, its late results are not waited for any more, and are applied if they come';
+            : 'settled; its answer stays; its late results are no longer awaited, and are applied if they come';
         if (options.json !== true) print(`${attemptId}: ${done}`);
         decided.push(await findAttempt(warehouse, attemptId));
       }

@@ -14,10 +14,10 @@ import { print, printJson, table } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** Names of the limits that every period of a kind begins with. */
+/** Names of default budgets: the limits of every new day and month. */
 const everyPeriod = periodNames.map((period): string => `every-${period}`);
 
-/** So many of the newest days, months and runs are shown. */
+/** Maximum number of days, of months and of runs that `show` lists. */
 const shownOfEach = 10;
 
 /** `enrich budget show|set|history` */
@@ -63,7 +63,7 @@ Example:
           ]),
         );
         for (const { period, limit } of await readDefaultBudgets(warehouse.database))
-          print(`  every ${period} that begins: ${formatLimit(limit)} (by command)`);
+          print(`  every new ${period}: ${formatLimit(limit)} (set by command)`);
       });
     });
 }
@@ -73,7 +73,7 @@ function historyCommand(): Command {
     .description('Show changes of limits, the newest first.')
     .argument('[budget]', `changes of this budget: ${budgetNameForms}, ${everyPeriod.join(', ')}`)
     .option('--json', 'one JSON array')
-    .option('--limit <n>', 'most changes to show', wholeNumber(1, 10_000), 50)
+    .option('--limit <n>', 'maximum number of changes', wholeNumber(1, 10_000), 50)
     .addHelpText('after', '\nExample:\n  enrich budget history day')
     .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {

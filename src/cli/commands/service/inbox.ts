@@ -22,7 +22,7 @@ import { withClient } from '../../session/with-service.ts';
 /** `enrich inbox list|show|replay|sweep` */
 export function inboxCommand(): Command {
   return new Command('inbox')
-    .description('Show and apply what webhooks delivered and polls fetched.')
+    .description('Show and apply deliveries, from webhooks and from polls.')
     .addCommand(listCommand())
     .addCommand(showCommand())
     .addCommand(replayCommand())
@@ -76,7 +76,7 @@ function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('Show a delivery.')
     .argument('<delivery>')
-    .option('--body', 'only the body as it came, with personal data')
+    .option('--body', 'only the original body, with personal data')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
     .action(async (deliveryId: string, options: { body?: boolean } & JsonFlag) => {
@@ -121,8 +121,8 @@ function sweepCommand(): Command {
     .addHelpText(
       'after',
       `
-Workers do this every five minutes, by the Temporal schedule enrichment-late-results. Their polls pause up to an hour;
-this command polls at once.
+Workers do this every five minutes, by the Temporal schedule enrichment-late-results. They wait up to an hour between
+two polls of a call; this command polls at once.
 
 Example:
   enrich inbox sweep`,
@@ -149,7 +149,7 @@ Example:
             options.json,
             { polled: polls, applied },
             applied === 0
-              ? 'nothing was left to apply of runs that have ended'
+              ? 'ended runs have no late results left to apply'
               : `applied ${counted(applied, 'delivery', 'deliveries')}`,
           );
         }),

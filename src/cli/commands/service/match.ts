@@ -20,7 +20,7 @@ import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withClient } from '../../session/with-service.ts';
 
-/** What can be said of a person, by the name of the option: read as the same column of an export would be. */
+/** The options that identify a person. Each is parsed like the same column of an export. */
 const fields = {
   email: { identity: 'email', parse: parseEmail, describe: 'email address' },
   hashedEmail: { identity: 'hashedEmail', parse: parseHashedEmail, describe: 'MD5 or SHA-256 of the email' },
@@ -117,7 +117,7 @@ function readIdentity(options: MatchOptions): Identity {
 
 function printAnswer(answer: MatchAnswer, json: boolean): void {
   if (json) {
-    // On one line, as every output: text in JSON has no line end.
+    // Every output is one line. Within JSON strings, line ends are escaped, so those that are left are formatting.
     write(
       process.stdout,
       `${visible(

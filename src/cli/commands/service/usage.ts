@@ -56,7 +56,7 @@ export function usageCommand(): Command {
     });
 }
 
-/** Asks for a statement now, so that the newest figures are compared, and prints all credit cycles. */
+/** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
 async function reconcile(config: Config, asJson: boolean): Promise<void> {
   await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack, log }) => {
     const service = serviceName(config);
@@ -77,7 +77,7 @@ function isNotOffered(error: unknown): error is ServiceFailure {
   return error instanceof ServiceFailure && (error.type === 'not-found' || error.type === 'forbidden');
 }
 
-/** The general advice for these failures is about runs that they have paused, and does not fit here. */
+/** These failures have advice for paused runs, which does not fit here. */
 function notOffered(failure: ServiceFailure, service: { baseUrl: string; sandbox: boolean }): Problem {
   const status = `HTTP ${failure.httpStatus ?? ''}`;
   const [what, next] =

@@ -27,7 +27,7 @@ export function whoamiCommand(): Command {
             table(
               Object.entries(facts).map(([name, value]) => [
                 name.replace('_', ' '),
-                String(value ?? 'not said'),
+                String(value ?? 'unknown'),
               ]),
             ),
           );

@@ -37,7 +37,7 @@ The person is found by every identifier in the warehouse: rows and contacts that
 Contacts, phones, data in rows of exports, bodies of answers and deliveries, and the lookup history are removed.
 Numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that no
 export and no late delivery restores the data. A call in flight is paid for, and its answer is dropped.
-An identifier that the warehouse does not have is put on the list as well: the command says so and exits with 0.
+An identifier that the warehouse does not have goes on the list as well: the command says so and exits with 0.
 Exports that you keep, the CRM, and backups are not changed (docs/privacy.md).
 
 Examples:
@@ -81,13 +81,13 @@ Examples:
     });
 }
 
-/** @throws Problem if the parameters name no person, several people, or no CRM record */
+/** @throws Problem if the arguments name no person or several people */
 function personOf(
   who: string | undefined,
   contact: string | undefined,
 ): (warehouse: Warehouse) => Promise<string[]> {
   if ((who === undefined) === (contact === undefined)) {
-    throw new Problem('person.unclear', 'it is not said whom to erase, or twice', {
+    throw new Problem('person.unclear', 'the command needs exactly one person', {
       where: 'enrich erase',
       next: 'name one person, or one record of the CRM with --contact',
       exitCode: exitCodes.usage,
@@ -112,10 +112,7 @@ function personOf(
   return () => Promise.resolve([key]);
 }
 
-/**
- * @throws Problem `person.unclear` where the record was about several people; `contact.unknown` where nothing is known
- *   of the record; then there is no name to put on the list either
- */
+/** @throws Problem `person.unclear` for a record of several people; `contact.unknown` for an unknown record */
 async function keysOfContact(warehouse: Warehouse, contact: string): Promise<string[]> {
   const [, source = '', contactId = ''] = /^([^/]+)\/(.+)$/.exec(contact) ?? [];
   const keys = await keysOfRecord(warehouse.database, { source, contactId });
@@ -126,7 +123,7 @@ async function keysOfContact(warehouse: Warehouse, contact: string): Promise<str
       exitCode: exitCodes.usage,
     });
   if (keys.length > 0) return keys;
-  throw new Problem('contact.unknown', 'nothing is known of this record', {
+  throw new Problem('contact.unknown', 'the warehouse does not know this record', {
     where: '--contact',
     next: 'write it as source/id, such as hubspot/4711; or name the person by an address or a profile',
     exitCode: exitCodes.usage,
@@ -146,6 +143,6 @@ function describe(figures: ErasureFigures, heading: string): string {
     ['rows of exports', figures.rows],
     ['bodies of answers', figures.answers],
     ['bodies of deliveries', figures.deliveries],
-    ['names by which it is remembered that they were asked for', figures.remembered],
+    ['keys of the lookup history', figures.remembered],
   ]);
 }

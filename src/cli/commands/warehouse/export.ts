@@ -18,7 +18,7 @@ import { getRun } from '../../../runs/runs.ts';
 import { writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
 import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import { printJson, tell } from '../../terminal/output.ts';
-import { unlessReadEnough } from '../../terminal/write-lines.ts';
+import { ignoreClosedPipe } from '../../terminal/write-lines.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
@@ -67,8 +67,8 @@ export function exportCommand(): Command {
 Every table has the rows that belong to the chosen contacts. Suppressed people are left out. Columns of every table:
 docs/exporting.md. contact_id is the record's id in the CRM.
 
-In CSV, a cell that a spreadsheet would calculate (it begins with =, +, - or @) gets a leading apostrophe, except phone
-numbers. The other formats and import files have none. Times are in UTC.
+In CSV, a cell that a spreadsheet would read as a formula (it begins with =, +, - or @) gets a leading apostrophe. Phone
+numbers, the other formats and import files get none. Times are in UTC.
 
 Policies of --for: fill (default: write only if the CRM's cell was blank), overwrite-older, overwrite-if-verified,
 never (default for email).
@@ -97,7 +97,7 @@ Examples:
 function refusePoliciesWithoutImporter(options: ExportFlags): void {
   const flag = (['policies', 'policy'] as const).find((name) => options[name] !== undefined);
   if (flag === undefined || options.for !== undefined) return;
-  throw new Problem('setting.invalid', 'policies hold for the files of an importer', {
+  throw new Problem('setting.invalid', 'policies apply only to files for an importer', {
     where: `--${flag}`,
     next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --${flag} out`,
     exitCode: exitCodes.usage,
@@ -115,7 +115,7 @@ async function writeTable(
   const format = options.format ?? formatOf(output);
   if (output === undefined) refuseStandardOutput(options, format);
   const select = options.select?.split(',').map((name) => name.trim());
-  // Noted first: a change that is made meanwhile comes again with the next export.
+  // Read before the rows: the next export then includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
@@ -128,7 +128,7 @@ async function writeTable(
 }
 
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
-  if (output === undefined) return pipeline(bytes, process.stdout, { end: false }).catch(unlessReadEnough);
+  if (output === undefined) return pipeline(bytes, process.stdout, { end: false }).catch(ignoreClosedPipe);
   const address = /^s3:/i.test(output) ? parseAddress(output, '.') : undefined;
   return address?.kind === 's3' ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
 }
@@ -139,7 +139,7 @@ function formatOf(output: string | undefined): ExportFormatName {
     .toLowerCase();
   if (ending === 'ndjson') return 'jsonl';
   if (['xlsx', 'xls', 'ods'].includes(ending))
-    throw new Problem('setting.invalid', 'no workbook of a spreadsheet can be written', {
+    throw new Problem('setting.invalid', 'enrich export writes no spreadsheet workbooks', {
       where: `--output ${output}`,
       next: 'name a file that ends in .csv; spreadsheets open it',
       exitCode: exitCodes.usage,
@@ -152,7 +152,7 @@ function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): 
     json === true
       ? ['--json', 'the rows themselves go to standard output']
       : format === 'parquet' && process.stdout.isTTY
-        ? ['--format', 'Parquet is no text that a terminal can show']
+        ? ['--format', 'a terminal cannot show Parquet']
         : undefined;
   if (refused === undefined) return;
   throw new Problem('setting.invalid', refused[1]!, {

@@ -52,13 +52,13 @@ Example:
     });
 }
 
-/** @throws Problem `setting.invalid` where it is no time, or has not come yet */
+/** @throws Problem `setting.invalid` if the text is no time, or a time in the future */
 function timeOf(text: string): Date {
   const time = parseMoment(text);
   if (time && time.getTime() <= Date.now()) return time;
   throw new Problem('setting.invalid', `"${text}" is no time in the past`, {
     where: '--asked-at',
-    next: 'write it with its zone, such as 2026-11-20T02:00:00Z',
+    next: 'write a time with its zone, such as 2026-11-20T02:00:00Z',
     exitCode: exitCodes.usage,
   });
 }

@@ -8,7 +8,7 @@ import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 /** `enrich migrate` */
 export function migrateCommand(): Command {
   return withSettings(new Command('migrate'))
-    .description('Bring the warehouse tables up to this release. Every command does so by itself.')
+    .description('Bring the warehouse tables up to this release. Every command does so at its start.')
     .option('--analyst-role <role>', 'existing role that may read contacts, outcomes, calls and credits')
     .option(...jsonOption)
     .addHelpText(
@@ -32,7 +32,7 @@ Examples:
         printFacts<'migrate'>(
           options.json,
           { migrations: done, newer, analyst_role: role ?? null },
-          done.length === 0 ? 'the warehouse is up to date' : `carried out: ${done.join(', ')}`,
+          done.length === 0 ? 'the warehouse is up to date' : `applied: ${done.join(', ')}`,
         );
         if (role !== undefined && options.json !== true) {
           print(`${role} may read what an analyst needs (docs/warehouse.md)`);

@@ -61,7 +61,7 @@ Example:
       };
       print(
         table([
-          ['what', 'kept for', removed ? 'removed' : 'would go', 'still needed'],
+          ['what', 'kept for', removed ? 'removed' : 'would be removed', 'still needed'],
           ...retained.flatMap((kind) => {
             const seconds = retention[kind];
             return seconds === undefined
@@ -78,7 +78,7 @@ Example:
       tell(
         removed
           ? 'the database reuses the space; its files shrink only after VACUUM FULL'
-          : 'nothing was removed; with --yes it is',
+          : 'nothing was removed; repeat the command with --yes to remove',
       );
     });
 }

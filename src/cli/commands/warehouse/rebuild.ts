@@ -23,7 +23,7 @@ export function rebuildCommand(): Command {
       'after',
       `
 --from-answers changes observations that this release reads differently. Observations without a stored body stay.
-It runs beside workers, makes no call and costs nothing. It can be stopped at any time and given again.
+It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.
 
 Examples:
   enrich rebuild --check
@@ -37,10 +37,10 @@ Examples:
         if (check && options.fromAnswers === true)
           throw new Problem(
             'option.conflict',
-            '--check only compares, and --from-answers changes observations',
+            '--check only compares, but --from-answers changes observations',
             {
               where: 'enrich rebuild',
-              next: 'give one of the two',
+              next: 'use one of the two',
               exitCode: exitCodes.usage,
             },
           );
@@ -74,7 +74,7 @@ Examples:
         if (!complete)
           throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
             where: 'enrich rebuild',
-            next: 'give the same command again',
+            next: 'run the same command again',
             exitCode: exitCodes.needsPerson,
           });
         if (check && differences > 0) process.exitCode = exitCodes.failed;

@@ -41,10 +41,10 @@ Examples:
     });
 }
 
-/** The rows of a statement as a table, with the texts that PostgreSQL writes. @throws Problem `sql.refused` */
+/** Runs a statement and formats its rows as a table, values in PostgreSQL's text form. @throws Problem `sql.refused` */
 async function rowsOf({ warehouse }: Session, statement: string): Promise<string> {
   try {
-    // Without parameters PostgreSQL accepts several statements, and the answer is a list.
+    // PostgreSQL accepts several statements in a query without parameters, and pg then returns a list.
     const answers = [
       await warehouse.pool.query<string[]>({
         text: statement,
@@ -93,7 +93,7 @@ function howToConnect({ stack, config }: Session, address: string): string {
 }
 
 /**
- * The password goes through the environment, which other users of the machine cannot read.
+ * Opens psql. The password goes through the environment, which other users of the machine cannot read.
  *
  * @returns psql's exit code
  */

@@ -56,7 +56,8 @@ function addCommand(): Command {
       `
 ${waysToNamePerson}
 @eu.acme.example lists all of acme.example.
-All rows that a file joins with a listed identifier are left out. Give every identifier that you know.
+Runs leave out every row that shares an identifier with a listed person, directly or by way of other rows.
+Add every identifier that you know.
 
 Examples:
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
@@ -71,7 +72,7 @@ Examples:
       printFacts<'suppress-add'>(
         options.json,
         { added, present },
-        `${added} put on the list, ${present} there before`,
+        `${added} added to the list, ${present} on it already`,
       );
     });
 }
@@ -92,7 +93,7 @@ function importCommand(): Command {
       printFacts<'suppress-import'>(
         options.json,
         { added, nameless_rows: namelessRows },
-        `${added} put on the list: addresses, profiles and ids of the people in the file`,
+        `${added} added to the list: addresses, profiles and ids of the people in the file`,
       );
       if (namelessRows > 0)
         tell(
@@ -116,7 +117,7 @@ function removeCommand(): Command {
       printFacts<'suppress-remove'>(
         options.json,
         { removed, absent },
-        `${removed} taken off the list, ${absent} not on it`,
+        `${removed} removed from the list, ${absent} not on it`,
       );
     });
 }
