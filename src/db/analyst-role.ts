@@ -125,16 +125,14 @@ export const analystColumns: {
   erasures: 'all',
 };
 
-/**
- * Number of the advisory lock. PostgreSQL refuses two grants at once ("concurrently updated").
- */
+/** Advisory lock of grants: PostgreSQL refuses two concurrent grants on a table ("concurrently updated"). */
 const grantLock = 7_305_902_311;
 
 /**
- * Gives every read-only role exactly the rights above: what it had on the schema before, and what an earlier release
- * gave, is taken back. Roles that were dropped are forgotten.
+ * Gives every analyst role exactly the rights above, and revokes all other rights on the tables, such as those of an
+ * earlier release. Deletes roles that were dropped from `analyst_roles`.
  *
- * @param role to be one from now on
+ * @param role new analyst role
  */
 export async function grantAnalysts(database: Kysely<never>, role?: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -167,7 +165,7 @@ async function grant(transaction: Transaction<never>, role: string): Promise<voi
   }
 }
 
-/** Taking rights from who owns the tables would lock the product out. @throws Problem */
+/** Refuses the owner of the tables: revoking the owner's rights would lock the product out. @throws Problem `role.*` */
 async function requireReader(transaction: Transaction<never>, role: string): Promise<void> {
   const found = await sql<{ owns: boolean }>`
     select rolsuper or pg_has_role(oid, (select nspowner from pg_namespace
@@ -177,7 +175,7 @@ async function requireReader(transaction: Transaction<never>, role: string): Pro
   if (found.rows.length === 0) {
     throw new Problem('role.unknown', `there is no role "${role}"`, {
       where: '--analyst-role',
-      next: 'create it first, such as: create role analyst login password …',
+      next: 'create the role first, such as: create role analyst login password …',
       exitCode: exitCodes.usage,
     });
   }

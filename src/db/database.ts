@@ -14,20 +14,20 @@ export interface Warehouse {
 }
 
 export interface WarehouseOptions {
-  /** The most connections that this process keeps. */
+  /** Maximum number of connections. */
   readonly connections?: number;
-  /** How long to wait for a connection, one that is free included. */
+  /** Maximum wait for a connection, whether new or from the pool. */
   readonly connectMilliseconds?: number;
-  /** Timeout of an answer: a reachable server that is silent would otherwise hold every connection forever. */
+  /** Timeout of a query: a silent server would otherwise hold every connection forever. */
   readonly queryMilliseconds?: number;
-  /** What PostgreSQL calls this process in `pg_stat_activity`. */
+  /** Name of this process in `pg_stat_activity`. */
   readonly applicationName?: string;
-  /** Told when a resting connection breaks, such as at a server's restart. */
+  /** Called when an idle connection breaks, such as at a server's restart. */
   readonly onIdleError?: (error: Error) => void;
 }
 
 /**
- * Opens a pool on the warehouse; connections are made when first used.
+ * Opens a pool on the warehouse, which connects at the first query.
  *
  * @param databaseUrl a PostgreSQL address, version 15 or later
  */
@@ -38,15 +38,14 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
-    // Unqualified names are ours, and a search path of the role cannot redirect them.
+    // Unqualified names mean the product's tables, whatever search path the role has.
     options: `-c search_path=${schemaName},pg_catalog -c timezone=UTC`,
   });
-  // Without a listener a server restart (57P01) takes the whole process down. A server that stops while connections are
-  // being ended says so to each of them: that is no news.
+  // Without a listener, a restart of the server (57P01) ends the process. Errors are expected while the pool closes.
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(error);
   });
-  // The same of a connection that is in use: its query fails by itself, and the event alone would end the process.
+  // A connection in use also emits an event that would end the process. Its query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
@@ -54,7 +53,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     pool,
     close: async () => {
       await database.destroy();
-      // Kysely ends a pool only where it has used it.
+      // Kysely ends a pool only if a query has used the pool.
       if (!pool.ended) await pool.end();
     },
   };

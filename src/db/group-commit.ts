@@ -35,7 +35,7 @@ export class GroupCommit<Item, Result> {
   /**
    * Resolves after the commit of the item.
    *
-   * @throws what prevents the commit of this item; another item of its group does not
+   * @throws the error that prevents the commit of this item; errors of other items of its group do not matter
    */
   commit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -79,10 +79,10 @@ export class GroupCommit<Item, Result> {
       const results = await this.#options.commit(group.map(({ item }) => item));
       for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
     } catch (error) {
-      // Where the database refused nothing, the items may be committed, and another try would commit them twice.
+      // Without a refusal of the database the items may be committed, and another try would commit them twice.
       const isRefused = databaseErrorCode(error) !== undefined && !isDatabaseAway(error);
       if (group.length === 1 || !isRefused) for (const { reject } of group) reject(error);
-      // One item prevented the commit of the group: each item has a commit of its own.
+      // One item prevented the commit of the group, so each item gets its own commit.
       else for (const each of group) await this.#commit([each]);
     }
   }

@@ -7,33 +7,33 @@ import { schemaName } from './database.ts';
 import { addressWithoutPassword, databaseErrorCode, describeDatabaseFailure } from './postgres-errors.ts';
 import * as initial from './migrations/0001-initial.ts';
 
-/** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
+/** All migrations in their order. A list in code instead of a folder: bundling cannot lose one. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-initial': initial,
 };
 
 export interface Migrated {
-  /** Names of the migrations that were carried out now. */
+  /** Names of the migrations that this call applied. */
   readonly done: readonly string[];
   /** Names of migrations of a newer release that the database has. Migrations only add, so this release works on it. */
   readonly newer: readonly string[];
 }
 
-/** Statements on a table wait behind a migration that waits for its lock: it must not wait for long at a time. */
+/** While a migration waits for a table's lock, all other statements on the table wait too: so it waits only briefly. */
 const lockMilliseconds = 1_000;
 const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Migrates the schema `enrichment` to this release; an up-to-date schema stays as it is. Safe beside running workers
- * and other migrators: one transaction carries out all missing migrations, one migrator at a time, and it retries while
- * other sessions use the tables. Analyst roles get their rights on new tables.
+ * Migrates the schema `enrichment` to this release, and gives analyst roles their rights on new tables. Safe beside
+ * running workers and other migrators: one transaction applies all missing migrations, one migrator runs at a time, and
+ * it retries while other sessions use the tables.
  *
- * A schema of a newer release stays as it is, so that workers of both releases can run during an upgrade.
+ * A schema of a newer release is not changed, so that workers of both releases can run during an upgrade.
  *
  * @param databaseUrl a database whose role may create a schema; no superuser is needed
- * @param options.patienceMilliseconds how long to try while other sessions use the tables
- * @param options.migrations those of the release
+ * @param options.patienceMilliseconds time to retry while other sessions use the tables
+ * @param options.migrations all migrations of the release
  * @throws Problem `database.in-use`, and others `database.*`
  */
 export async function migrate(
@@ -51,7 +51,7 @@ export async function migrate(
       const newer = executed.filter((name) => !(name in known));
       if (Object.keys(known).every((name) => executed.includes(name))) return { done: [], newer };
       const { error, results } = await migrator(database, known, newer).migrateToLatest();
-      // The migrator never throws: an unchecked error would leave half a schema behind.
+      // The migrator returns its error and never throws.
       if (error === undefined) {
         const done = (results ?? [])
           .filter((result) => result.status === 'Success')
@@ -59,7 +59,7 @@ export async function migrate(
         if (done.length > 0) await grantAnalysts(database);
         return { done, newer };
       }
-      // While this one waited for its turn, a newer release migrated.
+      // A newer release may have migrated while this migrator waited for its turn.
       const overtaken = (await executedMigrations(database)).length > executed.length;
       if (!overtaken && databaseErrorCode(error) !== lockNotAvailable) throw error;
       if (performance.now() > giveUpAt) throw inUse(databaseUrl, error);
@@ -77,7 +77,7 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
 /**
  * Lets a role read what an analyst needs, now and after every later migration.
  *
- * @param role that is there, and has no rights on the schema but these
+ * @param role an existing role without other rights on the schema
  * @throws Problem `role.*`
  */
 export async function allowAnalyst(databaseUrl: string, role: string): Promise<void> {
@@ -85,8 +85,8 @@ export async function allowAnalyst(databaseUrl: string, role: string): Promise<v
 }
 
 /**
- * Names of the migrations that a database has. Kysely's migrator reads the columns of all tables to learn this, which
- * took each command 20 ms.
+ * Names of the migrations that a database has. Kysely's migrator also reads the columns of all tables, which cost each
+ * command 20 ms.
  */
 async function executedMigrations(database: Kysely<never>): Promise<string[]> {
   const table = `${schemaName}.kysely_migration`;
@@ -100,7 +100,7 @@ async function executedMigrations(database: Kysely<never>): Promise<string[]> {
   return executed.rows.map(({ name }) => name);
 }
 
-/** @param newer that the migrator is to take as done */
+/** @param newer migrations of a newer release, which the migrator must treat as applied */
 function migrator(
   database: Kysely<never>,
   known: Readonly<Record<string, Migration>>,
@@ -118,7 +118,7 @@ async function withDatabase<Result>(
   databaseUrl: string,
   use: (database: Kysely<never>) => Promise<Result>,
 ): Promise<Result> {
-  // One connection, kept: it has a setting of its own.
+  // One connection that stays open, because it has its own lock_timeout.
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: 1,
@@ -126,8 +126,7 @@ async function withDatabase<Result>(
     idleTimeoutMillis: 0,
   });
   pool.on('error', () => {});
-  // A connection that breaks in the middle of a statement fails it; an unhandled event would end the process without a
-  // message.
+  // A broken connection fails its statement. Without this listener, the event would end the process without a message.
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
   try {
@@ -149,11 +148,11 @@ async function withDatabase<Result>(
 }
 
 function inUse(databaseUrl: string, cause: unknown): Problem {
-  return new Problem('database.in-use', 'tables to migrate are in use by a transaction that does not end', {
+  return new Problem('database.in-use', 'a transaction has used tables to migrate for too long', {
     where: addressWithoutPassword(databaseUrl),
     next:
-      'end it (select pid, xact_start, query from pg_stat_activity order by xact_start shows the oldest) ' +
-      'and try again; nothing was changed',
+      'end the transaction (select pid, xact_start, query from pg_stat_activity order by xact_start shows the ' +
+      'oldest) and try again; nothing was changed',
     cause,
   });
 }

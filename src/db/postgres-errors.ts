@@ -22,9 +22,7 @@ const awayCodes = new Set([
 /** Deadlock, serialisation, locks, connections, disk, memory, failover: the same statement can succeed later. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
 
-/**
- * True where the server is there and cannot carry the work out now. What is paid for must not be thrown away for it.
- */
+/** Whether the server answers but cannot do the work now. Callers retry, so that no paid result is lost. */
 export function isDatabaseBusy(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return code !== undefined && busyCodes.has(code);
@@ -36,7 +34,7 @@ export function databaseErrorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** True where the server could not be reached or went away: the same work can simply be tried again later. */
+/** Whether the server cannot be reached or closed the connection. The same work can succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = databaseErrorCode(error);
   if (code !== undefined && awayCodes.has(code)) return true;
@@ -47,8 +45,8 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Turns an error of the driver into a Problem that says what to do. The address is shown without its password; a
- * Problem passes through unchanged.
+ * Turns an error of the driver into a Problem that says what to do, with the address but without its password. A
+ * Problem is returned unchanged.
  */
 export function describeDatabaseFailure(error: unknown, databaseUrl: string): Problem {
   if (error instanceof Problem) return error;
@@ -72,7 +70,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   if (code === '3D000') {
     return new Problem('database.missing', 'the database does not exist', {
       where,
-      next: 'create it, owned by the user in DATABASE_URL',
+      next: 'create the database, owned by the user in DATABASE_URL',
       cause: error,
     });
   }
@@ -101,7 +99,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   );
 }
 
-/** `postgres://user@host:5432/name`, fit to be shown. */
+/** The address of a database without its password, such as `postgres://user@host:5432/name`. */
 export function addressWithoutPassword(databaseUrl: string): string {
   if (!URL.canParse(databaseUrl)) return 'DATABASE_URL';
   const url = new URL(databaseUrl);

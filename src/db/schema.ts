@@ -10,8 +10,8 @@ import type { QuestionsTables } from './schema/questions.ts';
 import type { RunsTables } from './schema/runs.ts';
 
 /**
- * The tables and views of the schema `enrichment`. A file of `schema/` has those that the file of the same name in
- * `migrations/initial` makes.
+ * The tables and views of the schema `enrichment`. A file of `schema/` describes the tables that the file of the same
+ * name in `migrations/initial` creates.
  */
 export interface Tables
   extends

@@ -1,2 +1,2 @@
-/** Number of the advisory lock of the suppression list; nothing else locks it. */
+/** Number of the advisory lock of the suppression list. */
 export const suppressionsLock = 7_305_902_312;

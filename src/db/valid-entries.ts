@@ -1,10 +1,10 @@
-/** Condition of SQL: an entry of the log counts, because its run is not undone. @param alias of the entry */
+/** SQL condition: an entry of the log counts, because its run is not undone. @param alias alias of the entry */
 export function isValid(alias: string): string {
   return `not exists (
       select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
 }
 
-/** The same of a match. A decision that is due to undone runs counts only while all of them are undone. */
+/** SQL condition: a match counts. A decision that undone runs led to counts only while all of them are undone. */
 export function isValidMatch(alias: string): string {
   return `${isValid(alias)} and (${alias}.while_undone is null or not exists (
       select from enrichment.runs u where u.run_id = any(${alias}.while_undone) and u.undone_at is null))`;

@@ -6,9 +6,9 @@ export interface WebhookDeliveriesTable {
   delivery_id: string;
   attempt_id: string | null;
   run_id: string | null;
-  /** `webhook`, or `poll` where we fetched it. */
+  /** Who sent the body: the service (`webhook`), or an answer to a poll. */
   origin: Generated<'webhook' | 'poll'>;
-  /** As it came: not decompressed, not parsed. Null: its retention has passed. */
+  /** The original bytes, not decompressed. Null: retention has removed them. */
   body: Buffer | null;
   content_encoding: string | null;
   body_sha256: Buffer;
@@ -16,15 +16,16 @@ export interface WebhookDeliveriesTable {
   status: Generated<DeliveryStatus>;
   reason: string | null;
   applied_at: Timestamp | null;
-  /** Applied after its run had ended. */
+  /** Whether it was applied after its run had ended. */
   late: Generated<boolean>;
-  /** Whose results of which kind it holds: of bodies with the same subject the dearest is billed, not their sum. */
+  /** Hash of the people and the kind of results. Of bodies with the same subject, only the most expensive is billed. */
   subject: string | null;
-  /** The results that it speaks of, and those it has values for (`DeliveredPart`): no ids of people. */
+  /** Hashes of the results that the body mentions (`DeliveredPart`), without ids of people. */
   covers: Generated<string[]>;
+  /** Hashes of the results that the body has values for. */
   brings: Generated<string[]>;
   person_ids: Generated<string[]>;
-  /** Null where the body does not say. */
+  /** Null: the body does not state a price. */
   credits: Decimal | null;
 }
 

@@ -14,26 +14,26 @@ export interface AttemptsTable {
   credits_reserved: Decimal;
   credits_settled: Decimal | null;
   /**
-   * Budgets that hold the reservation: fixed at admission, so that a call over midnight settles where it was
-   * reserved.
+   * Budgets that the credits are reserved in. Set at admission, so that a call over midnight settles in the same
+   * budgets.
    */
   budget_ids: string[];
   token_hash: Buffer | null;
   http_status: number | null;
-  /** Results that are still to come (`LateKind`); empty where everything is there. */
+  /** Awaited late results (`LateKind`); empty: none. */
   awaits: Generated<string[]>;
-  /** Credits of the answer alone; null where it does not say. */
+  /** Credits that the answer states, without late results; null: the answer states none. */
   credits_answered: Decimal | null;
-  /** People of the answer, by the service's id: whose phones are to come. */
+  /** The service's ids of the people in the answer: late results are for them. */
   found_ids: Generated<string[]>;
-  /** How many were found by whatever the answer says: people, its own count, or what it billed. */
+  /** Number of found people: the largest of the people in the answer, its own count, and its bill. */
   found_people: Generated<number>;
-  /** When a run stops waiting for the results. */
+  /** When the run stops waiting for late results. */
   awaited_until: Timestamp | null;
-  /** Null: there is nothing to poll, or polling will never help. */
+  /** Null: nothing to poll, or polling has ended. */
   next_poll_at: Timestamp | null;
   polls: Generated<number>;
-  /** `skipped`: an earlier request for the same people is in flight, and its phones are for this one as well. */
+  /** The service reported `skipped`: the phones of an earlier request for the same people also count for this call. */
   phones_with_earlier: Generated<boolean>;
   admitted_at: GeneratedTimestamp;
   answered_at: Timestamp | null;
@@ -54,9 +54,9 @@ export interface RawAnswersTable {
   attempt_id: string;
   received_at: GeneratedTimestamp;
   content_type: string | null;
-  /** gzip of the body as it came: bytea, because what came from outside need not be valid text or JSON. */
+  /** gzip of the original body: bytea, because a body need not be valid text or JSON. */
   body_gzip: Buffer;
-  /** Hashed keys of the people in it who fit no row: an erasure finds the body by them. */
+  /** Hashed keys of the people in the body who fit no row, so that an erasure finds the body. */
   unmatched_keys: Generated<number[]>;
 }
 
@@ -74,7 +74,7 @@ export interface BudgetsTable {
   credits_limit: Decimal | null;
   reserved: Generated<Decimal>;
   settled: Generated<Decimal>;
-  /** A person has set the limit: the settings of processes do not change it. */
+  /** Whether a person has set the limit by command. Settings then do not change it. */
   set_by_command: Generated<boolean>;
 }
 
@@ -97,17 +97,17 @@ export interface BudgetChangesTable {
   reason: string | null;
 }
 
-/** Thresholds that a budget has crossed: once for each, and once more where its limit was changed since. */
+/** Thresholds that a budget has crossed: each one once for each limit of the budget. */
 export interface BudgetAlarmsTable {
   budget_id: string;
   percent: number;
   credits_limit: Decimal;
-  /** Settled and reserved at that moment. */
+  /** Settled and reserved credits at that time. */
   used: Decimal;
   crossed_at: GeneratedTimestamp;
 }
 
-/** What the service says that the team has consumed since its credit cycle began. */
+/** The service's statements of the credits that the team has consumed in a credit cycle. */
 export interface CreditStatementsTable {
   statement_id: Generated<string>;
   service: string;
@@ -122,14 +122,14 @@ export interface CreditStatementsTable {
 
 export interface RateScopesTable {
   /**
-   * The endpoint whose calls are counted together, such as `people/bulk_match`: of every service, two addresses may
-   * be one.
+   * The endpoint whose calls are counted together, such as `people/bulk_match`. Shared by all addresses, because two
+   * addresses can be the same service.
    */
   scope: string;
   paused_until: Timestamp | null;
   pause_reason: string | null;
   refused_at: Timestamp | null;
-  /** Refusals in a row: while above zero one call at a time probes. */
+  /** Refusals in a row. While above zero, only one call at a time is sent, as a probe. */
   refusals: Generated<number>;
 }
 
@@ -146,30 +146,30 @@ export interface RateCallsTable {
   position: string | null;
 }
 
-/** One rate window of an endpoint as its service last told of it; other programs of the team use the same windows. */
+/** A rate window of an endpoint as the service last reported it. Other programs of the team use the same window. */
 export interface RateReportsTable {
-  /** Which service said so, as in `RunOptions`: what one has left says nothing of another. */
+  /** The service that reported the window, as in `RunOptions`. */
   service: string;
   scope: string;
   seconds: number;
-  /** What the window holds each time it opens. The largest integer: unlimited, or not said. */
+  /** Calls that the window allows. The largest integer: unlimited, or not reported. */
   calls_limit: number;
-  /** The fewest that were said to be left of the window that is open. */
+  /** The lowest reported number of calls that are left in the current window. */
   calls_left: number;
-  /** When `calls_left` was last said. */
+  /** When the service last reported `calls_left`. */
   said_at: Timestamp;
-  /** By then that window has certainly ended, and nothing is known of the one that follows but its limit. */
+  /** When the current window has ended at the latest. Only the limit of the next window is then known. */
   believed_until: Timestamp;
 }
 
 /**
- * A batch that is ready for its call: calls of lower priorities leave a slot free for it. Runs of the lowest have
- * none here.
+ * A batch that waits to be admitted. Calls of lower priorities leave a slot free for the batch. Batches of the lowest
+ * priority do not register.
  */
 export interface WaitingBatchesTable {
   run_id: string;
   batch: number;
-  /** It is admitted or says so again before then; believed no longer. */
+  /** When the registration expires: a batch that still waits registers again before. */
   waits_until: Timestamp;
 }
 

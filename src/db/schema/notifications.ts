@@ -2,23 +2,21 @@ import type { Generated } from 'kysely';
 import type { NotifiedEvent } from '../../domain/runs/notified-event.ts';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 
-/**
- * Notifications to send: a run changed its status, or a budget crossed a threshold. Triggers fill the table.
- */
+/** Notifications of runs that changed their status and budgets that crossed a threshold. Triggers fill the table. */
 export interface NotificationsTable {
   notification_id: Generated<string>;
   event: NotifiedEvent;
   run_id: string | null;
-  /** Of a run, why it stopped; of a budget, which threshold was crossed. */
+  /** Of a run, its pause reason; of a budget, the threshold and the credits. */
   facts: Json<Record<string, unknown>> | null;
   occurred_at: GeneratedTimestamp;
-  /** Channels that have taken it: `url`, `command`. */
+  /** Channels that have accepted the notification: `url`, `command`. */
   told: Generated<string[]>;
   tries: Generated<number>;
   next_try_at: GeneratedTimestamp;
-  /** Why the last try failed; null where it did not. */
+  /** Why the last try failed; null: it did not fail. */
   failure: string | null;
-  /** Delivered to every receiver, or abandoned. */
+  /** When all channels accepted the notification, or the worker stopped trying. */
   closed_at: Timestamp | null;
 }
 

@@ -1,7 +1,7 @@
 import type { ColumnType } from 'kysely';
 import type { Timestamp, Json } from './column-types.ts';
 
-/** A view: who said each current value of a contact, by group of fields. */
+/** A view: the call and run of each current value of a contact, by group of fields. */
 export interface FieldProvenanceView {
   source: string;
   contact_id: string;
@@ -16,7 +16,7 @@ export interface FieldProvenanceView {
   delivery_id: string | null;
 }
 
-/** A view: what each group of fields of a contact was. Undone runs leave no trace in it. */
+/** A view: current and earlier values of each group of fields of a contact, without undone runs. */
 export interface ContactHistoryView extends Omit<FieldProvenanceView, 'observed_at'> {
   /** When the value took effect in the warehouse. */
   valid_from: Timestamp;

@@ -4,12 +4,12 @@ import type { Generated } from 'kysely';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 
 /**
- * What one answer, delivery or poll said about one person. Entries are only appended, and removed by erasure and
- * retention.
+ * Facts about one person in one answer, delivery or poll. The table is append-only; only erasure and retention delete
+ * entries.
  */
 export interface ObservationsTable {
   observation_id: Generated<string>;
-  /** Which service said it, as in `RunOptions`. */
+  /** The service of the call, as in `RunOptions`. */
   service: string;
   /** `person:` with the service's id; without an id `row:` with the row that got the person, or `seen:` with a hash. */
   person_key: string;
@@ -17,16 +17,16 @@ export interface ObservationsTable {
   person_id: string | null;
   /** `reused`: an earlier observation, appended for a run that did not have to pay for it again. */
   kind: 'answer' | DeliveryKind | 'reused';
-  /** When the service was asked: the newest one speaks for the person. Of a reused one, when its origin was asked. */
+  /** When the service was asked. For `reused`, when the origin was asked. Newer facts replace older ones. */
   asked_at: Timestamp;
   /** When it took effect in the warehouse. */
   recorded_at: GeneratedTimestamp;
   run_id: string;
-  /** The call that said it; of a reused one, the call of its origin. */
+  /** The call; for `reused`, the call of the origin. */
   attempt_id: string;
   delivery_id: string | null;
   origin_observation_id: string | null;
-  /** `id:…`, `domain:…` or `name:…`; null where nothing is said about an employer. */
+  /** Key of the employer: `id:…`, `domain:…` or `name:…`; null without an employer. */
   organization_key: string | null;
   /** The employer as the answer described it: `organization_facts`. */
   organization_facts: Buffer | null;
@@ -34,11 +34,11 @@ export interface ObservationsTable {
   identity_keys: string[];
   /** `matchKeysOfPerson` of the domain: every row that could be the person shares one. */
   match_keys: Generated<number[]>;
-  /** By field group (`personFieldGroups`); then what else the interface document names, under its own names. */
+  /** By field group (`personFieldGroups`); further fields under the names of the interface document. */
   facts: Json<Record<string, unknown>>;
 }
 
-/** What answers said about a company: no personal data. */
+/** Facts about a company from answers, without personal data. */
 export interface OrganizationFactsTable {
   /** SHA-256 of `facts`. */
   facts_hash: Buffer;
@@ -46,8 +46,7 @@ export interface OrganizationFactsTable {
 }
 
 /**
- * The cells of a CRM contact that decide who it is, of contacts that have a match: one entry for each run that
- * changed them.
+ * The identifying cells of CRM contacts that have a match: one entry for each run that changed them.
  */
 export interface ContactRecordsTable extends IdentityColumns {
   source: string;
@@ -58,15 +57,15 @@ export interface ContactRecordsTable extends IdentityColumns {
   keys: string[];
 }
 
-/** Decisions which person a contact is; the newest of a run that is not undone holds. */
+/** Decisions about the person of a contact. The newest decision of a run that is not undone counts. */
 export interface ContactMatchesTable {
   match_id: Generated<string>;
   source: string;
   contact_id: string;
   service: string;
-  /** Null: the contact's cells contradict the person whom it was, or another contact could be that person as well. */
+  /** Null: the contact's cells contradict its earlier person, or another contact could be that person as well. */
   person_key: string | null;
-  /** Why: `Evidence` of the domain, or what contradicts. */
+  /** `Evidence` of the domain, or the contradiction. */
   evidence: string;
   /** False: the person was known already, and no call was made for the contact. */
   asked: boolean;
@@ -75,11 +74,11 @@ export interface ContactMatchesTable {
   attempt_id: string | null;
   /** 0: a row of another contact led to the decision. */
   row_number: number;
-  /** Of weak evidence, the match keys of the row and of the person: rows and people that could be either share one. */
+  /** With weak evidence, match keys of the row and the person: rows and people that could be either share one. */
   match_keys: number[] | null;
-  /** Of a decision to which the undo of a run has led, that run: the decision counts while the run is undone. */
+  /** The undone runs that led to the decision, which counts while all of them are undone; null: always counts. */
   while_undone: string[] | null;
-  /** Of an answer, when the service was asked: an older answer never replaces a newer decision. */
+  /** For an answer, when the service was asked: an older answer never replaces a newer decision. */
   decided_at: Timestamp;
   /** When it took effect in the warehouse. */
   recorded_at: GeneratedTimestamp;

@@ -90,7 +90,7 @@ export interface ContactsTable {
 }
 
 /**
- * The feed of contacts that changed or went. Readers take transactions below
+ * The feed of changed and deleted contacts. Readers read only transactions below
  * `pg_snapshot_xmin(pg_current_snapshot())`.
  */
 export interface ChangesTable {
@@ -99,12 +99,12 @@ export interface ChangesTable {
   operation: 'upsert' | 'delete';
   source: string;
   contact_id: string;
-  /** Groups whose values changed; empty where the same values were said again. */
+  /** Groups whose values changed; empty: only the run or the row changed. */
   field_groups: string[];
   changed_at: GeneratedTimestamp;
 }
 
-/** Up to where retention has dropped changes: readers behind it have missed some. At most one row. */
+/** The newest dropped cursor: readers with an older cursor have missed changes. At most one row. */
 export interface ChangesPrunedTable {
   singleton: Generated<boolean>;
   pruned_transaction_id: string;
@@ -123,12 +123,12 @@ export interface PersonEmailsView {
   observation_id: string;
 }
 
-/** A view: the numbers of each person, with the delivery that said each. */
+/** A view: the phones of each person, with their deliveries. */
 export interface PersonPhonesView {
   service: string;
   person_key: string;
   person_id: string | null;
-  /** E.164 where it can be read, otherwise as it came. */
+  /** E.164; where the number cannot be parsed, as the service wrote it. */
   number: string;
   e164: string | null;
   raw_number: string | null;

@@ -4,12 +4,12 @@ import type { Timestamp } from './column-types.ts';
 /** The last lookup of an identity: while the lookup is fresh, no run pays for the person again. */
 export interface LookupHistoryTable {
   asked_at: Timestamp;
-  /** The run that asked, and its service: what one service answered says nothing of another. */
+  /** Number of the run that asked, in `lookup_runs`, which has the service. */
   lookup_run: number;
   /** `key_hash` of the identity key. */
   key_hash: string;
   field_group: string;
-  /** Whether the service found the person, or the phone: misses have a freshness of their own. */
+  /** Whether the service found the person or the phone. Misses have their own freshness. */
   found: boolean;
 }
 

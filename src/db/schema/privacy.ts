@@ -1,23 +1,23 @@
 import type { GeneratedTimestamp, Json } from './column-types.ts';
 
-/** Roles that may read what an analyst needs, and nothing else: their rights are renewed by every migration. */
+/** Roles with the rights of an analyst. Every migration updates these rights. */
 export interface AnalystRolesTable {
   role_name: string;
 }
 
 /** People whom no call may ask for, by the hashes of their keys. */
 export interface SuppressionEntriesTable {
-  /** SHA-256 of the identity key that was put on the list. */
+  /** SHA-256 of the identity key. */
   entry_id: Buffer;
   kind: 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain' | 'record';
-  /** Of an entry of that kind, in clear: it is no personal data, and subdomains are matched by it. */
+  /** The domain of an entry of that kind as plain text: no personal data, and needed to match subdomains. */
   domain: string | null;
   reason: string | null;
   added_by: string;
   added_at: GeneratedTimestamp;
 }
 
-/** The forms under which an entry is looked up. */
+/** The hashes by which an entry is found. */
 export interface SuppressedKeysTable {
   key_hash: Buffer;
   entry_id: Buffer;
@@ -29,7 +29,7 @@ export interface ErasuresTable {
   erased_at: GeneratedTimestamp;
   erased_by: string;
   reason: string | null;
-  /** How much was removed, by table. */
+  /** Number of removed entries, by kind. */
   removed: Json<Record<string, number>>;
 }
 

@@ -19,7 +19,7 @@ export interface ContactPhonesView {
   delivery_id: string | null;
 }
 
-/** A view: what each run cost, and what its calls brought. */
+/** A view: the cost of each run, and the people, addresses and phones that its calls found. */
 export interface RunCostsView {
   run_id: string;
   file_name: string;
@@ -49,7 +49,7 @@ export interface CallsWithoutDataView {
   admitted_at: Timestamp;
 }
 
-/** A view: rows of runs as their contacts are now. */
+/** A view: rows of runs, with the current state of their contacts. */
 export interface RowResultsView {
   run_id: string;
   row_number: number;
@@ -92,7 +92,7 @@ export interface OldestValuesView {
   age: string;
 }
 
-/** A view: people whom several contacts are. */
+/** A view: people with more than one contact. */
 export interface DuplicateContactsView {
   service: string;
   person_id: string | null;

@@ -21,13 +21,13 @@ export interface RunsTable {
   file_sha256: string;
   options: Json<RunOptions>;
   header: string[] | null;
-  /** Raw header → canonical field, as it was chosen. */
+  /** Column of the file → field. */
   mapping: Json<Record<string, string>> | null;
-  /** Oddities of the file that did not keep it from being read. */
+  /** Irregularities of the file that did not prevent reading it. */
   warnings: Generated<string[]>;
   /** Records staged so far; with `ingested_at` set, the rows of the file. */
   rows_staged: Generated<number>;
-  /** Up to this row number the rows say nothing of people any more: their retention has passed. */
+  /** Retention has removed the personal data of the rows up to this row number. */
   rows_pruned: Generated<number>;
   ingested_at: Timestamp | null;
   /** Counts of the file, for the expectations of later runs. */
@@ -41,13 +41,13 @@ export interface RunsTable {
   approved_at: Timestamp | null;
   finished_at: Timestamp | null;
   pilot: Json<PilotFigures> | null;
-  /** The guard of the match rate counts calls that were answered since. */
+  /** The quality gate of the match rate counts calls that were answered after this time. */
   match_rate_since: Timestamp | null;
-  /** Since then its entries of the log do not count. */
+  /** When the run was undone; its entries of the log then do not count. */
   undone_at: Timestamp | null;
   undone_by: string | null;
   undone_reason: string | null;
-  /** Not all people and contacts were computed anew since it was undone, or since that was taken back. */
+  /** Whether people and contacts are still to be computed anew after an undo or its revert. */
   undo_unfinished: Generated<boolean>;
 }
 
@@ -71,13 +71,13 @@ export interface RunRowsTable extends IdentityColumns {
   /** The record's cells as a JSON array in the order of `runs.header`: text, because jsonb refuses \u0000. */
   raw: string;
   opted_out: Generated<boolean>;
-  /** The row or, once planned, any row of the same person opted out of calls: no phone is asked for. */
+  /** The row or, after planning, any row of the same person opted out of calls: calls ask for no phone. */
   opted_out_of_calls: Generated<boolean>;
-  /** Identity keys (`identityKeys` of the domain): what duplicates, freshness and claims are decided by. */
+  /** Identity keys (`identityKeys` of the domain), which decide about duplicates, freshness and claims. */
   keys: string[];
-  /** `matchKeysOfIdentity` of the domain: what the rows that a person could fit are found by. */
+  /** `matchKeysOfIdentity` of the domain, which find the rows that a person could fit. */
   match_keys: Generated<number[]>;
-  /** Of a suppressed row whose cells are cleared: their hash, to tell whether the contact's record has changed. */
+  /** Hash of the cleared cells of a suppressed row, to see in a later export whether the record has changed. */
   identity_hash: Buffer | null;
 }
 
@@ -92,14 +92,14 @@ export interface RunPeopleTable {
 
 export interface ClaimsTable {
   identity_key: string;
-  /** Which service is asked, as in `RunOptions`. */
+  /** The service that the call asks, as in `RunOptions`. */
   service: string;
   run_id: string;
   row_number: number;
   claimed_at: GeneratedTimestamp;
 }
 
-/** What lay where in which version, of exports that are fetched. */
+/** Content hash of fetched exports, by address and version. */
 export interface FetchedExportsTable {
   /** Without secrets. */
   address: string;

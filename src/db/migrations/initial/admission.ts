@@ -15,8 +15,8 @@ const periodFormats = periodNames
  * the budgets. PL/pgSQL keeps the plans of its statements for a session, SQL functions do not before PostgreSQL 18.
  */
 export const admissionFunctions = [
-  // Must come first in a transaction: a change of the list waits for all holders of this lock. The answer is read after
-  // the lock, so that an entry of a transaction that was waited for counts.
+  // Returns whether the list has entries. Must come first in a transaction: a change of the list waits for all holders
+  // of this lock. The list is read after the lock, so that it includes a change that the lock waited for.
   `create function enrichment.lock_suppressions() returns boolean language plpgsql as $$
     begin
       perform pg_advisory_xact_lock_shared(${suppressionsLock});
@@ -24,7 +24,7 @@ export const admissionFunctions = [
     end
   $$`,
 
-  // Batches that go before a call of this priority: those of higher priority that wait in running runs.
+  // The waiting batches of running runs that go before a call of this priority.
   `create function enrichment.batches_before(of_priority text) returns setof enrichment.waiting_batches
     language sql stable as $$
     select w.*
@@ -36,7 +36,7 @@ export const admissionFunctions = [
         < array_position(array[${oneOf(runPriorities)}], of_priority)
   $$`,
 
-  // The present budgets by the database's clock, with the limits of a process by period, such as {"day": "100"}.
+  // The current budgets by the database's clock, with a process's limits by period, such as {"day": "100"}.
   `create function enrichment.present_budgets(own_limits jsonb)
     returns table (budget_id text, period text, credits_limit numeric) language plpgsql as $$
     begin
@@ -46,7 +46,7 @@ export const admissionFunctions = [
     end
   $$`,
 
-  // A limit that an operator has set by command counts alone; otherwise the lower of the stored and the own one.
+  // The limit that an operator has set by command; without one, the lower of the stored and the process's limit.
   `create function enrichment.budget_limit(budget enrichment.budgets, own_limits jsonb) returns numeric
     language sql immutable as $$
     select case
@@ -55,8 +55,8 @@ export const admissionFunctions = [
     end
   $$`,
 
-  // The ids of the budgets of a call, ascending. Creates those that are missing: with the default that an operator has
-  // set for the period, or else the own limit.
+  // The ids of the budgets of a call, ascending. Creates missing budgets, with the operator's default for the period or
+  // else the process's limit.
   `create function enrichment.open_budgets(of_run text, own_limits jsonb) returns text[] language plpgsql as $$
     declare
       budgets text[];
@@ -114,7 +114,7 @@ export const admissionFunctions = [
         returning b.budget_id, settled + reserved as used, enrichment.budget_limit(b, own_limits) as credits_limit
       ), crossed as (
         insert into enrichment.budget_alarms as a (budget_id, percent, credits_limit, used)
-        -- The highest threshold alone, and none below one that was crossed before.
+        -- Only the highest threshold, and only if no equal or higher one was crossed before.
         select s.budget_id, max(threshold.percent), s.credits_limit, s.used
         from spending s, unnest(alarms_at) as threshold (percent)
         where s.credits_limit > 0
@@ -137,8 +137,8 @@ export const admissionFunctions = [
     end
   $$`,
 
-  // Writes the attempts of admitted calls: an array of {"attempt_id", "batch", "token_hash", "row_numbers", "people"},
-  // of whose rows the first are sent, as many as the budgets pay for.
+  // Writes the attempts of admitted calls: an array of {"attempt_id", "batch", "token_hash", "row_numbers", "people"}.
+  // A call sends its first rows, as many as "people": the budgets may pay for fewer than all.
   `create function enrichment.open_attempts(of_run text, calls jsonb, per_person numeric, budgets text[])
     returns void language plpgsql as $$
     begin
@@ -156,10 +156,10 @@ export const admissionFunctions = [
     end
   $$`,
 
-  // Admits calls of a run in one transaction: for each a slot in every window, the worst-case credits in every budget,
-  // the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each, in their
-  // order; null if the suppression list has entries, and the people were not compared with them. Every statement reads
-  // what was committed before it, also while an earlier one waited for a lock.
+  // Admits calls of a run in one transaction: occupies a slot in every window, reserves the worst case in every budget,
+  // writes the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each
+  // call, in their order; null if the suppression list has entries that the people were not compared with. Every
+  // statement reads what was committed before it, also while an earlier statement waited for a lock.
   `create function enrichment.admit_calls(of_run text, of_priority text, per_person numeric, deadline_seconds float8,
       calls jsonb, of_service text, of_scope text, limit_calls integer[], limit_seconds integer[], own_limits jsonb,
       alarms_at integer[], suppressions_checked boolean)
@@ -186,12 +186,12 @@ export const admissionFunctions = [
       over_budget jsonb;
       decisions jsonb[] := array_fill(null::jsonb, array[jsonb_array_length(calls)]);
     begin
-      -- Before any other lock: no person can be added to the suppression list until the calls are admitted.
+      -- Before any other lock: nobody can add to the suppression list until the calls are admitted.
       if enrichment.lock_suppressions() and not suppressions_checked then return null; end if;
       budgets := enrichment.open_budgets(of_run, own_limits);
 
-      -- An activity that Temporal has abandoned may still run, because its worker lost Temporal and not the database.
-      -- Only the first of two activities may send the same people.
+      -- A worker that has lost Temporal, but not the database, still runs an activity that Temporal has started again
+      -- elsewhere. Only the first of the two activities may send the same people.
       perform from enrichment.run_rows r
       where r.run_id = of_run and r.row_number = any(asked_rows)
       order by r.row_number for update;
@@ -210,8 +210,8 @@ export const admissionFunctions = [
       if wait is null then
         slots := enrichment.slots_together(of_service, of_scope, limit_calls, limit_seconds, kept);
       end if;
-      -- After the lock of the endpoint, which every admission waits for: a run that was paused or cancelled in the
-      -- meantime sends no call.
+      -- Read after waiting for the lock of the endpoint, so that a run that was paused or cancelled meanwhile sends no
+      -- call.
       select status into run_status from enrichment.runs where run_id = of_run;
 
       for place in 1..jsonb_array_length(calls) loop
@@ -262,7 +262,7 @@ export const admissionFunctions = [
         decisions[place] := case
           when place = any(fitting) or (wait is null and over_budget is not null) then over_budget
           else jsonb_build_object('kind', 'wait', 'kept', kept,
-            -- A call has left the window since the slots were counted.
+            -- No wait: a call has left the window since the slots were counted.
             'wait', coalesce(wait, '{"cause": "freed", "milliseconds": 1}'))
         end;
       end loop;

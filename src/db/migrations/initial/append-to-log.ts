@@ -16,8 +16,8 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
   begin
     perform enrichment.lock_log(of_service, observed_people || matched_people, of_sources, of_contacts);
     if exists (
-      -- An array, so that each plan looks the people up in the index. With a join, a plan that was made when the log
-      -- was empty reads the whole log.
+      -- With an array, every plan uses the index. With a join, a plan that was made when the log was empty would read
+      -- the whole log.
       select from enrichment.observations o
       where o.service = of_service and o.kind in ('answer', 'reused') and o.person_key = any(array(
         select s.person_key from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean)
@@ -63,7 +63,7 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
       while_undone, decided_at
     from decided order by row_number desc;
 
-    -- A match says nothing new of its person.
+    -- A match does not change its person, so matched_people need no projection.
     perform enrichment.project(of_service, observed_people, of_sources, of_contacts);
   end
 $$`;

@@ -1,7 +1,7 @@
 import { personColumns } from '../../../domain/identity/person-columns.ts';
 import { columnComments } from './column-comments.ts';
 
-/** What columns mean that have one meaning in every table. */
+/** Comments of columns that have the same meaning in every table. */
 const common: Readonly<Record<string, string>> = {
   ...Object.fromEntries(personColumns.map(({ name, comment }) => [name, comment])),
   run_id: 'Run of `runs`',
@@ -12,23 +12,23 @@ const common: Readonly<Record<string, string>> = {
   contact_id: 'Record id of the CRM, or a stable key of the identity',
   service: 'Service that was asked',
   person_key: 'Key of the person in the log; the id of the service, or the row of a person without one',
-  observation_id: 'Entry of `observations` that said it',
+  observation_id: 'Entry of `observations` with this value',
   organization_key: 'Key of the company: its id, otherwise its domain, otherwise its name',
   outcome: 'Result of the row; docs/outcomes.md',
-  reason: 'Why, in words',
-  evidence: 'By what the decision was made',
+  reason: 'Why, as text',
+  evidence: 'What the decision is based on',
   status: 'State; docs/warehouse.md',
   asked: 'Whether a call asked for this contact',
   asked_at: 'When the service was asked',
-  recorded_at: 'When it was written',
-  enriched_at: 'When the newest answer was asked for',
+  recorded_at: 'When the entry was written',
+  enriched_at: 'When the service was asked for the newest answer',
   field_group: 'Group of fields, named after its first column',
   value: 'Columns of the group and their values',
-  position: 'Place in the list of the service, from 0',
+  position: 'Index in the list of the service, from 0',
   identity_keys: 'Keys that identify this person alone',
   match_id: 'Decision of `contact_matches`',
   kind: 'Kind of the entry',
-  started_at: 'When it began',
+  started_at: 'Start',
   budget_id: 'Budget, such as run:…, day:2026-11-21 or month:2026-11 (UTC)',
   credits_limit: 'Limit in credits; null: none',
   scope: 'Calls that are counted together',
@@ -37,27 +37,27 @@ const common: Readonly<Record<string, string>> = {
 const tables: Readonly<Record<string, string>> = {
   runs: 'One enrichment of one file',
   run_rows:
-    'One record of the file of a run, with its outcome; `row_results` has the reason as the contact is now',
-  run_people: 'Rows of a run that are asked for, in order',
-  attempts: 'One bulk call: what was held and what it cost',
-  attempt_people: 'One person of a call, and what became of the row',
-  quarantined_people: 'People of an answer who were given to no row',
-  webhook_deliveries: 'One delivery or poll, as it came',
+    'One record of the file of a run, with its outcome; `row_results` has the reason for the contact as it is now',
+  run_people: 'Rows of a run that calls ask for, in order',
+  attempts: 'One bulk call with its reserved and settled credits',
+  attempt_people: 'One person of a call, with the outcome',
+  quarantined_people: 'People of an answer who were assigned to no row',
+  webhook_deliveries: 'One webhook delivery or poll, with its original body',
   budgets: 'Limit, reserved and settled credits of a run or a period',
   settlements: 'Credits that a transaction settles when it commits; empty outside of transactions',
   default_budgets: 'Limits of periods that were set by command',
   budget_changes: 'One change of a limit',
   budget_alarms: 'One threshold of a limit that was crossed',
   credit_statements: 'Credit usage as the service states it, before and after runs',
-  rate_scopes: 'Calls that are counted together, and whether they wait',
-  rate_calls: 'Slots of rate windows that are taken',
-  rate_reports: 'What the service said of its rate windows',
+  rate_scopes: 'Endpoints whose calls are counted together, and whether their calls wait',
+  rate_calls: 'Occupied slots of rate windows',
+  rate_reports: 'Rate windows as the service last reported them',
   enriched_contacts: 'What is known about each CRM contact now',
   person_emails: 'All addresses of each person',
-  person_phones: 'All phones of each person, with the delivery that brought them',
+  person_phones: 'All phones of each person, with their deliveries',
   employment_history: 'All jobs of each person',
   suppression_entries: 'People and domains that are never asked for, as hashes',
-  erasures: 'One erasure: when, by whom and how much; not of whom',
+  erasures: 'One erasure: when, by whom and how much, without the person',
 };
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -71,7 +71,7 @@ const rows = [
   ...Object.entries(common).map(([column, text]) => `(2, null, ${literal(column)}, ${literal(text)})`),
 ];
 
-/** Comments that psql, dbt and BI tools show. Comments that stand beside a table stay. */
+/** Comments that psql, dbt and BI tools show. Does not replace comments that a table's own file sets. */
 export const comments = [
   `do $comments$
     declare each record;

@@ -1,6 +1,6 @@
 /**
- * Settings of a function that works on the rows of one call: its statements are planned once a session, whatever the
- * values, and find rows by indexes, whatever the sizes of the tables were then.
+ * Settings of a function that works on the rows of one call. PostgreSQL plans its statements once a session, for all
+ * values, and always with indexes, even if the tables were small at that time.
  */
 export const keptPlans = `set plan_cache_mode = force_generic_plan
     set enable_seqscan = off

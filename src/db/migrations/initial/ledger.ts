@@ -57,7 +57,7 @@ export const ledgerTables = [
     content_type text,
     body_gzip bytea not null
   )`,
-  // Already compressed: compressing again costs the server time and gains no space.
+  // The body is compressed already.
   `alter table enrichment.raw_answers alter column body_gzip set storage external`,
   `create index raw_answers_by_age on enrichment.raw_answers (received_at)`,
 
@@ -76,8 +76,8 @@ export const ledgerTables = [
     settled numeric(20, 6) not null default 0 check (settled >= 0),
     set_by_command boolean not null default false
   )`,
-  // All calls share the budgets. A row that is locked before the commit stays locked while the client sends the commit,
-  // which takes it 10 to 20 ms under load: all workers together settled 50 calls a second at most.
+  // All calls share the budgets. A row that is locked before the commit stays locked until the client has sent the
+  // commit, 10 to 20 ms under load: all workers together could settle only 50 calls a second.
   `create unlogged table enrichment.settlements (
     budget_ids text[] not null,
     released numeric(20, 6) not null,
@@ -106,7 +106,6 @@ export const ledgerTables = [
     primary key (budget_id, percent, credits_limit)
   )`,
 
-  // What the service says that the team has consumed, to be compared with the ledger.
   `create table enrichment.credit_statements (
     statement_id bigint generated always as identity primary key,
     service text not null,
@@ -156,8 +155,8 @@ export const ledgerTables = [
     primary key (service, scope, seconds)
   )`,
 
-  // Unlogged: registering costs no write to the disk, and after a crash of the server every batch registers again.
-  // Without a reference to `runs`, which would lock the row of the run for each batch.
+  // Unlogged, so that registering writes nothing to the disk. After a crash of the server every batch registers again.
+  // No reference to `runs`: it would lock the row of the run for each batch.
   `create unlogged table enrichment.waiting_batches (
     run_id text not null,
     batch integer not null,

@@ -2,8 +2,8 @@ import { worstEmailRank } from '../../../domain/late-results/late-assignment.ts'
 import { isValid } from '../../valid-entries.ts';
 
 /**
- * What was known of people at a time, as far as it had been recorded then; at 'infinity' what is known now.
- * Materialized: without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
+ * The facts about people at a time, from the entries recorded until then; at 'infinity' the current facts. Steps are
+ * materialized, because without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
  */
 export const peopleAt = `create function enrichment.people_at(of_service text, keys text[], moment timestamptz)
     returns table (person_key text, facts jsonb, said_by jsonb, organization_key text, emails jsonb, phones jsonb,
@@ -28,7 +28,7 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
         ) cited
         group by person_key
       ), newest as materialized (
-        -- A late result says nothing of the profile.
+        -- Late results go last: they have no profile.
         select distinct on (person_key) person_key, asked_at, run_id, attempt_id
         from said
         order by person_key, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
@@ -37,7 +37,7 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
         from said where organization_key is not null
         order by person_key, asked_at desc, observation_id desc
       ), employer as materialized (
-        -- One company: a field that the newest answer left empty is kept.
+        -- Within one company, a field that the newest answer leaves empty keeps its earlier value.
         select s.person_key, c.organization_key, c.observation_id,
           enrichment.merge(s.facts -> 'organization_name' order by s.asked_at, s.observation_id) as facts
         from said s

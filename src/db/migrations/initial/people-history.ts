@@ -18,7 +18,7 @@ function valueOf(field: string, source: (group: string, column: string) => strin
 
 const groupNames = groups.map(([name]) => `'${name}'`).join(', ');
 
-/** Where values came from, what they were before, and who changed employer: read from the log. */
+/** Views on the log: the origin of values, earlier values, and changes of employer. */
 export const peopleHistory = [
   `create view enrichment.field_provenance as
     select c.source, c.contact_id, s.field_group,
@@ -30,11 +30,11 @@ export const peopleHistory = [
     join enrichment.observations o on o.observation_id = s.observation_id::bigint
     where s.field_group in (${groupNames})`,
   `comment on view enrichment.field_provenance is
-    'For each current value of a contact, by group of fields: the call, delivery and run that said it'`,
+    'The call, delivery and run of each current value of a contact, by group of fields'`,
 
-  // At each moment at which an entry about the contact or its person was recorded, the state is computed as it was
-  // then. A person has few entries, and the same function computes the current state: the two cannot disagree.
-  // A session plans it once: PostgreSQL would otherwise plan the whole computation in each query of the view.
+  // Computes the state at each moment when an entry about the contact or its person was recorded. The same function
+  // computes the current state, so the two cannot disagree. PL/pgSQL, because a session then plans the computation only
+  // once and not in each query of the view.
   `create function enrichment.history_of(of_source text, of_contact text)
     returns table (field_group text, value jsonb, valid_from timestamptz, valid_to timestamptz,
       run_id text, attempt_id text, delivery_id text)
@@ -95,7 +95,7 @@ export const peopleHistory = [
     from (select distinct source, contact_id from enrichment.contact_matches) c
     cross join lateral enrichment.history_of(c.source, c.contact_id) h`,
   `comment on view enrichment.contact_history is
-    'What each group of fields of a contact was, and since when; the interval without an end is current'`,
+    'Values of each group of fields of a contact with their times; the value without an end is current'`,
 
   // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
   // of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
@@ -161,7 +161,7 @@ export const peopleHistory = [
     from moves
     where stay > 0
       and (started_at > last_seen_at::date
-        -- A rebrand gives the same job another name, domain and address.
+        -- Not a rebrand, which gives the same job another name, domain and address.
         or coalesce(started_at <> from_started_at, true)
           and (email_domain = domain or email_domain like '%.' || domain)
           and email_domain <> all (former_email_domains))

@@ -1,17 +1,14 @@
 import { deliveryKindNames } from '../../../domain/late-results/delivery-kinds.ts';
 import { oneOf } from '../../one-of.ts';
 
-/**
- * The log of what was learned about people and contacts: entries are only ever appended. `schema.ts` explains the
- * columns.
- */
+/** The append-only log of observations of people and decisions about contacts; `schema.ts` explains the columns. */
 export const peopleLog = [
   `create table enrichment.organization_facts (
     facts_hash bytea primary key,
     facts jsonb not null
   )`,
   `comment on table enrichment.organization_facts is
-    'What answers said about a company, stored once for all people of whom an answer said the same'`,
+    'Facts about companies in answers, stored once for all people with the same facts'`,
 
   `create table enrichment.observations (
     observation_id bigint generated always as identity primary key,
@@ -31,18 +28,18 @@ export const peopleLog = [
     match_keys integer[] not null default '{}',
     facts jsonb not null
   )`,
-  // The service comes last, here and in the keys of projections: without statistics, in a new warehouse, PostgreSQL
-  // believes that a service has few entries, and would read all of them where its name alone begins an index.
+  // The service comes last, here and in the keys of projections. Without statistics, in a new warehouse, PostgreSQL
+  // expects few entries of a service, and would read all of them by an index that begins with the service.
   `create index observations_by_person on enrichment.observations (person_key, service, observation_id)`,
   `create index observations_by_organization
     on enrichment.observations (organization_key, service, asked_at desc, observation_id desc)
     where organization_key is not null`,
   `create index observations_by_run on enrichment.observations (run_id, observation_id)`,
-  // Without a pending list, which each lookup would read from its beginning.
+  // fastupdate off: each lookup would read the whole pending list.
   `create index observations_by_key on enrichment.observations using gin (identity_keys) with (fastupdate = off)`,
   `create index observations_by_match_key on enrichment.observations using gin (match_keys) with (fastupdate = off)`,
   `comment on table enrichment.observations is
-    'What one answer, delivery or poll said about one person'`,
+    'Facts about one person in one answer, delivery or poll'`,
 
   `create table enrichment.contact_records (
     source text not null,
@@ -65,7 +62,7 @@ export const peopleLog = [
   )`,
   `create index contact_records_by_run on enrichment.contact_records (run_id)`,
   `comment on table enrichment.contact_records is
-    'The cells of a CRM contact that decide who it is, as an export had them'`,
+    'Cells of a CRM contact that identify the person, as in an export'`,
 
   `create table enrichment.contact_matches (
     match_id bigint generated always as identity primary key,
@@ -92,8 +89,8 @@ export const peopleLog = [
   `create index contact_matches_by_undone on enrichment.contact_matches using gin (while_undone)
     with (fastupdate = off) where while_undone is not null`,
   `comment on table enrichment.contact_matches is
-    'Decisions that a CRM contact is a person; without a person, that an earlier decision holds no longer'`,
+    'Decisions about the person of a CRM contact; without a person, an earlier decision no longer counts'`,
 
-  // Undone runs are few, and every projection leaves their entries out.
+  // Every projection looks for undone runs, which are few.
   `create index runs_undone on enrichment.runs (run_id) where undone_at is not null`,
 ];

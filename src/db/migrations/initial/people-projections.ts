@@ -3,7 +3,7 @@ import { personColumns } from '../../../domain/identity/person-columns.ts';
 const columns = personColumns.map(({ name, type }) => `${name} ${type}`);
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
 
-/** What is computed from the log; only `enrichment.project` writes it. `schema.ts` explains the columns. */
+/** Tables computed from the log, which only `enrichment.project` writes; `schema.ts` explains the columns. */
 export const peopleProjections = [
   `create table enrichment.people (
     service text not null,
@@ -24,7 +24,7 @@ export const peopleProjections = [
   `create index people_by_id on enrichment.people (left(person_id, 200))`,
   `comment on table enrichment.people is 'What is known about each person now'`,
   `comment on column enrichment.people.said_by is
-    'For each group of fields that has a value, the observation that said it'`,
+    'The observation of each group of fields that has a value'`,
 
   `create table enrichment.organizations (
     service text not null,
@@ -96,15 +96,14 @@ export const peopleProjections = [
   `create index changes_by_contact on enrichment.changes (source, contact_id, transaction_id)`,
   `create index changes_by_age on enrichment.changes using brin (changed_at)`,
   `comment on table enrichment.changes is
-    'Contacts that changed or went, in order; readers take transactions below pg_snapshot_xmin(pg_current_snapshot())'`,
+    'Changed and deleted contacts, in order; read only transactions below pg_snapshot_xmin(pg_current_snapshot())'`,
 
-  // One row at most: up to where retention has dropped changes.
   `create table enrichment.changes_pruned (
     singleton boolean primary key default true check (singleton),
     pruned_transaction_id xid8 not null,
     pruned_change_id bigint not null
   )`,
-  `comment on table enrichment.changes_pruned is 'Up to where retention has dropped changes'`,
+  `comment on table enrichment.changes_pruned is 'The newest cursor whose change retention has dropped'`,
 
   `create view enrichment.enriched_contacts as
     select c.source, c.contact_id,

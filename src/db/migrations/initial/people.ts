@@ -1,6 +1,6 @@
 /**
- * The history of lookups; `schema.ts` explains the columns. It grows with every person who was ever asked for, so a row
- * and its index entry take about 120 bytes: a hash instead of the key, a number instead of the run and its service.
+ * The lookup history; `schema.ts` explains the columns. The table grows with every person that a call asks for. To keep
+ * a row and its index entry at about 120 bytes, it has a hash of the key and a number for the run and its service.
  */
 export const peopleTables = [
   `create table enrichment.lookup_runs (
@@ -16,10 +16,10 @@ export const peopleTables = [
     found boolean not null,
     primary key (key_hash, field_group)
   )`,
-  // Stable, not immutable: only then can PostgreSQL inline it, because it takes the database's encoding.
+  // Stable, because PostgreSQL inlines no immutable function that depends on the database's encoding.
   `create function enrichment.key_hash(identity_key text) returns uuid language sql stable strict parallel safe
     return encode(substr(sha256(convert_to(identity_key, 'UTF8')), 1, 16), 'hex')::uuid`,
-  // The number of a run that asks.
+  // The number of a run in lookup_history; numbers a new run.
   `create function enrichment.number_lookup_run(of_run text, of_service text) returns integer language plpgsql as $$
     declare
       number integer;

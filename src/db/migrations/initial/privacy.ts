@@ -16,8 +16,8 @@ export const privacyTables = [
   )`,
   `create index suppressed_keys_by_entry on enrichment.suppressed_keys (entry_id)`,
 
-  // The list keeps hashes, so that it is no register of those who wanted to be in none. An address is looked up as it
-  // is, without the name that a shared one bears, and by both hashes that exports write.
+  // The list has only hashes, so that nobody can read from it who was suppressed. Returns the hashes of an address as
+  // it is, of a shared address without its name, and of both hashes of addresses that exports contain.
   `create function enrichment.suppression_hashes(identity_key text) returns setof bytea
     language sql immutable strict parallel safe rows 4 as $$
     select sha256(convert_to(form, 'UTF8')) from unnest(

@@ -2,7 +2,7 @@ import { isValid } from '../../valid-entries.ts';
 import { assignments, rowOf } from './assignments.ts';
 import { textsOf } from './texts-of.ts';
 
-/** Each column of `organizations`: the type of its value and the member of the facts that has it. */
+/** For each column of `organizations`: the type of its value, and the member of the facts that has the value. */
 const organizationColumns: Readonly<Record<string, string>> = {
   organization_id: 'text:id',
   name: 'text:name',
@@ -53,8 +53,8 @@ const organizationValues = sources.map(([type, member]) => {
 const organizationWritten = [...Object.keys(organizationColumns), 'observation_id', 'observed_at', 'run_id'];
 
 /**
- * Computes the current state of companies from the log, and returns the keys of those that it wrote or removed. A
- * company whose newest observation is the same is skipped, unless it is computed anew: each answer names it again.
+ * Computes the current state of companies from the log, and returns the keys of written and removed companies. Without
+ * `anew`, skips a company that has its newest observation already, because many answers name the same company.
  */
 export const projectOrganizations = `
   create function enrichment.project_organizations(of_service text, keys text[], anew boolean)

@@ -24,10 +24,10 @@ const values = personColumns.map(valueOf);
 /** The same of the columns of `enriched_contacts`, in their order. */
 export const contactValues = personColumns.filter(({ inContacts }) => inContacts).map(valueOf);
 
-/** What `contacts` has beside the key. */
+/** Columns of `contacts` without the key. */
 const contactWritten = ['service', 'person_key', 'match_id', 'evidence', 'asked', 'run_id', 'row_number'];
 
-/** What `people` has beside the key. */
+/** Columns of `people` without the key. */
 const written = [
   ...columns,
   'organization_key',
@@ -50,7 +50,7 @@ const changedGroups = Object.entries<FieldGroup>(personFieldGroups)
     return `case when row(${of('was')}) is distinct from row(${of('v')}) then '${name}' end`;
   });
 
-/** Appending to the log, and computing the current state of people, companies and contacts from the log. */
+/** Functions that append to the log, and compute the current state of people, companies and contacts from it. */
 export const projectionFunctions = [
   `create aggregate enrichment.merge(jsonb) (sfunc = jsonb_concat, stype = jsonb, initcond = '{}')`,
   `create function enrichment.whole(value jsonb) returns integer language sql immutable parallel safe as $$
@@ -59,9 +59,8 @@ export const projectionFunctions = [
       then value::numeric::integer end
   $$`,
 
-  // Contacts before people and people before companies, each in the order of their keys: two writers wait for one
-  // another only one way round. The person whom a contact was before is locked as well, so that the feed says in order
-  // what became of it.
+  // Locks contacts before people and people before companies, each in the order of their keys, so that two writers
+  // cannot deadlock. Also locks the person whom a contact was before, so that the change feed has changes in order.
   `create function enrichment.lock_log(of_service text, of_people text[], of_sources text[], of_contacts text[])
     returns void language plpgsql as $$
     begin
@@ -112,8 +111,8 @@ export const projectionFunctions = [
     end
   $$`,
 
-  // The newest decision about each contact holds. A contact whose newest decision names no person has no person.
-  // Returns the contacts that it wrote or removed: the source, a space and the id.
+  // The newest decision about each contact counts. A contact whose newest decision names no person has no person.
+  // Returns the written and removed contacts: the source, a space and the id.
   `create function enrichment.project_contacts(of_sources text[], of_contacts text[])
     returns setof text language plpgsql as $$
     begin
@@ -124,7 +123,7 @@ export const projectionFunctions = [
         where ${isValidMatch('o')}
         order by o.source, o.contact_id, o.decided_at desc, o.match_id desc
       ), gone as (
-        -- Not by "not exists": each contact would be compared with each decision.
+        -- "except", because "not exists" would compare each contact with each decision.
         delete from enrichment.contacts c
         using (
           select source, contact_id from unnest(of_sources, of_contacts) as g (source, contact_id)
@@ -148,8 +147,8 @@ export const projectionFunctions = [
     end
   $$`,
 
-  // What the contacts were before is compared with what they are afterwards: whatever changed them is in the feed,
-  // once. Returns the people and the contacts that it wrote or removed.
+  // Compares the contacts before and afterwards, so that the feed has each change once, whatever caused it. Returns the
+  // written and removed people and contacts.
   `create function enrichment.compute_projections(of_service text, of_people text[], of_sources text[],
       of_contacts text[])
     returns text[] language plpgsql as $$
@@ -185,7 +184,8 @@ export const projectionFunctions = [
         left join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id
         where was.* is distinct from v.*
       ), overtaken as (
-        -- A transaction that began later changed the contact first. Readers wait for this one and have not read that.
+        -- A later transaction has changed the contact first. Readers wait for this transaction, so they have not read
+        -- that change, and this transaction's change replaces it.
         delete from enrichment.changes o
         using changed c
         where o.source = c.source and o.contact_id = c.contact_id and o.transaction_id > pg_current_xact_id()
@@ -202,9 +202,9 @@ export const projectionFunctions = [
     end
   $$`,
 
-  // The plans for the people of an answer are kept, for planning takes longer than the work, and use indexes only: a
-  // plan that was made while the tables were small read all people for each answer (82 ms instead of 1 ms). For 332
-  // people of a new warehouse such plans took 28 s, plans of their own 0.2 s.
+  // For the people of one answer, planning takes longer than the work. So the plans are kept, and use indexes only: a
+  // plan from the time when the tables were small read all people for each answer (82 ms instead of 1 ms). For many
+  // people, such plans are slow: 28 s for 332 people of a new warehouse, instead of 0.2 s with custom plans.
   `create function enrichment.project_few(of_service text, of_people text[], of_sources text[], of_contacts text[])
     returns text[] language plpgsql
     ${keptPlans}

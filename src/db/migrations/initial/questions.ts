@@ -40,7 +40,7 @@ export const questions = [
     join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
     join enrichment.observations o on o.observation_id = n.observation_id`,
   `comment on view enrichment.contact_phones is
-    'Phones of each contact: when each was asked for, when it came, and the run, call and delivery that brought it'`,
+    'Phones of each contact: when asked for, when received, and the run, call and delivery of each'`,
 
   `create view enrichment.run_costs as
     select r.run_id, r.file_name, r.source, r.finished_at, coalesce(a.credits_settled, 0) as credits_settled,
@@ -75,7 +75,7 @@ export const questions = [
     ) o on o.run_id = r.run_id
     where r.status <> 'planned'`,
   `comment on view enrichment.run_costs is
-    'What each run cost, and how many people, addresses and phones its calls brought'`,
+    'Cost of each run, and the number of people, addresses and phones that its calls found'`,
 
   `create view enrichment.calls_without_data as
     select a.attempt_id, a.run_id, a.status, a.people, a.credits_settled, a.credits_answered, a.credits_reserved,
@@ -87,7 +87,7 @@ export const questions = [
   `comment on view enrichment.calls_without_data is
     'Calls that were or may have been billed, and enriched no row'`,
 
-  // Only rows that gave their contact a person read the log, and of these only rows whose contact has none now.
+  // Reads the log only for rows that gave their contact a person, and whose contact has no person now.
   `create view enrichment.row_results as
     select r.run_id, r.row_number, coalesce(u.source, 'generic') as source, r.contact_id, r.outcome,
       case when lost.reason is null then r.reason
@@ -109,7 +109,7 @@ export const questions = [
       limit 1
     ) lost on lost.person_key is null`,
   `comment on view enrichment.row_results is
-    'Rows of runs with their outcome, and why a contact that had a person by the row has none now'`,
+    'Rows of runs with their outcome, and why the contact of a row has lost its person'`,
 
   `create function enrichment.contacts_of_organization(of_domain text)
     returns setof enrichment.enriched_contacts language sql stable as $$
@@ -147,9 +147,9 @@ export const questions = [
     select source, contact_id, field_group, value, observed_at, now() - observed_at as age
     from enrichment.field_provenance
     order by observed_at`,
-  `comment on view enrichment.oldest_values is 'Current values of contacts, those first that were asked for first'`,
+  `comment on view enrichment.oldest_values is 'Current values of contacts, the oldest first'`,
 
-  // The same function computes what is current.
+  // people_at also computes the current state, so the two cannot disagree.
   `create function enrichment.contact_as_of(of_source text, of_contact text, moment timestamptz)
     returns setof enrichment.enriched_contacts language sql stable as $$
       select of_source, of_contact, ${contactValues.join(', ')},
@@ -164,7 +164,7 @@ export const questions = [
       where d.person_key is not null
   $$`,
   `comment on function enrichment.contact_as_of(text, text, timestamptz) is
-    'A contact as enriched_contacts had it at a time; no row: it was not known'`,
+    'A contact as enriched_contacts had it at a time; no row: enriched_contacts did not have it'`,
 
   `create view enrichment.duplicate_contacts as
     select c.service, p.person_id, p.first_name, p.last_name, count(*) as contacts,
@@ -173,5 +173,5 @@ export const questions = [
     join enrichment.people p on p.service = c.service and p.person_key = c.person_key
     group by c.service, c.person_key, p.person_id, p.first_name, p.last_name
     having count(*) > 1`,
-  `comment on view enrichment.duplicate_contacts is 'People whom several CRM contacts are'`,
+  `comment on view enrichment.duplicate_contacts is 'People with more than one CRM contact'`,
 ];

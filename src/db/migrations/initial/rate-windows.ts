@@ -1,9 +1,9 @@
 import { unlimitedCalls } from '../../../domain/rates/rate-limit.ts';
 
-/** Interval of trying again: the end of a wait for higher priorities in the service's window is unknown. */
+/** Retry interval of a call that leaves the slots of the service's window to higher priorities. */
 const keptInServiceWindowMilliseconds = 5_000;
 
-/** Time until an answer in flight reports the calls that are left. */
+/** Retry interval while calls in flight may report how many calls are left. */
 const whileInFlightMilliseconds = 250;
 
 /** Functions of the ledger that count the calls of rate windows. An admission calls them with the endpoint locked. */
@@ -14,7 +14,7 @@ export const rateWindowFunctions = [
     returns table (calls integer, seconds integer, free integer, milliseconds float8)
     language plpgsql as $$
     declare
-      -- An index serves a comparison with a variable, and none with a call of clock_timestamp().
+      -- A variable, because PostgreSQL uses no index for a comparison with clock_timestamp().
       at timestamptz := clock_timestamp();
     begin
       return query
@@ -37,10 +37,10 @@ export const rateWindowFunctions = [
     end
   $$`,
 
-  // Gives each ended call of an endpoint its position in the order of their ends, so that the slots of a window are
-  // counted without its rows. Each call gets it at the first admission after its end. The caller has locked the
-  // endpoint. If a call ended before calls that have a position, these get new ones: transactions end in any order, and
-  // the clock can be set back.
+  // Numbers the ended calls of an endpoint in the order of their ends, so that the calls of a window can be counted
+  // without reading their rows. A call gets its position at the first admission after its end. The caller must lock
+  // the endpoint. If a call ended before calls that have a position, these calls get new positions: transactions
+  // commit in any order, and the clock can be set back.
   `create function enrichment.position_ended_calls(of_scope text) returns void language plpgsql as $$
     declare
       at timestamptz := clock_timestamp();
@@ -78,8 +78,8 @@ export const rateWindowFunctions = [
     end
   $$`,
 
-  // The windows of limits with the calls that may begin now. A window holds the calls without a position that it
-  // reaches, such as those in flight, and the ended calls after the newest one that has left it.
+  // The windows of limits, each with the number of calls that may begin now. A window contains its calls without a
+  // position, such as calls in flight, and all calls with a position after the newest call that has left it.
   `create function enrichment.own_windows(of_scope text, limit_calls integer[], limit_seconds integer[])
     returns table (calls integer, seconds integer, free integer) language plpgsql as $$
     declare
@@ -112,9 +112,10 @@ export const rateWindowFunctions = [
     end
   $$`,
 
-  // The full window that a call waits for longest, as {"cause", "calls", "seconds", "milliseconds"}; null if every
-  // window has more free slots than are kept. A window is free again when the slot of its limit-th newest call is. A
-  // call without a position cannot end before now. If a window has fewer slots than are kept, the wait is one window.
+  // The full window with the longest wait, as {"cause", "calls", "seconds", "milliseconds"}; null if every window has
+  // more free slots than `kept`, the slots reserved for higher priorities. A window with a limit of n calls has a free
+  // slot when the n-th newest call leaves it. Calls without a position count as the newest. If a window has fewer slots
+  // than `kept`, the wait is the length of the window.
   `create function enrichment.full_window(of_service text, of_scope text, limit_calls integer[],
       limit_seconds integer[], kept integer)
     returns jsonb language plpgsql as $$
@@ -201,8 +202,8 @@ export const rateWindowFunctions = [
     end
   $$`,
 
-  // Occupies a slot of every window for each call, and deletes twice as many calls that have left every window: so the
-  // table does not grow, however long a run takes. A day is kept, because another process can have a longer window.
+  // Occupies a slot of every window for each call. Deletes up to twice as many calls that have left every window, so
+  // that the table does not grow. Calls of the last day stay, because another process can have a longer window.
   `create function enrichment.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8,
       limit_seconds integer[])
     returns void language plpgsql as $$

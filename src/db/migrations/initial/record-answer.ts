@@ -32,8 +32,8 @@ export const recordFunctions = [
     end
   $$`,
 
-  // A transaction sees no settlements but its own, because none outlives its transaction. Budgets are locked in
-  // ascending order, so that two transactions cannot wait for each other.
+  // A transaction sees only its own settlements, because it deletes them before the commit. Locks budgets in ascending
+  // order, so that two transactions cannot wait for each other.
   `create function enrichment.apply_settlements() returns trigger language plpgsql as $$
     declare
       credits jsonb;
@@ -94,7 +94,7 @@ export const recordFunctions = [
   $$`,
 
   // Records a lookup under every key of a row and of its person, without suppressed rows. `learned` has the keys of
-  // people with their rows. A person whom the answer brought without a row was paid for as well: such a key has no row.
+  // people with their rows. A key without a row is of a person in the answer who fits no row, and was paid for as well.
   // Keys are written in order, so that two writers cannot deadlock. An earlier lookup never replaces a later one.
   `create function enrichment.record_lookup(of_service text, of_run text, of_time timestamptz, answered jsonb,
       learned jsonb, field_groups text[])
@@ -127,9 +127,9 @@ export const recordFunctions = [
     end
   $$`,
 
-  // Records what an answer brought, in the order in which every transaction locks: rows, claims, contacts and people,
-  // lookups, budgets. The body is null if a suppressed person is in it; `released` is null if the credits stay as they
-  // are. An awaiting attempt holds what its call can still cost.
+  // Records an answer, in the order in which every transaction locks: rows, claims, contacts and people, lookups,
+  // budgets. The body is null if it contains a suppressed person; `released` is null if the credits do not change. An
+  // awaiting attempt keeps reserved what its call can still cost.
   `create function enrichment.write_answer(of_attempt text, of_service text, content_type text, body_gzip bytea,
       answered jsonb, quarantined jsonb, observations jsonb, matches jsonb, learned jsonb, field_groups text[],
       released numeric, consumed numeric)

@@ -11,8 +11,8 @@ const tables = [
 ];
 
 /**
- * No statistics of run ids. A run that began after the last ANALYZE is not in them, and PostgreSQL takes it to have no
- * rows: it then read every row of the run for each person of a call. Without statistics it expects one row in 200.
+ * Turns statistics of run ids off. They lack a run that began after the last ANALYZE, so PostgreSQL expected no rows of
+ * the run and read all of them for each person of a call. Without statistics PostgreSQL expects one row in 200.
  */
 export const runStatistics = tables.map(
   (table) => `alter table enrichment.${table} alter column run_id set statistics 0`,

@@ -1,7 +1,7 @@
 import { allStatuses, unfinishedText } from '../../run-states.ts';
 import { oneOf } from '../../../db/one-of.ts';
 import { outcomes } from '../../../domain/runs/outcome.ts';
-/** Runs, their rows, and what a run holds while it works; `schema.ts` explains the columns. */
+/** Runs, their rows, people, claims and fetched exports; `schema.ts` explains the columns. */
 export const runTables = [
   `create table enrichment.runs (
     run_id text primary key,
@@ -63,7 +63,7 @@ export const runTables = [
     identity_hash bytea,
     primary key (run_id, row_number)
   )`,
-  // Without a pending list: each search reads it from its beginning, and an answer makes about a hundred searches.
+  // fastupdate off: each search would read the whole pending list, and an answer makes about a hundred searches.
   `create index run_rows_by_match_key on enrichment.run_rows using gin (match_keys) with (fastupdate = off)`,
 
   `create table enrichment.run_people (
@@ -74,7 +74,7 @@ export const runTables = [
     primary key (run_id, position)
   )`,
 
-  // By service, as lookups are: what one service is asked says nothing about another.
+  // By service, as lookups are: two services may be asked for the same person.
   `create table enrichment.claims (
     identity_key text not null,
     service text not null,
@@ -85,7 +85,7 @@ export const runTables = [
   )`,
   `create index claims_by_run on enrichment.claims (run_id, row_number)`,
 
-  // Which content an address had in which version: an export that is known already is not fetched again.
+  // Content hash by address and version, so that an unchanged export is not fetched again.
   `create table enrichment.fetched_exports (
     address text primary key,
     etag text not null,

@@ -1,6 +1,6 @@
 /**
- * SQL for a list of texts in JSON as an array; null where it is empty or no list. An expression, because a function
- * cost 20 µs a value.
+ * SQL expression that turns a JSON list of texts into an array; null for an empty list and for other JSON. No function,
+ * because a function cost 20 µs a value.
  */
 export function textsOf(list: string): string {
   return `case when jsonb_typeof(${list}) = 'array'
