@@ -20,7 +20,7 @@ import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { recordLateResults } from '../people/late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
-import { hiddenId, lockSuppressionsShared } from '../privacy/suppressions.ts';
+import { hashOfAttempt, hiddenId, lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import {
   idsInLog,
@@ -120,7 +120,7 @@ export async function applyLateResult(
       dropsBody,
       subject: subjectOf(kind, part!),
       ...part!,
-      personIds: personIds.map((id, index) => (suppressed.ids.has(id) ? hiddenId(index) : id)),
+      personIds: personIds.map((id) => (suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id)),
       credits: content.creditsConsumed,
     });
     await settleByParts(transaction, attempt);
@@ -152,11 +152,12 @@ function sharesOf(
   return people.map((person, index) => {
     const { id, phones, emails, fields, isPending } = person;
     const own = assigned[index]!.map((recipient) => recipients[recipient]!.personId);
-    const isKnown = id !== undefined && known.has(id);
+    // The answer may list the person under a hidden id.
+    const ownIds = [...(id === undefined ? [] : [id, hiddenId(attempt.attemptId, id)]), ...own];
     return {
-      knownId: isKnown ? id : own.find((personId) => known.has(personId)),
+      knownId: ownIds.find((personId) => known.has(personId)),
       // A hash, not the id: the alias stays after an erasure.
-      alias: hashOf(attempt.attemptId, id ?? JSON.stringify([phones, emails])),
+      alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify([phones, emails])),
       hasPhones: phones.length > 0,
       hasEmails: emails.length > 0,
       fields,
@@ -167,11 +168,8 @@ function sharesOf(
 
 /** Reports show the highest cost among bodies with the same subject. */
 function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredPart): string {
-  return `${kind}:${hashOf(...(brings.length > 0 ? brings : covers).toSorted())}`;
-}
-
-function hashOf(...parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
+  const entries = (brings.length > 0 ? brings : covers).toSorted();
+  return `${kind}:${createHash('sha256').update(entries.join('\n')).digest('hex').slice(0, 24)}`;
 }
 
 /** Why a readable body is quarantined and has no effect; undefined: it takes effect. */

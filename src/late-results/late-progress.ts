@@ -16,7 +16,8 @@ export function peopleOfCall(
 ): CallPeople {
   const found = call.hasAnswer ? call.foundPeople : call.people;
   return {
-    ids: call.foundIds.map((id) => (isHiddenId(id) ? undefined : id)),
+    ids: call.foundIds,
+    hidden: call.foundIds.filter(isHiddenId).length,
     unlisted: Math.max(0, found - call.foundIds.length),
   };
 }

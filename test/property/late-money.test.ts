@@ -47,6 +47,7 @@ function playByRules({ extras, found, listed, answered, sent, bill }: LateCase):
   const idOf = (person: number): string => `person-${person}`;
   const people: CallPeople = {
     ids: [0, 1, 2].filter((person) => listed[person]).map(idOf),
+    hidden: 0,
     unlisted: found.filter((is, person) => is && !listed[person]).length,
   };
   const parts: PricedPart[] = [];

@@ -10,15 +10,17 @@ import { kindsOfFields } from './late-assignment.ts';
 
 /** The people of a call, as far as its answer tells. */
 export interface CallPeople {
-  /** Ids at the service, by their position in the answer; undefined where an erasure took one out. */
-  readonly ids: readonly (string | undefined)[];
+  /** Ids at the service, or their replacements after an erasure, by their position in the answer. */
+  readonly ids: readonly string[];
+  /** How many of them are replacements. An address no longer connects such a person with another id. */
+  readonly hidden: number;
   /** People who were found and whom the answer does not list. */
   readonly unlisted: number;
 }
 
 /** A person in a body, as far as money is concerned. */
 export interface DeliveredShare {
-  /** Their id in the answer, by id or by the address that identified them; undefined for a stranger. */
+  /** Their id in the list of the answer, by id or by the address that identified them; undefined for a stranger. */
   readonly knownId: string | undefined;
   /** Tells strangers of one call apart. */
   readonly alias: string;
@@ -42,8 +44,8 @@ export interface DeliveredPart {
  * The part of a call's results that a body delivers: the people and kinds it speaks of, and no others.
  *
  * Strangers count where the answer left people unlisted, who can be these. In a waterfall, whose ids may differ, they
- * also count where the body bears the id of this request, has a person of this call, and names no more people than were
- * found.
+ * also count where a person of the answer was erased, and where the body bears the id of this request, has a person of
+ * this call, and names no more people than were found.
  *
  * @param body.kind which of both kinds of bodies it is
  * @returns undefined where no person in the body can be of this call: it belongs to another one
@@ -60,11 +62,12 @@ export function deliveredPart(
   const places = placesOf(call);
   const isKnown = ({ knownId }: DeliveredShare): boolean => knownId !== undefined && places.has(knownId);
   const strangersCount =
-    openPeople(call) > 0 ||
+    call.unlisted > 0 ||
     (!deliveryKinds[body.kind].keepsIds &&
-      body.bearsRequestId &&
-      body.people.some(isKnown) &&
-      body.people.length <= call.ids.length + call.unlisted);
+      (call.hidden > 0 ||
+        (body.bearsRequestId &&
+          body.people.some(isKnown) &&
+          body.people.length <= call.ids.length + call.unlisted)));
   const counted = body.people.filter((person) => isKnown(person) || strangersCount);
   if (counted.length === 0 && body.people.length > 0) return undefined;
   const covers = new Set<string>();
@@ -83,11 +86,10 @@ export function deliveredPart(
 export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterable<string>): number {
   const ofKind = [...new Set(covers)].filter((entry) => entry.startsWith(`${kind}/`));
   const strangers = ofKind.filter((entry) => entry.startsWith(`${kind}/~`)).length;
-  const open = openPeople(call);
-  const all = placesOf(call).size + open;
+  const all = placesOf(call).size + call.unlisted;
   // Without the ids of the answer, a stranger can be a listed person.
   const { keepsIds } = deliveryKinds[lateKinds[kind].deliveredBy];
-  const counted = ofKind.length - strangers + Math.min(strangers, keepsIds ? open : all);
+  const counted = ofKind.length - strangers + Math.min(strangers, keepsIds ? call.unlisted : all);
   return Math.max(0, all - counted);
 }
 
@@ -100,13 +102,8 @@ export function haveWholePrice(covers: readonly string[]): boolean {
 /** The first position of each id: the answer can list a person twice. */
 function placesOf({ ids }: CallPeople): Map<string, number> {
   const places = new Map<string, number>();
-  for (const [place, id] of ids.entries()) if (id !== undefined && !places.has(id)) places.set(id, place);
+  for (const [place, id] of ids.entries()) if (!places.has(id)) places.set(id, place);
   return places;
-}
-
-/** Found people whose id is not known. */
-function openPeople({ ids, unlisted }: CallPeople): number {
-  return unlisted + ids.filter((id) => id === undefined).length;
 }
 
 /**

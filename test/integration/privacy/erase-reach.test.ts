@@ -13,12 +13,15 @@ import { openTestWarehouse } from '../../helpers/database.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { everything } from '../../helpers/everything.ts';
 import {
+  booksOf,
   callWithPhones,
   deliverTo,
+  deliveryStatuses,
   drainCall,
   phonesBody,
   recordPhonesAnswer,
   storeFor,
+  type PhonesCall,
 } from '../../helpers/late-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
@@ -201,6 +204,32 @@ describe('an erased person', () => {
       `select identity_key from claims where identity_key like 'email:page%'`,
     );
     expect(rows).toEqual([]);
+  });
+});
+
+describe('the price of late results of an erased person', () => {
+  async function erasedAfterItsAnswer(deliverFirst = false): Promise<PhonesCall> {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    if (deliverFirst) await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
+    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+    return call;
+  }
+
+  it('a body with an erased person counts instead of the parts that came before the erasure', async () => {
+    const call = await erasedAfterItsAnswer(true);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('the body of a stranger is not taken for the results of an erased person', async () => {
+    const call = await erasedAfterItsAnswer();
+    await deliverTo(warehouse, call, phonesBody(['stranger'], 8));
+    expect(await deliveryStatuses(warehouse, call)).toEqual(['quarantined']);
+    await deliverTo(warehouse, call, phonesBody(call.ids.slice(1), 16));
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'awaiting' });
+    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 });
 
