@@ -2,8 +2,8 @@ import { headerKey, headerName } from '../text/header-name.ts';
 import type { Importer, ImportColumn } from './importer.ts';
 
 /**
- * The importer with the labels of the account's language, which its own exports show: an importer matches columns by
- * the labels of the account. A field that no export has keeps its English header. Pure.
+ * Replaces an importer's English headers by those of the account's language, because importers match columns by the
+ * account's labels. Exports show these labels. A field that no export has keeps its English header. Pure.
  *
  * @param exports the headers of the CRM's exports, the newest first
  */

@@ -17,13 +17,13 @@ export const evaluatedFields = [
 ] as const;
 export type EvaluatedField = (typeof evaluatedFields)[number];
 
-/** What is said of a person. */
+/** Values of a person, from the truth file or from the warehouse. */
 export type PersonValues = Readonly<Partial<Record<EvaluatedField | NamePart, string | null>>>;
 export type NamePart = 'first_name' | 'last_name' | 'name';
 
 /** A person of the truth file, and what the warehouse has for the contact. */
 export interface ComparedPerson {
-  /** Of the truth file, from 1. */
+  /** Row of the truth file, from 1. */
   readonly row: number;
   /** Null: the warehouse has no data for the contact. */
   readonly contactId: string | null;
@@ -35,9 +35,9 @@ export interface FieldEvaluation {
   readonly field: EvaluatedField;
   /** People of the file whose value is known. */
   readonly known: number;
-  /** Those of them for whom the warehouse has a value. */
+  /** Of the known, people for whom the warehouse has a value. */
   readonly filled: number;
-  /** Those of these whose value is the known one. */
+  /** Of the filled, people whose value in the warehouse is the known one. */
   readonly correct: number;
   /** Filled of known; null: no value is known. */
   readonly coverage: MatchRate | null;
@@ -52,7 +52,7 @@ export interface PeopleEvaluation {
   readonly fields: readonly FieldEvaluation[];
   /** Enriched people whose name or profile is known. */
   readonly identities_compared: number;
-  /** Contacts that hold the data of another person: no values, because evaluations are passed on. */
+  /** Contacts with the data of another person; without values, because people pass evaluations on. */
   readonly wrong_people: readonly {
     readonly row: number;
     readonly contact_id: string;
@@ -60,14 +60,14 @@ export interface PeopleEvaluation {
   }[];
 }
 
-/** How the contacts of a source compare with a file of known values. No value of a person is in it. */
+/** Comparison of a source's contacts with a file of known values, without any value of a person. */
 export interface Evaluation extends PeopleEvaluation {
   readonly source: string;
-  /** What says whose the known values are. */
+  /** The column by which people of the file are found. */
   readonly key: 'contact_id' | 'email';
 }
 
-/** Compares what the warehouse has of people with what is known of them; intervals are Wilson's, 95%. */
+/** Compares the warehouse's values with known values; intervals are Wilson's, 95%. */
 export function evaluatePeople(people: readonly ComparedPerson[]): PeopleEvaluation {
   const enriched = people.filter(({ contactId }) => contactId !== null);
   return {
@@ -107,8 +107,8 @@ function isNamed(known: PersonValues): boolean {
 }
 
 /**
- * What shows that the data is another person's. One profile is one person, whatever the name is by now; a profile has
- * another address after a change of name, so it speaks only where no name does.
+ * Returns what shows that the data is another person's. The same profile is the same person, even with another name.
+ * Different profiles count only without names, because a profile gets another URL after a change of name.
  */
 function contradictionOf(known: PersonValues, found: PersonValues): 'name' | 'profile' | undefined {
   const profiles = known.linkedin_url && found.linkedin_url;

@@ -15,10 +15,10 @@ import type { AnsweredOutcome } from '../runs/outcome.ts';
 import type { Person } from './person.ts';
 import { contestedReason } from './rivals.ts';
 
-/** Why a row gets none of the people who came: an identifier shows it to be a person of another answer. */
+/** Reason of `identity_mismatch` for a row whose person is known from another answer. */
 const knownReason = 'an identifier shows that this row is a person of another answer';
 
-/** What an answer says of one person who was asked for. */
+/** The result of one requested row. */
 export type AlignedRow =
   | {
       readonly outcome: Extract<AnsweredOutcome, 'enriched'>;
@@ -30,13 +30,13 @@ export type AlignedRow =
   | { readonly outcome: Extract<AnsweredOutcome, 'identity_mismatch'>; readonly reason: string };
 
 export interface Alignment {
-  /** In the order of those asked for. */
+  /** In the order of the requested rows. */
   readonly rows: readonly AlignedRow[];
   /** People of the answer who are assigned to no row. */
   readonly quarantined: readonly { readonly matchIndex: number; readonly reason: string }[];
 }
 
-/** What is known beside an answer: people of other answers, and rows outside of the call. */
+/** Further evidence: people of other answers, and rows outside of the call. */
 export interface KnownElsewhere {
   /** @param row index of a requested row */
   readonly candidatesOf: (row: number) => readonly Candidate[];
@@ -45,18 +45,18 @@ export interface KnownElsewhere {
 }
 
 /**
- * Gives the people of an answer to the rows that were asked for, by evidence. Promise 5: a person's data never goes to
- * another person's contact.
+ * Assigns the people of an answer to the requested rows, by evidence. Promise 5: a person's data never goes to another
+ * person's contact.
  *
- * Nothing promises how `matches` aligns with `details`: misses come as null or are dropped, the order changes,
- * strangers come. So each row is decided about by itself (`decidePerson`), with all people who came and all who are
- * known from other answers. The list's order is never evidence. It only tells a row whose answer was not accepted
- * (`identity_mismatch`) from one that got none (`not_found`).
+ * The service does not promise how `matches` aligns with `details`: misses are null or missing, the order changes, and
+ * other people are added. So `decidePerson` decides about each row separately, among all people of the answer and all
+ * people known from other answers. The order is never evidence. It only distinguishes a row whose match was refused
+ * (`identity_mismatch`) from a row without a match (`not_found`).
  *
- * @param asked what was sent, in the order of `details`
- * @param matches what came, nulls included
- * @param hashesOf MD5 and SHA-256 of an address, for rows that hold only a hash
- * @param known without it, only what the call itself says
+ * @param asked the requested rows, in the order of `details`
+ * @param matches the people of the answer, nulls included
+ * @param hashesOf MD5 and SHA-256 of an address, for rows that have only a hash
+ * @param known undefined: only the rows and people of this call count
  */
 export function alignMatches(
   asked: readonly Identity[],
@@ -100,7 +100,7 @@ export function alignMatches(
     ),
   };
 
-  /** The record of the answer of a person whom earlier answers identify. */
+  /** The answer's own record of a person whom an earlier answer identifies. */
   function sameInAnswer(row: number, index: number): (typeof came)[number] | undefined {
     const elsewhere = known?.candidatesOf(row)[index - came.length];
     return elsewhere && came.find(({ person }) => isOnePerson(person, elsewhere.person));

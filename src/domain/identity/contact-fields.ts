@@ -6,10 +6,10 @@ import { personColumns, type ContactColumns, type CopiedColumns } from './person
 import type { Organization, Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
-/** The columns of `enriched_contacts` that an answer can fill; null where the answer says nothing. */
+/** The columns of `enriched_contacts` that an answer can fill; null: the answer has no value. */
 export type ContactFields = Readonly<Omit<ContactColumns, 'phone'>>;
 
-/** What an answer says of a contact's columns. A placeholder in place of an address is no address. */
+/** Reads the columns of a contact from an answer. A placeholder for an address counts as no address. */
 export const contactFields = oncePerObject((person: Person): ContactFields => {
   const { organization } = person;
   const email = person.email ? (parseEmail(person.email) ?? null) : null;
@@ -27,7 +27,7 @@ const copiedColumns = personColumns.filter(
   ({ inContacts, person, employer }) => inContacts && (person ?? employer) !== undefined,
 );
 
-/** The columns that take a member of the person or of the employer as it is. */
+/** Reads the columns that copy a field of the person or of the employer. */
 function copied(person: Person): CopiedColumns {
   return Object.fromEntries(
     copiedColumns.map(({ name, type, person: member, employer }) => {
@@ -47,7 +47,7 @@ function texts(value: unknown): string[] | null {
   return all.length === 0 ? null : all.map((each) => displayForm(each));
 }
 
-/** Without NUL and lone surrogates, which a text column refuses. */
+/** Removes NUL and lone surrogates, which PostgreSQL refuses in text. */
 function text(value: unknown): string | null {
   const tidy = typeof value === 'string' ? displayForm(value) : '';
   return tidy === '' ? null : tidy;

@@ -4,7 +4,7 @@ import { compareNames } from './name-agreement.ts';
 import type { Person } from './person.ts';
 
 /**
- * Why the newest cells of a contact contradict its person; undefined if they do not.
+ * Returns why the newest cells of a contact contradict its person; undefined if they do not.
  *
  * A contact with the person's name stays that person when its address or employer changes. A contact with another name,
  * or without a name and with none of the person's identifiers, is another person.

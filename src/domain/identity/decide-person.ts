@@ -8,14 +8,14 @@ import {
 } from './identity-evidence.ts';
 import { contestedReason, isPossible, shareKey } from './rivals.ts';
 
-/** Somebody who may be the person of a row: of the row's own answer, or of any other answer. */
+/** A person who may be the person of a row, from the answer for the row or from another answer. */
 export interface Candidate {
   readonly person: ComparedPerson;
-  /** The contact was this person. A later run asked for the contact, and nothing has named the person since. */
+  /** The contact's earlier person, whom no answer has named since a later run asked for the contact. */
   readonly isFormer?: boolean;
 }
 
-/** What a decision depends on: all people who may be the row's person, and all rows that may be these people. */
+/** Input of a decision: all people who may be the row's person, and all rows that may be one of these people. */
 interface Surroundings {
   readonly candidates: readonly Candidate[];
   /** Rows of other contacts. A function, because only weak evidence needs them. */
@@ -25,11 +25,11 @@ interface Surroundings {
 }
 
 /**
- * Which person a row is.
+ * The person of a row.
  *
- * - `person`: `index` of `candidates`; where several records are that person, one with an id.
- * - `refused`: `indexes` are the people who fit, of whom none is certain.
- * - `none`: no candidate fits; `reason` is what speaks against one of them.
+ * - `person`: `index` in `candidates`; if several records are the same person, one with an id.
+ * - `refused`: `indexes` are the people who fit; none of them is certain.
+ * - `none`: no candidate fits; `reason` is what contradicts the first of them.
  */
 export type PersonDecision =
   | { readonly kind: 'person'; readonly index: number; readonly evidence: Evidence }
@@ -48,9 +48,8 @@ const weakReason = 'only name and employer agree with a known person';
 const ambiguousReason = 'more than one person fits equally well';
 
 /**
- * Decides which person a row is (docs/identity.md): the one rule, for answers as they arrive and for contacts that are
- * compared with the people of other answers. The order of candidates and of other rows never decides between two
- * people.
+ * Decides which person a row is (docs/identity.md). The same rule holds for new answers, and for contacts that are
+ * compared with people of other answers. The order of candidates and of other rows never decides between two people.
  */
 export function decidePerson(
   row: ComparedIdentity,

@@ -7,13 +7,13 @@ const unicodeAddress =
   /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
 
 /**
- * What forms and services write where they have no address (`email_not_unlocked@`, `none@none.com`), and addresses that
- * that no person reads.
+ * Placeholders that forms and services write without an address (`email_not_unlocked@`, `none@none.com`), and addresses
+ * that nobody reads.
  */
 const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
 
-/** Local parts of mailboxes that several people read, in the languages that CRM exports were seen in. */
+/** Local parts of mailboxes that several people read, in the languages of CRM exports. */
 const roleLocalParts = new Set(
   (
     'info information contact contacts contactus contact-us hello hi hallo office mail email post ' +
@@ -30,16 +30,15 @@ const roleLocalParts = new Set(
   ).split(' '),
 );
 
-/** An address with a display name in front; what is longer is prose. */
+/** Maximum length of an address with a display name; a longer text is prose. */
 const longestText = 1_000;
 
 /**
  * Reads one address.
  *
  * @param text such as `Jane@Acme.example`, `mailto:jane@acme.example`, `Jane Doe <jane@acme.example>`
- * @returns the address in lower case, an international domain in its ASCII form (`xn--`); undefined where the text is
- *   no address, or one that stands for none. Lower case is right for the local part as well: no provider in use tells
- *   people apart by it
+ * @returns the address in lower case, an international domain in its ASCII form (`xn--`); undefined if the text is
+ *   no address or a placeholder. The local part is in lower case too: no provider in use distinguishes people by case
  */
 export function parseEmail(text: string): string | undefined {
   if (text.length > longestText) return undefined;
@@ -70,7 +69,7 @@ function unwrap(text: string): string {
 /**
  * Reads the addresses of a cell: one, or several with `;`, `,`, `|`, ` ::: `, spaces or line breaks between them.
  *
- * A part that is more than an address is no address: "ask bob@acme.example instead" names another person.
+ * A part with more text than an address is ignored: "ask bob@acme.example instead" names another person.
  */
 export function parseEmails(cell: string): string[] {
   if (cell === '') return [];
@@ -87,20 +86,20 @@ export function parseEmails(cell: string): string[] {
   });
 }
 
-/** The part behind the `@`. */
+/** The part after the `@`. */
 export function emailDomain(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
 /**
- * Whether an address belongs to a task (`info@`, `sales@`) and not to a person: several people of an export can have
- * it.
+ * Whether an address belongs to a role (`info@`, `sales@`) and not to a person. Several people of an export can have
+ * such an address.
  */
 export function isRoleAddress(address: string): boolean {
   return roleLocalParts.has(address.slice(0, address.indexOf('@')));
 }
 
-/** @returns an MD5 or SHA-256 in lower-case hexadecimal; undefined where the cell holds neither */
+/** @returns an MD5 or SHA-256 in lower-case hexadecimal; undefined if the cell is neither */
 export function parseHashedEmail(cell: string): string | undefined {
   const hash = cell.trim().toLowerCase();
   return /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/.test(hash) ? hash : undefined;

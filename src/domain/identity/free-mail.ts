@@ -1,7 +1,6 @@
 /**
- * Providers that anybody gets an address from; with those of internet access, whose domains are no employer either.
- * The package free-email-domains has more, and downloads its list while npm installs it: without internet the
- * installation fails.
+ * Providers of addresses for everybody, including internet providers. Their domains identify no employer. The package
+ * free-email-domains has more, but its installation downloads the list and fails without internet.
  */
 const providers = new Set(
   (
@@ -36,13 +35,13 @@ const providers = new Set(
   ).split(' '),
 );
 
-/** Families that have the same name under many countries: `yahoo.co.uk`, `hotmail.fr`. */
+/** Providers with the same name in many countries: `yahoo.co.uk`, `hotmail.fr`. */
 const families = /^(?:yahoo|hotmail|outlook|gmx|yandex)\.(?:com|net|(?:co|com|ne)\.[a-z]{2}|[a-z]{2})$/;
 
 /**
- * Whether a domain gives addresses to everybody, so that it says nothing of an employer.
+ * Whether a domain belongs to a provider of addresses for everybody, so that it identifies no employer.
  *
- * @param domain in lower case, as behind the `@`
+ * @param domain in lower case, as after the `@`
  */
 export function isFreeMail(domain: string): boolean {
   return providers.has(domain) || families.test(domain);

@@ -1,6 +1,6 @@
 import type { Identity } from './identity.ts';
 
-/** The cells that decide who a contact is, as tables keep them; null where the export says nothing. */
+/** The identifying cells of a contact, as tables store them; null: the export has no value. */
 export interface IdentityColumns {
   readonly person_id: string | null;
   readonly email: string | null;
@@ -28,7 +28,7 @@ export const identityColumns = [
   'domain',
 ] as const satisfies readonly (keyof IdentityColumns)[];
 
-/** The same as an identity, in which every field is absent rather than null. */
+/** Converts columns to an identity, in which a field is absent instead of null. */
 export function identityOfColumns(row: IdentityColumns): Identity {
   return {
     ...(row.person_id !== null && { personId: row.person_id }),

@@ -15,14 +15,14 @@ import { oncePerObject } from './once-per-object.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
-/** Evidence that names no one person: it holds only where no other contact could be that person. */
+/** Evidence that can fit several people. It counts only if no other contact could be the person. */
 export const weakEvidence = ['name_and_organization', 'email_names_person'] as const;
 type WeakEvidence = (typeof weakEvidence)[number];
 
 /** Why a person was accepted for a row; stored with the row's attempt. */
 export type Evidence = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
 
-/** Whether evidence names more than one person, perhaps. */
+/** Whether evidence can fit several people. */
 export function isWeak(evidence: Evidence): evidence is WeakEvidence {
   return weakEvidence.some((each) => each === evidence);
 }
@@ -32,8 +32,8 @@ export function isWeak(evidence: Evidence): evidence is WeakEvidence {
  *
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
- * - `none`: nothing speaks for it; `reason` is what speaks against it. `sameName`: the names agree. `namesake`: both
- *   say one employer as well, and something else contradicts.
+ * - `none`: nothing identifies the person, or something contradicts, as `reason` says. `sameName`: the names agree.
+ *   `namesake`: names and employer agree, and something else contradicts.
  */
 export type Fit =
   | { readonly strength: 'strong' | 'weak'; readonly evidence: Evidence }
@@ -44,23 +44,23 @@ export type Fit =
       readonly namesake: boolean;
     };
 
-/** Hexadecimal hashes of an address, for rows that hold only a hash. The domain itself computes none: it is pure. */
+/** Hexadecimal hashes of an address, for rows that have only a hash. A parameter, because the domain has no crypto. */
 export type EmailHashes = (email: string) => readonly string[];
 
-/** A row, made ready to be compared with many people. */
+/** A row, prepared for comparisons with many people. */
 export interface ComparedIdentity {
   readonly identity: Identity;
-  /** `identityKeys` of it. */
+  /** `identityKeys` of the row. */
   readonly keys: readonly string[];
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
-  /** The addresses of the row but those that several people read, which say nothing of which of them it is. */
+  /** Addresses of the row, without role addresses: several people read these. */
   readonly personalAddresses: readonly string[];
 }
 
-/** A person, made ready to be compared with many rows. */
+/** A person, prepared for comparisons with many rows. */
 export interface ComparedPerson {
-  /** Undefined where the service says none: two missing ids are never equal. */
+  /** Undefined: the service gives no id. Two missing ids are never equal. */
   readonly personId: string | undefined;
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
@@ -69,7 +69,7 @@ export interface ComparedPerson {
   readonly mailboxDomains: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
   readonly isPartlyRead: boolean;
-  /** Everything that the record says, to tell apart two people without ids. */
+  /** All fields of the record as text, to distinguish two people without ids. */
   readonly record: string;
 }
 
@@ -106,8 +106,8 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
 });
 
 /**
- * Whether two records are of one person: one id; or, where an id is missing, one profile and agreeing names, or the
- * same in every field. Two missing ids are not equal.
+ * Whether two records are the same person: the same id; or, if one has no id, the same profile with agreeing names, or
+ * equal fields. Two missing ids are not equal.
  */
 export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean {
   if (one === other) return true;
@@ -116,7 +116,7 @@ export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean
   return isOneProfile ? compareNames(one.name, other.name) === 'agree' : one.record === other.record;
 }
 
-/** The id of a person as it is kept; undefined where the service says none. */
+/** The id of a person as it is stored; undefined if the service gives none. */
 function personIdOf({ id }: Person): string | undefined {
   return displayForm(id ?? '') || undefined;
 }
@@ -131,15 +131,15 @@ export function isStub(person: Person): boolean {
 }
 
 /**
- * Weighs a person against a row. Positions do not count: the same pair always weighs the same.
+ * Decides how well a person fits a row, by the identity rule (docs/identity.md). Positions do not count.
  *
- * The identity rule (docs/identity.md): an identifier that agrees accepts. Where the first name contradicts, an address
- * or a profile alone is too little: a person may have typed the one of a relative or a colleague. The service's id, or
- * an address and a profile together, accept another first name. Nothing accepts a name of which no part agrees. Another
- * service id than the one asked for contradicts, unless an address or profile agrees (merged records). Without an
- * identifier, name and employer must both agree; another address at the same domain contradicts. A hash that is of none
- * of the person's addresses does not: its address can be at any domain. Only an identifier accepts a person of whom a
- * part could not be read, because that part could contradict.
+ * - An identifier that agrees accepts the person, unless no part of the name agrees.
+ * - If only the first name differs, the service's id accepts, or an address and a profile together. One of these two
+ *   alone may be a relative's or a colleague's.
+ * - Without an agreeing identifier, another service id contradicts, and so do another profile and another address at
+ *   the same domain. A hash that fits no address does not, because the hashed address can be at any domain.
+ * - Without an identifier, name and employer must both agree.
+ * - A person who could not be read completely needs an identifier, because the missing part could contradict.
  */
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
@@ -185,7 +185,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
   }
 }
 
-/** The kinds of identifiers that agree, the best first. A hash is an address in another form: the two are one kind. */
+/** The kinds of identifiers that agree, the best first. An address and its hash count as one kind. */
 function agreeingIdentifiers(
   { identity, personalAddresses }: ComparedIdentity,
   candidate: ComparedPerson,
@@ -205,16 +205,16 @@ function agreeingIdentifiers(
 }
 
 /**
- * Both have an address at one domain, and not the same one: an employer tells namesakes apart by it. A person who has
- * two is doubted as well, because `john.smith@` and `jsmith@` look alike whether one man has both or two have one each.
+ * Whether row and person have different addresses at the same domain: an employer gives namesakes different addresses.
+ * This also refuses one person with two addresses: `john.smith@` and `jsmith@` can be one person or two.
  */
 function hasOtherMailbox({ personalAddresses }: ComparedIdentity, candidate: ComparedPerson): boolean {
   return personalAddresses.some((email) => candidate.mailboxDomains.has(emailDomain(email)));
 }
 
 /**
- * A row without a whole name: its corporate address is made of the person's name, at an employer of the person. Where
- * the row has a single word for a name, the person has it too: `jdoe@` of Jane is not John Doe's.
+ * Whether the corporate address of a row without a full name is made of the person's name, at the person's employer. If
+ * the row has a single word as its name, the person's name must contain it: `jdoe@` of Jane is not John Doe's.
  */
 function emailNamesPerson({ personalAddresses, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
   const fullName = candidate.name;

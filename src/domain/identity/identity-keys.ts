@@ -3,22 +3,22 @@ import type { Identity } from './identity.ts';
 import { comparisonForm, organizationForm } from './normalise.ts';
 
 /**
- * The keys by which duplicates, freshness and claims are decided: two rows that share one are the same person. The
- * first key is the one that a contact without an id of its own is named by.
+ * Returns the keys that decide about duplicates, freshness and claims: two rows that share a key are the same person.
+ * The first key names a contact without a record id.
  *
  * - `email:`, `profile:`, `person:`, `hash:` for each identifier of the row.
- * - An address that several people read (`info@`) counts only together with the name of the row: colleagues who share
- *   it stay two people, and the same colleague twice is still one.
- * - Only where a row has none of these: `name:<name>|<organization or domain>`. Two namesakes at one employer share it;
- **X** be asked the same question twice, so that the second answer could only be the first again.
+ * - An address that several people read (`info@`) counts only together with the name of the row: two colleagues who
+ *   share it stay two people, and the same colleague twice is one.
+ * - Only without any of these: `name:<name>|<organization or domain>`. Two namesakes at one employer share this key,
+ *   because the service would get the same question twice and give the same answer.
  *
- * A plain address is not hashed for the sake of rows that hold only a hash: that would make three keys of one in every
- * table, for a case in which the row with both columns already joins them.
+ * A plain address gets no `hash:` key for rows that have only a hash. That would triple the keys in every table, and a
+ * row with both columns joins such rows already.
  *
- * A key is at most some 600 characters long, whatever the row says.
+ * A key has at most about 600 characters.
  *
- * @returns an empty list where the row does not say enough to ask for a person (outcome `no_identifier`): with a name
- *   alone the service answers, may bill, and finds no person or anybody
+ * @returns empty if the row does not identify a person (outcome `no_identifier`): for a name alone the service may bill
+ *   a call that finds nobody or a stranger
  */
 export function identityKeys(identity: Identity): string[] {
   const keys: string[] = [];
@@ -48,7 +48,7 @@ function weakKey(identity: Identity): string | undefined {
   return identity.domain === undefined ? undefined : `name:${name}|${identity.domain}`;
 }
 
-/** First and last name, or the whole name; a first name alone names no person. */
+/** First and last name, or the full name; a first name alone identifies nobody. */
 function comparedName(identity: Identity): string | undefined {
   if (identity.firstName !== undefined && identity.lastName !== undefined) {
     return bounded(comparisonForm(`${identity.firstName} ${identity.lastName}`));
@@ -56,10 +56,10 @@ function comparedName(identity: Identity): string | undefined {
   return identity.name === undefined ? undefined : bounded(comparisonForm(identity.name));
 }
 
-/** An index entry of PostgreSQL holds 2,704 bytes. No name is so long; a text in the wrong column is. */
+/** Keeps keys below 2,704 bytes, the limit of an index entry of PostgreSQL, also for a note in a wrong column. */
 const longestPart = 150;
 
-/** A text as it is, or its beginning and a hash of all of it. */
+/** A short text unchanged; of a long one, its beginning and a hash of the whole text. */
 export function bounded(text: string): string {
   return text.length <= longestPart ? text : `${text.slice(0, longestPart)}#${fnv1a(text)}`;
 }

@@ -1,16 +1,15 @@
 /**
- * Who a row of an export is about, as far as the row says: normalised, and ready to be sent as one element of
- * `details`.
+ * The person of a row, from its normalised cells, ready to be sent as one element of `details`.
  *
- * Every field is absent rather than empty. Names keep the spelling of the export; what is compared is compared through
- * the functions of `normalise.ts`.
+ * An unknown field is absent, and never empty. Names keep the spelling of the export; comparisons use the functions of
+ * `normalise.ts`.
  */
 export interface Identity {
   /** The service's own identifier of the person (`details.id`). */
   readonly personId?: string;
-  /** The address to ask with: a work address before a free-mail one, then the order of the export's columns. */
+  /** The address that the call sends: a work address before a free-mail one, then in the order of the columns. */
   readonly email?: string;
-  /** Further addresses of the same row: they count as evidence and for duplicates, and are not sent. */
+  /** Further addresses of the row, which are not sent but count as evidence and for duplicates. */
   readonly otherEmails?: readonly string[];
   /** MD5 or SHA-256 in lower-case hexadecimal. */
   readonly hashedEmail?: string;

@@ -4,8 +4,8 @@ import { identityKeys } from './identity-keys.ts';
 import type { Person } from './person.ts';
 
 /**
- * Every key that the suppression list could know a person by: the id, the profile, every address that the answer holds,
- * and the domain of the employer (`domain:acme.example`).
+ * All keys by which the suppression list could have a person: the id, the profile, every address of the answer, and the
+ * domain of the employer (`domain:acme.example`).
  */
 export function keysOfPerson(person: Person): string[] {
   const { personId, profileUrl, emails } = readyPerson(person);

@@ -6,8 +6,8 @@ import { isInitial, lettersOfLocalPart, localPartsOf, type ComparedName } from '
 import type { Person } from './person.ts';
 
 /**
- * Keys by which the rows that a person could fit are found: a row that `weigh` finds to fit a person, or to be a
- * namesake of theirs, shares a key with that person. Rows that share one need not fit.
+ * Keys that find the rows that a person could fit. A row that fits a person or is a namesake, by `weigh`, shares a key
+ * with the person. A row that shares a key need not fit.
  *
  * @returns keys of a row
  */
@@ -27,8 +27,8 @@ export function matchKeysOfIdentity(identity: Identity): number[] {
 }
 
 /**
- * The keys of a person, of which `matchKeysOfIdentity` shares one with every row that the person could fit. The first
- * are those of identifiers.
+ * The keys of a person, keys of identifiers first. Every row that the person could fit has one of them in
+ * `matchKeysOfIdentity`.
  */
 export function matchKeysOfPerson(person: Person, hashesOf: EmailHashes): number[] {
   const { name } = readyPerson(person);
@@ -40,7 +40,7 @@ export function matchKeysOfPerson(person: Person, hashesOf: EmailHashes): number
   ];
 }
 
-/** The keys of a person that an identifier gives: every row that an identifier shows to be the person shares one. */
+/** The keys of a person's identifiers. Every row that an identifier shows to be the person shares one. */
 export function identifyingKeysOfPerson(person: Person, hashesOf: EmailHashes): number[] {
   const { personId, profileUrl, emails } = readyPerson(person);
   return matchKeysOfIdentityKeys(
@@ -53,12 +53,12 @@ export function identifyingKeysOfPerson(person: Person, hashesOf: EmailHashes): 
   );
 }
 
-/** The keys of a row and of the person whom weak evidence gives it. */
+/** The keys of a row and of its person by weak evidence. */
 export function matchKeysOfMatch(identity: Identity, person: Person, hashesOf: EmailHashes): number[] {
   return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfPerson(person, hashesOf)])];
 }
 
-/** The keys of rows that share an identity key (`identityKeys`), or hold the hash of an address among these. */
+/** The keys of rows that share an identity key (`identityKeys`), or have the hash of an address in these keys. */
 export function matchKeysOfIdentityKeys(keys: readonly string[], hashesOf: EmailHashes = () => []): number[] {
   const hashes = keys
     .filter((key) => key.startsWith('email:') && !key.includes('|'))
@@ -67,9 +67,9 @@ export function matchKeysOfIdentityKeys(keys: readonly string[], hashesOf: Email
 }
 
 /**
- * The first letter of the first name with each word of the last, and for a swapped order all words, since
- * `compareNames` takes a swapped name only as a whole: the first letter of the last name with the first name is shared
- * by every Anna with an N. In scripts without initials the whole in both orders.
+ * Keys of a name: the first letter of the first name with each word of the last name. For a swapped order, all words
+ * sorted: an initial of the last name would give every Anna with an N the same key. In scripts without initials, also
+ * the whole name in both orders.
  */
 function nameKeys({ first, last, all }: ComparedName): string[] {
   if (last.length === 0) return all.map((word) => `name ${word}`);

@@ -6,22 +6,22 @@ export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
   readonly all: readonly string[];
-  /** First and last are guessed from one text, which can be a whole name or only one of the two: `van der Berg`. */
+  /** First and last name are guessed from one text, which can also be only one of them: `van der Berg`. */
   readonly isGuessed: boolean;
   readonly isLatin: boolean;
 }
 
 /**
  * - `agree`: the same name, allowing for initials, missing further names, double-barrelled names and swapped order.
- * - `partly`: nothing speaks against one person: the first name agrees or is a nickname and the last does not agree (a
- *   marriage), or one side is a single word that the other has, or one text that is only a part of the other.
+ * - `partly`: can be the same person: the first name agrees or is a nickname and the last name differs (a marriage), or
+ *   one side is a single word of the other, or one text that is only a part of the other.
  * - `other_first_name`: the last name agrees and the first does not (a relative).
  * - `differ`: neither agrees, or one side is a single word that the other lacks.
  * - `unknown`: one side has no name, or they are written in two scripts.
  */
 export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | 'unknown';
 
-/** @returns undefined where there is no name at all */
+/** Prepares a name for comparisons. @returns undefined without any name */
 export function compareReady(
   first: string | null | undefined,
   last: string | null | undefined,
@@ -40,7 +40,7 @@ export function compareReady(
     : { first: all.slice(0, 1), last: all.slice(1), all, isGuessed: true, isLatin };
 }
 
-/** Says how far two names agree; the order of the two does not matter. */
+/** Compares two names; their order does not matter. */
 export function compareNames(one: ComparedName | undefined, other: ComparedName | undefined): NameVerdict {
   if (!one || !other || one.isLatin !== other.isLatin) return 'unknown';
   if (one.all.length === 1) return compareLoneWord(one.all[0]!, other);
@@ -53,7 +53,7 @@ export function compareNames(one: ComparedName | undefined, other: ComparedName 
   return last ? 'other_first_name' : 'differ';
 }
 
-/** A single word names a person only where a script writes the whole name as one. */
+/** A single word is a full name only in scripts that write the whole name as one word. */
 function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
   if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
@@ -85,8 +85,8 @@ function lastNamesAgree(one: readonly string[], other: readonly string[]): boole
 }
 
 /**
- * Each has a word that the other lacks: `James Alan Smith`, which does not say where its last name begins, and `James
- * B.`
+ * Whether each name has a word that the other lacks, such as `James Alan Smith`, whose last name may begin with `Alan`,
+ * and `James B.`
  */
 function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
   const firstAndLast = (one.first.length - other.first.length) * (one.last.length - other.last.length);
@@ -108,12 +108,12 @@ function isWordOrInitial(one: string, other: string): boolean {
   );
 }
 
-/** A letter of a script that has small ones; in others, a single character is a whole name. */
+/** A single letter of a script with lower case. In other scripts a single character is a whole name. */
 export function isInitial(word: string): boolean {
   return /^\p{Ll}$/u.test(word);
 }
 
-/** Written before a name or behind it, on one side and not on the other. */
+/** Titles before or after a name, which one side may lack. */
 const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
 
 /** Initials that are written together (`J.R.`) are words of their own. */
@@ -129,8 +129,8 @@ function words(text: string | null | undefined): string[] {
 
 /**
  * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `doe.jane`, `doej`.
- * A number says that an employer has several people of that name (`jdoe2`), so that such an address names none of them.
- * A first name alone is too common to name anybody, and so is one with an initial of the last name.
+ * An address with a number (`jdoe2`) is not: the employer has several people of that name. A first name alone, or with
+ * an initial of the last name, is too common.
  */
 export function isMadeOfName(localPart: string, name: ComparedName): boolean {
   const letters = lettersOfLocalPart(localPart);

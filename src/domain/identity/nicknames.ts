@@ -1,6 +1,6 @@
 /**
- * First names that one person goes by, each line a name with its short forms and other spellings. A name may stand in
- * several lines: Alex is Alexander or Alexandra, and those two are not each other.
+ * First names that one person can have: each line is a name with its short forms and other spellings. A name can be in
+ * several lines: Alex is Alexander or Alexandra, who are different names.
  */
 const lines = `
   abigail abby gail
@@ -145,8 +145,8 @@ const groups = lines
   .map((line) => new Set(line.trim().split(' ')));
 
 /**
- * Whether two first names can be those of one person. Enough to leave an agreeing address its worth, and too little to
- * show by itself who a person is: such lists also join people who are two.
+ * Whether two first names can be the same person's. This keeps an agreeing address valid, but is no evidence alone,
+ * because different people also have such names.
  *
  * @param one in comparison form, as `other`
  */

@@ -1,11 +1,9 @@
 /**
- * Two forms of every text. The display form is what a person wrote, tidied: it is what is sent and shown. The
- * comparison form decides whether two texts name the same.
+ * Two forms of every text. The display form is the tidied original, which is sent and shown. The comparison form
+ * decides whether two texts mean the same.
  */
 
-/**
- * Printable ASCII without a space at either end or two in a row: nearly every cell, and there is nothing to do for it.
- */
+/** Printable ASCII with single spaces inside: nearly every cell, which is tidy already. */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
 /** Control, formatting and lone surrogate characters, but not the joiners that Persian and Indic spelling needs. */
@@ -37,8 +35,8 @@ const foldedLetters: Readonly<Record<string, string>> = {
 const plain = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 
 /**
- * What two spellings of one name have in common: NFKD without diacritics, case-folded, apostrophes and points dropped,
- * all other punctuation one space. `Jean-Luc  O’Brién` and `jean luc obrien` have the same.
+ * The comparison form, equal for spellings of the same name: NFKD without diacritics, case-folded, without apostrophes
+ * and points, other punctuation as one space. `Jean-Luc  O’Brién` and `jean luc obrien` have the same form.
  *
  * Of the combining marks only the diacritics of Latin, Greek and Cyrillic are dropped: in Indic scripts marks are
  * vowels.
@@ -57,7 +55,7 @@ export function comparisonForm(text: string): string {
     .trim();
 }
 
-/** What forms and importers write where nothing is known. Exact spellings: Null and Na are real names. */
+/** Placeholders that forms and importers write for unknown values. Exact spellings: Null and Na are real names. */
 const placeholders = new Set([
   'n/a',
   'N/A',
@@ -90,20 +88,20 @@ function isPlaceholder(name: string): boolean {
   return name.length <= longestPlaceholder && placeholders.has(name);
 }
 
-/** The display form of a cell that holds a name or a company; undefined where it holds no letter or a placeholder. */
+/** The display form of a cell that holds a name or a company; undefined without a letter and for a placeholder. */
 export function parseName(cell: string): string | undefined {
   const name = displayForm(cell);
   if (name === '' || name.length > longestName || isPlaceholder(name)) return undefined;
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
-/** Longer than any name of a person or a company: a note in the wrong column. */
+/** A longer text is no name of a person or a company, but a note in the wrong column. */
 const longestName = 300;
 
-/** Written by people who have no employer: says nothing of who they are. */
+/** Texts of people without an employer, which identify nobody. */
 const noEmployer = /^(?:self[ -]?employed|freelancer?|retired|unemployed|student|private)$/i;
 
-/** The display form of an employer's name; a company may be called `3M` or `1-800-4`, so digits will do. */
+/** The display form of an employer's name. Digits suffice: companies are called `3M` or `1-800-4`. */
 export function parseOrganizationName(cell: string): string | undefined {
   const name = displayForm(cell);
   if (name === '' || name.length > longestName || isPlaceholder(name)) return undefined;
@@ -120,9 +118,8 @@ const legalForms = new Set(
 );
 
 /**
- * What two spellings of one organization's name have in common: its comparison form without a leading article and
- * without legal forms at the end, and with `&` as the word it is read as. `The Acme Co., Ltd.` and `ACME` have the
- * same.
+ * The comparison form of an organization's name, without a leading article and legal forms at the end, and with `and`
+ * for `&`. `The Acme Co., Ltd.` and `ACME` have the same form.
  */
 export function organizationForm(name: string): string {
   const compared = comparisonForm(name.replaceAll('&', ' and '))

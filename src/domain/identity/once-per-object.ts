@@ -1,6 +1,6 @@
 /**
- * Computes a value once for each object, for as long as the object lives. Recording an answer asks fourteen times for
- * the names and employers of each person.
+ * Computes a value once for each object and keeps it while the object lives. Recording an answer needs the names and
+ * employers of each person fourteen times.
  *
  * @param compute pure; the objects must not change
  */

@@ -5,17 +5,17 @@ import type { Identity } from './identity.ts';
 import { organizationForm } from './normalise.ts';
 import type { Person } from './person.ts';
 
-/** What is said of a person's employers, in comparison form. */
+/** A person's employers, in comparison form. */
 export interface Employers {
   readonly names: ReadonlySet<string>;
   readonly domains: ReadonlySet<string>;
-  /** Employers of earlier jobs: the service says no domain of theirs. */
+  /** Employers of earlier jobs, for which the service gives no domain. */
   readonly pastNames: ReadonlySet<string>;
 }
 
 export type EmployerVerdict = 'agree' | 'differ' | 'unknown';
 
-/** The employer that a row states: by name, by domain, or by the domain of an address that is no free mail. */
+/** The employer of a row: by name, by domain, or by the domain of an address, except free mail. */
 export function employersOfIdentity(identity: Identity): Employers {
   return collect(
     [identity.organizationName],
@@ -24,7 +24,7 @@ export function employersOfIdentity(identity: Identity): Employers {
   );
 }
 
-/** Every employer that the service states of a person: the present one, saved ones, and those of the history. */
+/** All employers of a person: the current one, that of the saved contact, and those of the history. */
 export function employersOfPerson(person: Person): Employers {
   const { organization, contact, employment_history: history } = person;
   const present = collect(
@@ -37,10 +37,10 @@ export function employersOfPerson(person: Person): Employers {
 }
 
 /**
- * One employer in common is agreement: people change jobs, and an export is often older than the service's data. So the
- * name of an earlier employer counts whatever the domain of the present one is. The name of the present one counts only
- * where a side states no domain: companies of one name are many, and `acme.de` may have nothing to do with `acme.com`.
- * A company with several domains is doubted for it.
+ * One common employer is agreement, because people change jobs and an export is often older than the service's data. So
+ * the name of an earlier employer counts, whatever the domain of the current one is. The name of the current employer
+ * counts only if one side has no domain: many companies have the same name, and `acme.de` may not be `acme.com`. A
+ * company with several domains therefore does not agree.
  */
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
   if (intersects(one.domains, other.domains)) return 'agree';
@@ -51,7 +51,7 @@ export function compareEmployers(one: Employers, other: Employers): EmployerVerd
   return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
 }
 
-/** Whether two say the same employer by its name or domain, now or earlier, whatever else they say. */
+/** Whether two people may have the same employer, by name or domain, now or earlier, whatever contradicts. */
 export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
   return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
 }

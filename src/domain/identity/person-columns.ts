@@ -1,4 +1,4 @@
-/** Types of the columns that hold what is known of a person. */
+/** Types of the columns of people. */
 type ColumnType = keyof ValueTypes;
 
 interface Column {
@@ -10,7 +10,7 @@ interface Column {
   readonly employer?: string;
 }
 
-/** Columns that change together: the newest observation that says anything of the group sets all of them. */
+/** Columns that change together: the newest observation with a value of the group sets all of them. */
 export interface FieldGroup {
   /** The group's name is that of its first column. */
   readonly columns: Readonly<Record<string, Column>>;
@@ -37,7 +37,10 @@ export const personFieldGroups = {
   email: {
     columns: {
       email: { type: 'text', comment: 'Work address; placeholders are left out' },
-      email_status: { type: 'text', comment: 'What the service says of the address, such as verified' },
+      email_status: {
+        type: 'text',
+        comment: 'Status of the address as the service states it, such as verified',
+      },
     },
     inContacts: true,
   },
@@ -74,18 +77,18 @@ export const personFieldGroups = {
       organization_employees: {
         type: 'integer',
         employer: 'estimated_num_employees',
-        comment: 'Number of people that the employer has',
+        comment: 'Number of employees of the employer',
       },
     },
     inContacts: true,
   },
   phone: {
-    columns: { phone: { type: 'text', comment: 'Number to call first; docs/late-results.md' } },
+    columns: { phone: { type: 'text', comment: 'Best number of the person; docs/late-results.md' } },
     inContacts: true,
   },
   linkedin_url: {
     columns: {
-      linkedin_url: { type: 'text', person: 'proflink_url', comment: 'Profile as the service has it' },
+      linkedin_url: { type: 'text', person: 'proflink_url', comment: 'Profile as the service states it' },
       profile_url: {
         type: 'text',
         comment: 'Profile in the normalised form that identifies the person',
@@ -146,7 +149,7 @@ export type PersonColumns = Values<Columns>;
 /** The columns that `enriched_contacts` has as well. */
 export type ContactColumns = Values<Merged<Extract<Group, { readonly inContacts: true }>['columns']>>;
 
-/** Those of them that take a member of the answer as it is. */
+/** The columns of a contact that copy a field of the answer. */
 export type CopiedColumns = Pick<ContactColumns, Copied<keyof ContactColumns>>;
 type Copied<Name extends keyof Columns> = Name extends Name
   ? Columns[Name] extends { readonly person: string } | { readonly employer: string }

@@ -1,13 +1,13 @@
 import type { AnsweredMembers } from './person-columns.ts';
 
 /**
- * A person as the service returns one: the fields that the product reads, under the names of the wire. Any field may be
- * null or missing; everything else of the answer is kept raw.
+ * A person in an answer of the service: the fields that the product reads, under the service's names. Any field may be
+ * null or missing. Other fields stay in the stored body.
  */
 export interface Person extends AnsweredMembers<'person'> {
   readonly email?: string | null | undefined;
   readonly email_status?: string | null | undefined;
-  /** Comes only where personal addresses are revealed. */
+  /** Only in answers to calls that reveal personal addresses. */
   readonly personal_emails?: readonly string[] | null | undefined;
   readonly extrapolated_email_confidence?: number | null | undefined;
   readonly organization_id?: string | null | undefined;

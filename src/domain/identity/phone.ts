@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { displayForm } from './normalise.ts';
 
-/** A phone number as the service delivers one; open enumerations are kept as they come. */
+/** A phone number as the service delivers it; unknown values of enumerations stay. */
 export interface DeliveredPhone {
   readonly rawNumber: string | undefined;
   readonly sanitizedNumber: string | undefined;
@@ -12,11 +12,11 @@ export interface DeliveredPhone {
   readonly position: number | undefined;
 }
 
-/** One number of a contact, as the warehouse keeps it. */
+/** One number of a contact, as the warehouse stores it. */
 export interface Phone {
-  /** E.164 where the number can be read, otherwise as it came. */
+  /** E.164; if the number cannot be parsed, as the service wrote it. */
   readonly number: string;
-  /** Null where the number cannot be read as one that exists. */
+  /** Null: no possible number. */
   readonly e164: string | null;
   readonly rawNumber: string | null;
   readonly type: string | null;
@@ -55,22 +55,22 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
 const typesByUse = ['mobile', 'work_direct', 'other', 'work_hq', 'home'];
 
 /**
- * What the best number of a person is chosen by, in this order; the lowest first. Missing: nothing is said about it.
+ * Ranks that choose the best number of a person, in this order; lowest first. Missing: unknown.
  */
 export interface PhoneRanks {
-  /** Not on a do-not-call list before on one. */
+  /** 0: not on a do-not-call list; 1: on a list. */
   readonly dnc_rank?: 0 | 1;
-  /** `valid_number` before a number that was not checked; null of `invalid_number`, which is never chosen. */
+  /** 0: `valid_number`; 1: not checked; null: `invalid_number`, which is never chosen. */
   readonly status_rank: 0 | 1 | null;
-  /** Readable as E.164 before not. */
+  /** 0: E.164; 1: not parsed. */
   readonly e164_rank: 0 | 1;
   /** Mobile, direct line, other, switchboard, home. */
   readonly type_rank?: number;
 }
 
 /**
- * Ranks a number for `enriched_contacts.phone`. Where all ranks are equal, the service's own order (`position`)
- * decides, then the number itself, so that the choice never depends on chance.
+ * Ranks a number for `enriched_contacts.phone`. With equal ranks, the service's order (`position`) decides, then the
+ * number itself, so that the choice is deterministic.
  */
 export function rankPhone(phone: Phone): PhoneRanks {
   const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type);
@@ -82,7 +82,7 @@ export function rankPhone(phone: Phone): PhoneRanks {
   };
 }
 
-/** An open enumeration: whatever does not say that the number may be called counts as a warning. */
+/** Whether a number must not be called. Unknown values of the enumeration count as do-not-call. */
 export function isDoNotCall(dncStatus: string): boolean {
   return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
 }
@@ -97,13 +97,13 @@ function e164Of(text: string | undefined): string | null {
   return parsed?.isPossible() ? parsed.number : null;
 }
 
-/** Without NUL, lone surrogates and control characters, which a text column refuses or a terminal obeys. */
+/** Removes NUL, lone surrogates and control characters, which PostgreSQL refuses or a terminal would execute. */
 function tidy(text: string | undefined): string | null {
   const clean = text === undefined ? '' : displayForm(text.toWellFormed()).slice(0, longestText);
   return clean === '' ? null : clean;
 }
 
-/** A longer list is a mistake: its beginning is enough. */
+/** A longer list is a mistake, so only its beginning is read. */
 const mostNumbers = 100;
-/** Far beyond any number, however it is written. */
+/** Longer than any spelling of a number. */
 const longestText = 200;

@@ -1,6 +1,6 @@
 import { displayForm } from './normalise.ts';
 
-/** `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; what follows is a language or a tab of the page. */
+/** `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; a language or a tab of the page may follow. */
 const profilePath =
   /^(?:\/mwlite)?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
 const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?::\d+)?(\/[^?#]*)/;
@@ -8,10 +8,10 @@ const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?
 /**
  * Reads the address of a person's page on the professional networking site.
  *
- * It is told by its path, not by a list of hosts: companies, schools and other sites have other paths. Country hosts
- * (`de.`), `www.`, `m.`, scheme, query, fragment, language and letter case say nothing of who it is.
+ * The path identifies such a page, not a list of hosts: companies, schools and other sites have other paths. Ignores
+ * country hosts (`de.`), `www.`, `m.`, scheme, query, fragment, language and letter case.
  *
- * @returns such as `linkedin.com/in/jane-doe`; undefined where the cell is no such address
+ * @returns such as `linkedin.com/in/jane-doe`; undefined if the cell is no such address
  */
 export function parseProfileUrl(cell: string): string | undefined {
   if (cell.length > 2_000) return undefined;
@@ -22,9 +22,7 @@ export function parseProfileUrl(cell: string): string | undefined {
   return `${match[1]!.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.(?=[^.]+\.))+/, '')}/${path[1]!}`;
 }
 
-/**
- * `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. A code that cannot be read stays as it is.
- */
+/** Decodes a path: `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. Keeps invalid codes. */
 function decoded(path: string): string {
   let text = path;
   for (let round = 0; round < mostEncodings && text.includes('%'); round += 1)
@@ -32,7 +30,7 @@ function decoded(path: string): string {
   return text.toLowerCase().normalize('NFC');
 }
 
-/** Links are encoded once more by each program that they pass. */
+/** Each program that passes a link on may encode it once more. */
 const mostEncodings = 3;
 
 function decodeOr(codes: string): string {

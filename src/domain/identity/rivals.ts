@@ -4,8 +4,8 @@ import type { ComparedIdentity, Fit } from './identity-evidence.ts';
 export const contestedReason = 'another contact could be this person as well';
 
 /**
- * Whether a row and a person make weak evidence of either doubtful: they fit, or say one name and employer, whatever
- * else they say.
+ * Whether a row could be a person, which makes other weak evidence of either doubtful: the row fits, or has the
+ * person's name and employer, even if something else contradicts.
  */
 export function isPossible(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;

@@ -1,7 +1,7 @@
 import { compareNames } from './name-agreement.ts';
 import type { ComparedPerson } from './identity-evidence.ts';
 
-/** Returns whether two records with one id are of two people: services reuse ids, or give everybody the same one. */
+/** Whether two records with the same id are two people: services reuse ids, or give everybody the same id. */
 export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolean {
   const verdict = compareNames(one.name, other.name);
   const shareIdentifier =

@@ -3,7 +3,7 @@ import { parseEmail, parseHashedEmail } from './email-address.ts';
 import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
-/** Whom an entry of the suppression list is about: one person, by one identifier, or everybody of a domain. */
+/** The subject of an entry of the suppression list: a person, by one identifier, or everybody of a domain. */
 export interface SuppressionSubject {
   readonly kind: 'email' | 'profile' | 'person' | 'hash' | 'domain';
   /** As `identityKeys` writes it; `domain:` for a domain. */
@@ -11,11 +11,11 @@ export interface SuppressionSubject {
 }
 
 /**
- * Reads whom a person means who is to be suppressed or erased.
+ * Reads the argument of a command that suppresses or erases.
  *
  * @param text an address; a profile URL; a hashed address (MD5 or SHA-256 in hexadecimal); `person:` and the service's
  *   id; or `@acme.example`, everybody at that domain and below it
- * @returns undefined where it is none of these
+ * @returns undefined for any other text
  */
 export function parseSuppressionSubject(text: string): SuppressionSubject | undefined {
   const written = text.trim();

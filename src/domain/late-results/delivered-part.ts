@@ -8,47 +8,46 @@ import {
 } from './delivery-kinds.ts';
 import { kindsOfFields } from './late-assignment.ts';
 
-/** The people of a call, as far as its answer tells. */
+/** The people whom a call has found, by its answer. */
 export interface CallPeople {
   /** Ids at the service, or their replacements after an erasure, by their position in the answer. */
   readonly ids: readonly string[];
-  /** How many of them are replacements. An address no longer connects such a person with another id. */
+  /** Number of replaced ids. An address no longer connects such a person with another id. */
   readonly hidden: number;
-  /** People who were found and whom the answer does not list. */
+  /** Number of found people whom the answer does not list. */
   readonly unlisted: number;
 }
 
-/** A person in a body, as far as money is concerned. */
+/** A person in a body, as the bill of the call needs it. */
 export interface DeliveredShare {
-  /** Their id in the list of the answer, by id or by the address that identified them; undefined for a stranger. */
+  /** The person's id in the list of the answer, found by id or by address; undefined for a stranger. */
   readonly knownId: string | undefined;
-  /** Tells strangers of one call apart. */
+  /** Distinguishes strangers of one call. */
   readonly alias: string;
   readonly hasPhones: boolean;
   readonly hasEmails: boolean;
   /** Fields that the body has for the person, empty lists included. */
   readonly fields: readonly string[];
-  /** The body says that the person's results are still being looked for: an empty list is no result. */
+  /** The service still searches for the person's results, so an empty list is no result yet. */
   readonly isPending: boolean;
 }
 
 /** The results that a body is about. An entry is a kind of result and a person: `phone/0`, `waterfall_email/~3f2a`. */
 export interface DeliveredPart {
-  /** What the body speaks of, also where it has found nothing. */
+  /** Results that the body mentions, also without values. */
   readonly covers: readonly string[];
-  /** What the body has values for. */
+  /** Results that the body has values for. */
   readonly brings: readonly string[];
 }
 
 /**
- * The part of a call's results that a body delivers: the people and kinds it speaks of, and no others.
+ * The part of a call's results that a body delivers: the people and the kinds of results that the body mentions.
  *
- * Strangers count where the answer left people unlisted, who can be these. In a waterfall, whose ids may differ, they
- * also count where a person of the answer was erased, and where the body bears the id of this request, has a person of
- * this call, and names no more people than were found.
+ * Strangers count if the answer does not list all found people, because a stranger can be one of these. In a waterfall,
+ * whose ids may differ, strangers also count if a person of the answer was erased, and if the body has the id of this
+ * request, has a person of this call, and names no more people than the call has found.
  *
- * @param body.kind which of both kinds of bodies it is
- * @returns undefined where no person in the body can be of this call: it belongs to another one
+ * @returns undefined if no person in the body can be of this call: the body belongs to another call
  */
 export function deliveredPart(
   body: {
@@ -82,7 +81,7 @@ export function deliveredPart(
   return { covers: [...covers], brings: [...brings] };
 }
 
-/** How many people of a call no body has spoken of yet, as to one kind of result. @param covers of all its bodies */
+/** Number of people of a call whom no body mentions yet for a kind of result. @param covers of all bodies */
 export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterable<string>): number {
   const ofKind = [...new Set(covers)].filter((entry) => entry.startsWith(`${kind}/`));
   const strangers = ofKind.filter((entry) => entry.startsWith(`${kind}/~`)).length;
@@ -93,7 +92,7 @@ export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterabl
   return Math.max(0, all - counted);
 }
 
-/** Whether bodies state the price of the whole request. @param covers of all of them */
+/** Whether bodies state the price of the whole request. @param covers of all bodies */
 export function haveWholePrice(covers: readonly string[]): boolean {
   const kinds = deliveryKindNames.filter((kind) => deliveryKinds[kind].hasWholePrice).flatMap(lateKindsBy);
   return covers.some((entry) => kinds.some((kind) => entry.startsWith(`${kind}/`)));
@@ -107,8 +106,8 @@ function placesOf({ ids }: CallPeople): Map<string, number> {
 }
 
 /**
- * The kinds of results that a body has for a person: a field with values, and an empty one unless the body names its
- * target fields and not this one, or the person is pending.
+ * The kinds of results that a body has for a person: every field with values. An empty field counts too, unless the
+ * person is pending or the body names other target fields.
  */
 export function spokenKinds(
   person: DeliveredShare,

@@ -1,5 +1,5 @@
 interface DeliveryFacts {
-  /** People have the ids of the answer. Otherwise an address may identify them as well. */
+  /** People have the same ids as in the answer. Otherwise an address can identify them as well. */
   readonly keepsIds: boolean;
   /** A complete body names or counts all found people, also those without results. */
   readonly countsMissing: boolean;
@@ -9,7 +9,7 @@ interface DeliveryFacts {
   readonly emailOrigin: string | null;
   /** The field group of a missing phone. */
   readonly phoneGroup: string;
-  /** Bodies state the price of the whole request where its answer left it out. */
+  /** Bodies state the price of the whole request if the answer does not. */
   readonly hasWholePrice: boolean;
   /** The credits of these deliveries in a report. */
   readonly creditsName: string;
@@ -43,7 +43,7 @@ export type DeliveryKind = keyof typeof deliveryKinds;
 export const deliveryKindNames = Object.keys(deliveryKinds) as readonly DeliveryKind[];
 
 interface LateFacts {
-  /** The entry of a run's options that asks for it. */
+  /** The option of a run, and its entry, that ask for this kind. */
   readonly option: keyof AskedExtras;
   readonly entry: string;
   readonly deliveredBy: DeliveryKind;
@@ -114,7 +114,7 @@ export function withoutFieldGroups<Extras extends AskedExtras>(
 export interface LateAnnouncement {
   /** Number of people in the answer. */
   readonly found: number;
-  /** `phone_enrichment.status`: `pending`, or `skipped` where an earlier request's delivery serves. */
+  /** `phone_enrichment.status`: `pending`, or `skipped` if the delivery of an earlier request has the phones. */
   readonly phoneStatus: string | undefined;
   /** `waterfall.status`: `accepted`, `partial_accepted`, `failed`. */
   readonly waterfallStatus: string | undefined;

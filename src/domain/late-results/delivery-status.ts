@@ -1,7 +1,7 @@
 interface DeliveryStatusFacts {
-  /** `none`: it is kept for a person, and can be replayed. `pending`: it is not applied yet. */
+  /** `pending`: not applied yet. `none`: kept for a person, who can replay the delivery. */
   readonly effect: 'pending' | 'done' | 'none';
-  /** What it says of credits counts: it is the first delivery of its results. */
+  /** Whether its stated credits count, as the first delivery of its results. */
   readonly countsCredits: boolean;
 }
 
@@ -12,18 +12,18 @@ export const deliveryStatusFacts = {
   applied: { effect: 'done', countsCredits: true },
   /** The same bytes took effect before. */
   duplicate: { effect: 'done', countsCredits: false },
-  /** No call asked for the people in it. */
+  /** No call asked for its people. */
   orphaned: { effect: 'none', countsCredits: true },
-  /** It cannot be read. */
+  /** Not readable. */
   quarantined: { effect: 'none', countsCredits: false },
 } as const satisfies Readonly<Record<string, DeliveryStatusFacts>>;
 
 export type DeliveryStatus = keyof typeof deliveryStatusFacts;
 
-/** Every status once. */
+/** All statuses. */
 export const deliveryStatuses = Object.keys(deliveryStatusFacts) as readonly DeliveryStatus[];
 
-/** Deliveries that took effect, themselves or an equal one. */
+/** Deliveries that took effect, or that are duplicates of one. */
 export const effectiveStatuses = deliveryStatuses.filter(
   (status) => deliveryStatusFacts[status].effect === 'done',
 );

@@ -1,10 +1,10 @@
 import { isRoleAddress, parseEmail } from '../identity/email-address.ts';
 import { deliveryKinds, lateKinds, lateKindsBy, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
 
-/** A person of an answer, as far as a delivery can name the person. */
+/** A person of an answer, with the identifiers that a delivery can have. */
 export interface AwaitingPerson {
   readonly personId: string;
-  /** Addresses that an answer confirmed for this person; not those that only the CRM has. */
+  /** Addresses that an answer confirmed for this person, without those that only the CRM has. */
   readonly emails: readonly string[];
 }
 
@@ -17,13 +17,13 @@ export interface NamedPerson {
  * Assigns the people of a delivery to the people of the answer, by the service's person id.
  *
  * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
- * other person of the answer or the body has it, it is no shared mailbox, and no person of the body has the id of that
- * person of the answer. All other people are assigned to no person, even if only one is left. Nor are people whose id
- * is of one person of the answer and whose address is of another.
+ * other person of the answer or the body has the address, it is no shared mailbox, and no person of the body has the id
+ * of its owner. All other people are assigned to nobody, even if only one is left. A person with the id of one person
+ * of the answer and the address of another is assigned to nobody either.
+ *
  * @param awaiting people of the answer; two rows of a file can be one person
- * @param knownIds ids of people in answers, of this call with and without a row, and of other calls: such an id
- *   identifies that person alone
- * @returns for each person of the body the indexes in `awaiting`; empty where there is none
+ * @param knownIds ids of all people in answers, of this call and of others: such an id identifies only that person
+ * @returns for each person of the body the indexes in `awaiting`; empty: assigned to nobody
  */
 export function assignDelivered(
   awaiting: readonly AwaitingPerson[],
@@ -54,7 +54,7 @@ export function assignDelivered(
   });
 }
 
-/** The indexes of the one person who has one of the addresses; empty where two have. */
+/** The indexes of the person who has one of the addresses; empty if two people have. */
 function ownersByEmail(
   awaiting: readonly AwaitingPerson[],
   ofEmail: ReadonlyMap<string, readonly number[]>,
@@ -64,7 +64,7 @@ function ownersByEmail(
   return new Set([...owned].map((index) => awaiting[index]!.personId)).size === 1 ? [...owned] : [];
 }
 
-/** For each address that only one reads the indexes of people who have it, if any. */
+/** For each address, except shared mailboxes, the indexes of people who have it. */
 function ownersByAddress(
   ofEmail: ReadonlyMap<string, readonly number[]>,
   emails: NamedPerson['emails'],
@@ -89,21 +89,21 @@ export function kindsOfFields(delivery: DeliveryKind, fields: readonly string[])
 
 const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'extrapolated'];
 
-/** Of an address that bounced, is unavailable, or whose status says nothing known. */
+/** Rank of an address that bounced or is unavailable, or whose status is unknown. */
 export const worstEmailRank = 9;
 
 /**
- * How good an address is, best first. An address from a waterfall replaces the one of the answer where its rank is
- * better; one of the worst rank never replaces anything.
+ * Ranks an address by its status, best first. An address from a waterfall replaces that of the answer if its rank is
+ * better. An address of the worst rank never replaces another.
  *
- * @param status as the service says it; without one the address is unverified
+ * @param status as the service states it; without one the address counts as unverified
  */
 export function emailRank(status: string | null | undefined): number {
   const rank = emailRanks.indexOf((status ?? 'unverified').toLowerCase().replaceAll('_', ' '));
   return rank < 0 ? worstEmailRank : rank;
 }
 
-/** The positions of items by each of their keys. */
+/** Indexes of items by each of their keys. */
 function indexBy<Item, Key>(
   items: readonly Item[],
   keysOf: (item: Item) => readonly Key[],

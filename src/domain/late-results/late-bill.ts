@@ -3,16 +3,16 @@ import type { DeliveredPart } from './delivered-part.ts';
 
 /** A body with the price that it states for its part. */
 export interface PricedPart extends DeliveredPart {
-  /** Undefined where the body does not state it, or in no form that can be read. */
+  /** Undefined: the body states no readable price. */
   readonly credits: Credits | undefined;
 }
 
 export interface LateBill {
-  /** The least that the bodies together cost. */
+  /** Minimum cost of the bodies together. */
   readonly credits: Credits;
-  /** False where they can have cost more: the call is not settled by itself then. */
+  /** False: the bodies may have cost more, so the call is not settled automatically. */
   readonly certain: boolean;
-  /** How many bodies have the prices that count. */
+  /** Number of bodies whose prices count. */
   readonly bodies: number;
 }
 
@@ -22,21 +22,19 @@ interface PricedSet {
   readonly credits: Credits;
 }
 
-/** More different bodies than this for ten people are an attack or a fault. */
+/** Maximum number of different bodies for a call of ten people; more are an attack or a fault. */
 const mostBodies = 200;
 
 /**
- * What the bodies of a call cost together. A body is believed about the part that it brings, and its price is the price
- * of that part:
+ * The cost of all bodies of a call. The price of a body is the price of its part, the results that it has values for:
  *
- * - bodies that bring the same part are one bill told again: the dearer counts;
- * - bodies that bring different parts cost their sum;
- * - a body that brings other bodies' parts and more counts instead of them, if it costs at least as much;
- * - where it costs less and brings no more than they do together, they count; where it brings more, the bill is
- *   uncertain;
- * - bodies that overlap otherwise, and parts of which no body states a price, leave the bill uncertain.
+ * - bodies with the same part are one bill sent again: the higher price counts;
+ * - bodies with different parts cost their sum;
+ * - a body that contains the parts of other bodies replaces them, if it costs at least as much as they do;
+ * - if such a body costs less, the others count; if it also has more results than they have, the bill is uncertain;
+ * - other overlaps, and parts for which no body states a price, make the bill uncertain.
  *
- * What a body costs that brings nothing is the price of the search: it is added.
+ * The price of a body without results is the price of the search, and is added.
  */
 export function lateBill(parts: readonly PricedPart[]): LateBill {
   const bitOf = bitsByEntry();
@@ -63,10 +61,10 @@ export function lateBill(parts: readonly PricedPart[]): LateBill {
   return { ...bill, certain: bill.certain && (unpriced & ~brought) === 0n };
 }
 
-/** What each set costs with the bodies that bring parts of it. */
+/** The bill of each set, with the bodies that have parts of it. */
 type Wholes = Map<bigint, LateBill>;
 
-/** @param sets each different from the others @param wholes has each of them */
+/** @param sets different sets @param wholes has the bill of each of them */
 function billOf(sets: readonly PricedSet[], wholes: Wholes): LateBill {
   const bills = sets
     .filter((set) => !sets.some((other) => other.bits !== set.bits && isIn(set.bits, other.bits)))
@@ -77,7 +75,7 @@ function billOf(sets: readonly PricedSet[], wholes: Wholes): LateBill {
   };
 }
 
-/** @param inside what bodies bring that are part of it @param wholes has each of them */
+/** @param inside sets of other bodies that are parts of the whole @param wholes has the bill of each of them */
 function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], wholes: Wholes): LateBill {
   const alone = { credits: whole.credits, certain: true, bodies: 1 };
   if (inside.length === 0) return alone;
@@ -91,7 +89,7 @@ function setsInside(whole: PricedSet, sets: readonly PricedSet[]): PricedSet[] {
   return sets.filter(({ bits }) => bits !== whole.bits && isIn(bits, whole.bits));
 }
 
-/** The dearest first, each that has nothing in common with those before it: together they cost at least that. */
+/** Sums the highest prices of sets that have no results in common: a lower bound of the cost. */
 function sumOfDisjoint(
   sets: readonly (PricedSet & Pick<LateBill, 'bodies'>)[],
 ): Pick<LateBill, 'credits' | 'bodies'> {

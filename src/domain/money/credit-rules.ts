@@ -31,7 +31,7 @@ export function askOf(options: {
 const record = wholeCredits(1);
 const mobilePhone = wholeCredits(8);
 
-/** Whether a call before has found a person: who was found once is usually found again. */
+/** Whether an earlier call has found a person. A person who was found once is usually found again. */
 export type PeopleAsked = 'new' | 'found before';
 
 /**
@@ -83,14 +83,14 @@ export function maxCredibleCredits(ask: Ask, people: number): Credits | undefine
   return 2n * worstCaseCredits(ask) * BigInt(people);
 }
 
-/** Credits that something is expected to cost, with the range that they lie in. */
+/** Expected credits with their range. */
 export interface ExpectedCredits {
   readonly low: Credits;
   readonly expected: Credits;
   readonly high: Credits;
 }
 
-/** Where settled credits lie beside the range that a plan expected. All are decimal text. */
+/** Compares settled credits with the range that a plan expected; all are decimal text. */
 export function describeInRange(
   settled: string,
   { low, high }: { readonly low: string; readonly high: string },
@@ -121,9 +121,10 @@ export function describeAssumption(ask: Ask, people: PeopleAsked): string {
 }
 
 /**
- * The cost of people by experience: twice the standard error of the mean of so many calls, seen from as many as before.
+ * The expected cost of people by the history of settled calls. The range is twice the standard error of the difference
+ * between the mean of the history and the mean of the planned calls.
  *
- * @param history calls that were settled: credits per person, and the standard deviation of that between calls
+ * @param history settled calls: credits per person, and the standard deviation of credits per person between calls
  * @param planned people, and the calls that ask for them
  */
 export function experiencedCredits(

@@ -1,12 +1,12 @@
-/** The name of the sandbox in the warehouse, if commands start it themselves. */
+/** The service name of the sandbox that commands start. */
 export const sandbox = 'sandbox';
 
-/** The service that a run asks, as a person reads it: invented people must never be taken for real ones. */
+/** Names the service of a run for a person, who must not take the sandbox's invented people for real ones. */
 export function describeAskedService(service: string): string {
   return service === sandbox ? 'the sandbox (invented people, no cost)' : service;
 }
 
-/** An address without password and key, because people pass reports on. */
+/** Removes password and key from an address, because people pass reports on. */
 export function withoutSecrets(service: string): string {
   if (!URL.canParse(service)) return service;
   const { protocol, host, pathname } = new URL(service);

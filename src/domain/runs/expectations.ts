@@ -14,13 +14,13 @@ export interface Expectations {
   /** The columns hold the same fields as in the latest earlier run. */
   readonly sameMapping: boolean;
   readonly notEmpty: boolean;
-  /** With fewer earlier runs nothing is compared. */
+  /** With fewer earlier runs, exports are not compared. */
   readonly fewestRuns: number;
-  /** A file or a median with fewer rows shows nothing. */
+  /** A file or a median with fewer rows is not compared. */
   readonly fewestRows: number;
 }
 
-/** Counts of an export: enough to compare it with later ones after its rows are gone. */
+/** Counts of an export, for comparisons with later exports after retention has removed its rows. */
 export interface ExportProfile {
   readonly rows: number;
   readonly malformed: number;
@@ -38,7 +38,7 @@ export interface ReadExport {
 
 /** The expectations of a schedule that names none. */
 export const usualExpectations = 'usual';
-/** The same where each file has another sender: only damaged files are unusual. */
+/** The usual expectations for files of different senders: only damaged files are unusual. */
 export const usualOfUnlikeFiles = 'usual,rows=any,coverage=any,mapping=any,empty=any';
 
 const nothingExpected: Expectations = {
@@ -59,7 +59,7 @@ const usual: Expectations = {
   fewestRuns: 3,
   fewestRows: 100,
 };
-/** A column that is mostly empty says nothing about the file. */
+/** A column that is mostly empty is not compared. */
 const leastUsualCoverage = 0.1;
 
 /**
@@ -105,7 +105,7 @@ function shareOf(text: string): number | undefined {
 }
 
 /**
- * Says what of an export is not as expected, a sentence with figures for each.
+ * Returns the unmet expectations of an export, one sentence with figures for each.
  *
  * @param earlier ended runs of the same source, the newest first
  * @param shownColumn a column's name for a log; the header of a file can be a contact
@@ -182,7 +182,7 @@ function unmetForm({ malformed: most }: Expectations, { rows, malformed }: Expor
   ];
 }
 
-/** So many changed fields tell that the file is another. */
+/** Maximum number of changed fields that a sentence lists. */
 const mostChanges = 4;
 
 function mappingChanges(
@@ -217,10 +217,10 @@ function columnsByField(mapping: ReadExport['mapping']): ReadonlyMap<string, rea
 }
 
 function medianText(runs: readonly ReadExport[]): string {
-  return runs.length === 1 ? 'the figure of the run before' : `the median of ${runs.length} earlier runs`;
+  return runs.length === 1 ? 'the figure of the previous run' : `the median of ${runs.length} earlier runs`;
 }
 
-/** Of no numbers: 0. */
+/** The median; 0 for no numbers. */
 function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];

@@ -1,14 +1,14 @@
 import { parseDuration, formatDuration } from '../text/duration.ts';
 import { Problem, exitCodes } from '../problem.ts';
 
-/** For how many seconds an answer counts as recent, by what the answer was. */
+/** Seconds for which an answer counts as recent, by the kind of answer. */
 export interface Freshness {
   readonly enrichedSeconds: number;
-  /** Misses have a clock of their own: the service may learn of a person any day. */
+  /** For people who were not found: the service may learn of a person any day. */
   readonly notFoundSeconds: number;
-  /** Addresses that were found; absent: as everything that was found. */
+  /** For found addresses; absent: `enrichedSeconds`. */
   readonly emailSeconds?: number;
-  /** Phones that were found; absent: as everything that was found. */
+  /** For found phones; absent: `enrichedSeconds`. */
   readonly phoneSeconds?: number;
 }
 
@@ -41,7 +41,7 @@ export function parseFreshness(setting: string): Freshness {
   for (const part of setting.split(',')) {
     const [name = '', value = ''] = part.split('=').map((text) => text.trim());
     if (!Object.hasOwn(clocks, name)) {
-      throw new Problem('setting.invalid', `FRESHNESS knows no clock named "${name}"`, {
+      throw new Problem('setting.invalid', `FRESHNESS has no clock "${name}"`, {
         where: 'FRESHNESS',
         next: `write one duration (90d), or clocks such as ${example}`,
         exitCode: exitCodes.usage,
@@ -63,8 +63,8 @@ export function formatFreshness(freshness: Freshness): string {
 }
 
 /**
- * For how many seconds a group of fields that was found counts as recent. The work address comes with the profile, so a
- * profile is never older than an address may be.
+ * Seconds for which a found group of fields counts as recent. The work address is part of the profile, so a profile
+ * expires at the latest with its address.
  *
  * @param fieldGroup as `askedFieldGroups` names it
  */

@@ -1,7 +1,7 @@
 interface OutcomeFacts {
   /**
-   * What the answer is about: the person, or the data that the service refused. Null: there is none, or none is known.
-   * Rows with an answer are the denominator of the match rate.
+   * Subject of the answer: the person, or the data that the service refused. Null: no known answer. Rows with an answer
+   * are the denominator of the match rate.
    */
   readonly answer: 'person' | 'data' | null;
   readonly group: 'enriched' | 'without contact' | 'not asked' | 'needs a person';
@@ -45,10 +45,10 @@ export type AnsweredOutcome = {
   [Name in Outcome]: (typeof outcomeFacts)[Name]['answer'] extends null ? never : Name;
 }[Outcome];
 
-/** Begins the reason of a `duplicate` whose record id an earlier row of the file has. */
+/** Prefix of the reason of a `duplicate` whose record id an earlier row of the file has. */
 export const repeatedRecordReason = 'the same record id as row ';
 
-/** Ends the reason of a row whose contact got the data of a known person. */
+/** Suffix of the reason of a row whose contact got the data of a known person. */
 export const filledReason = 'filled without a call';
 
 /** All outcomes. */

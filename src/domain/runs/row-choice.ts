@@ -1,19 +1,19 @@
 import { Problem, exitCodes } from '../problem.ts';
 
-/** A column of the export whose values decide who is asked first. */
+/** A column of the export whose values order the people to ask for. */
 export interface RowOrder {
   readonly column: string;
   readonly descending: boolean;
 }
 
-/** Rows with one of these values in the column are asked for. */
+/** Only rows with one of these values in the column are asked for. */
 export interface RowFilter {
   readonly column: string;
   readonly values: readonly string[];
 }
 
 /**
- * Reads `--order-by`: a column, and `desc` where its greatest values come first.
+ * Reads `--order-by`: a column, with `desc` to order its greatest values first.
  *
  * @throws Problem `setting.invalid`
  */
@@ -45,7 +45,7 @@ export function parseRowFilters(texts: readonly string[]): RowFilter[] {
       throw wrong(
         '--only',
         `"${text}" is not a column with a value`,
-        'write COLUMN=VALUE, or COLUMN in VALUE,VALUE; a column whose name has "=" or "in" stands in double quotes',
+        'write COLUMN=VALUE, or COLUMN in VALUE,VALUE; write a column name with "=" or "in" in double quotes',
       );
     const given = isOne ? [rest.trim()] : rest.split(',').map((value) => value.trim());
     values.set(column, [...new Set([...(values.get(column) ?? []), ...given])].sort());
@@ -66,7 +66,7 @@ export function fitsFilters(filters: readonly RowFilter[]): (valueOf: (column: s
   return (valueOf) => wanted.every(({ column, values }) => values.has(comparable(valueOf(column))));
 }
 
-/** What a cell is sorted by: its number, otherwise its text. */
+/** The sort key of a cell: its number, otherwise its text. */
 export function sortKey(cell: string): { readonly number: number | null; readonly text: string | null } {
   const text = comparable(cell);
   const plain = text.replace(/^([-+]?\d{1,3}(?:,\d{3})+)(\.\d+)?$/, (whole) => whole.replaceAll(',', ''));
@@ -74,7 +74,7 @@ export function sortKey(cell: string): { readonly number: number | null; readonl
   return { number: isNumber ? Number.parseFloat(plain) : null, text: text === '' ? null : text };
 }
 
-/** Spelling of a cell does not decide: case, spaces and forms of one character. */
+/** Makes cells comparable: ignores case, repeated spaces and Unicode forms of a character. */
 function comparable(text: string): string {
   return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 }

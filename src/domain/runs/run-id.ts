@@ -6,9 +6,9 @@ const longestSchedule = 24;
  * schedule, the source and the file, so that a list of workflows can be read.
  *
  * @param start.schedule null: a command began the run
- * @param start.source null: not known yet; `generic`, of an export that no CRM is recognised in, is left out
- * @param start.file the file's name as Temporal may show it
- * @param start.random hexadecimal digits that tell runs of one minute apart
+ * @param start.source null: not known yet; `generic`, for an export of no recognised CRM, is left out
+ * @param start.file the file's name without personal data, because Temporal shows it
+ * @param start.random hexadecimal digits that distinguish runs of the same minute
  */
 export function newRunId(start: {
   readonly schedule: string | null;

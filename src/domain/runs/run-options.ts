@@ -4,8 +4,7 @@ import type { Freshness } from './freshness.ts';
 import type { RowFilter, RowOrder } from './row-choice.ts';
 
 /**
- * What a run was asked to do, beside the file. The column `runs.options`. Flags are read in
- * `src/cli/run/option-flags.ts`.
+ * The options of a run, in the column `runs.options`. `src/cli/run/option-flags.ts` reads their flags.
  */
 export interface RunOptions {
   /** Address of the service, or `sandbox`: answers of another service do not count. */
@@ -44,7 +43,7 @@ export interface RunOptions {
   readonly expectations: string | null;
   /** Rows that are asked for; empty: all. */
   readonly only: readonly RowFilter[];
-  /** Who is asked first; null: the order of the file. */
+  /** Order of the people to ask for; null: the order of the file. */
   readonly orderBy: RowOrder | null;
 }
 
@@ -101,12 +100,12 @@ type NamesSetBy<By extends SetBy> = {
   [Name in keyof RunOptions]: (typeof facts)[Name]['setBy'] extends By ? Name : never;
 }[keyof RunOptions];
 
-/** The names of the options that decide one of these. */
+/** The names of the options that decide one of these kinds. */
 export function optionsThatDecide(...kinds: readonly Decides[]): (keyof RunOptions)[] {
   return names.filter((name) => kinds.includes(facts[name].decides));
 }
 
-/** The names of the options that are set by one of these. */
+/** The names of the options that one of these sets. */
 export function optionsSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSetBy<By>[] {
   const wanted: readonly SetBy[] = kinds;
   return names.filter((name): name is NamesSetBy<By> => wanted.includes(facts[name].setBy));
@@ -120,7 +119,7 @@ export type ScheduledOptions = Pick<RunOptions, NamesSetBy<'flag'>> & {
   readonly [Name in NamesSetBy<'flag or setting'>]: RunOptions[Name] | null;
 };
 
-/** The options that only commands have, as runs of schedules have them. */
+/** The options that only commands have, with null for runs of schedules. */
 type WithoutCommandOptions = { readonly [Name in NamesSetBy<'flag of commands'>]: null };
 
 /** The options of a schedule's runs that its flags decide; options with a setting are left to the caller. */

@@ -1,19 +1,19 @@
-/** What is known of a run before its workflow begins. Nothing personal: `file` is the name as Temporal may show it. */
+/** Facts about a run at its start, without personal data: Temporal shows them, and `file` has no names of people. */
 export interface RunStart {
   readonly runId: string;
   readonly file: string;
-  /** Null: found when the file is read. */
+  /** Null: recognised when the file is read. */
   readonly source: string | null;
-  /** The schedule that began it; null: a command did. */
+  /** The schedule that began the run; null: a command. */
   readonly schedule: string | null;
-  /** The time that the run stands for. */
+  /** Scheduled time of the run; for a command, when the run began. */
   readonly asOf: Date;
 }
 
 /** The longest summary that Temporal's UI shows. */
 export const longestSummary = 180;
 
-/** Summary and details that Temporal's UI shows of a run from its start on. They never change: no figures in here. */
+/** Summary and details of a run in Temporal's UI. They cannot change after the start, so they have no figures. */
 export function describeStart({ runId, file, source, schedule, asOf }: RunStart): {
   readonly staticSummary: string;
   readonly staticDetails: string;
@@ -54,7 +54,7 @@ export function markdownTable(rows: readonly (readonly (string | number)[])[]): 
   return ['| | |', '|---|---|', ...lines].join('\n');
 }
 
-/** Names stay on one line: the UI would wrap them and not the values. */
+/** Keeps names on one line: the UI would wrap names and not values. */
 function nameText(name: string | number): string {
   return cellText(name).slice(0, longestSummary).replaceAll(' ', '\u00a0');
 }

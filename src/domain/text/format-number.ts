@@ -1,5 +1,5 @@
 /**
- * A count or a decimal for people, with the whole part grouped: `12,345`, `1,150.25`.
+ * Formats a count or a decimal for a person, with grouped digits: `12,345`, `1,150.25`.
  *
  * @param value a whole number, or a decimal as text
  */

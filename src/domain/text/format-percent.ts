@@ -1,8 +1,8 @@
-/** A share that is this close below a tenth of a percent is that tenth: 0.7 × 1,000 need not be 700. */
+/** Corrects floating point: 0.7 × 1,000 need not be 700, and rounding down would lose a tenth. */
 const tolerance = 1e-9;
 
 /**
- * A share for people: `92.7 %`. Rounded down, so that only the whole is 100 %; `–` of nothing.
+ * Formats a share for a person: `92.7 %`. Rounds down, so that only the whole is 100 %; `–` if the whole is 0.
  *
  * @param part from 0 to `whole`
  */
@@ -13,8 +13,7 @@ export function formatPercent(part: number, whole = 1): string {
 }
 
 /**
- * The shares of parts that make up the whole, which add up to 100.0 %: the tenths that rounding down leaves over go to
- * the parts that lost most.
+ * Formats shares that add up to 100.0 %. Tenths that rounding down leaves over go to the parts that lost most.
  *
  * @param parts whole numbers
  */

@@ -1,6 +1,6 @@
 /**
- * A column's name as the CRM writes it, tidied only of what travels badly: byte order mark, compatibility forms, odd or
- * doubled spaces, the `*` of required fields. Letter case stays: `Record ID` and `Record Id` are two CRMs.
+ * Tidies a column's name: removes a byte order mark, Unicode compatibility forms, unusual and repeated spaces, and the
+ * `*` of required fields. Keeps letter case, because `Record ID` and `Record Id` are of different CRMs.
  */
 export function headerName(raw: string): string {
   return raw
@@ -11,14 +11,14 @@ export function headerName(raw: string): string {
     .replace(/ ?\*$/, '');
 }
 
-/** What is left of a column's name however it is spelled: `first_name`, `First Name` and `firstName` are one. */
+/** The key of a column's name, equal for all spellings: `first_name`, `First Name` and `firstName`. */
 export function headerKey(raw: string): string {
   return headerName(raw)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
-/** A column's name fit for an error or a log: short, and on one line. */
+/** A column's name for an error or a log: short, and on one line. */
 export function shownHeader(raw: string): string {
   const name = headerName(raw);
   return name.length > 60 ? `${name.slice(0, 57)}...` : name;

@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein';
 const comparedLength = 100;
 
 /**
- * The candidate that takes the fewest single changes, if it takes few: for suggestions such as `did you mean "email"?`.
+ * The candidate with the smallest edit distance, if that is small: for suggestions such as `did you mean "email"?`.
  *
  * @param keyOf the form in which a candidate is compared with the text
  */

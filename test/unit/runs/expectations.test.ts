@@ -49,7 +49,7 @@ describe('expectations on an export', () => {
       'email is filled in 50.0 % of the rows: expected at least 63.0 %, because the median of 3 earlier runs is 90.0 %',
     ]);
     expect(unmet('rows=50%..150%', read(1_700, 1_600), nights.slice(0, 1))).toEqual([
-      '1,700 rows: expected at most 1,500, because the figure of the run before is 1,000',
+      '1,700 rows: expected at most 1,500, because the figure of the previous run is 1,000',
     ]);
   });
 
