@@ -30,7 +30,7 @@ export interface IngestResult {
 /** Whether a run continues after its pilot; the figures are in the summary or in the pause reason. */
 export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
-  | { readonly kind: 'pause'; readonly pauseReason: PauseReason };
+  | { readonly kind: 'pause'; readonly pauseReason: StatusReason };
 
 /** What a run does when a budget is empty. */
 export type BudgetResolution =

@@ -99,11 +99,11 @@ async function writeLimit(
   { limit, byCommand }: { readonly limit: string | null; readonly byCommand: boolean },
   note: ChangeNote,
 ): Promise<LimitChange> {
-  await sql`
-    update budgets
-    set credits_limit = ${limit}::numeric, set_by_command = ${byCommand}
-    where budget_id = ${budgetId}
-  `.execute(transaction);
+  await transaction
+    .updateTable('budgets')
+    .set({ credits_limit: limit, set_by_command: byCommand })
+    .where('budget_id', '=', budgetId)
+    .execute();
   await noteChange(transaction, budgetId, before, limit, note);
   return { budgetId, before, after: limit };
 }

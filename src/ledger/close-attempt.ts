@@ -116,9 +116,11 @@ async function reopenDecided(
   const excess = (answer.creditsConsumed ?? 0n) - settled;
   if (excess > 0n) {
     await settle(transaction, attempt.budgetIds, '0', excess);
-    await sql`
-      update attempts set credits_settled = ${formatCredits(settled + excess)}::numeric where attempt_id = ${attemptId}
-    `.execute(transaction);
+    await transaction
+      .updateTable('attempts')
+      .set({ credits_settled: formatCredits(settled + excess) })
+      .where('attempt_id', '=', attemptId)
+      .execute();
   }
   return { ...attempt, decided: true };
 }
@@ -222,10 +224,13 @@ async function closeWithoutCost(
  */
 export async function markUnknown(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    const marked = await sql`
-      update attempts set status = 'unknown', reason = ${reason} where attempt_id = ${attemptId} and status = 'admitted'
-    `.execute(transaction);
-    if (!marked.numAffectedRows) return;
+    const marked = await transaction
+      .updateTable('attempts')
+      .set({ status: 'unknown', reason })
+      .where('attempt_id', '=', attemptId)
+      .where('status', '=', 'admitted')
+      .executeTakeFirst();
+    if (marked.numUpdatedRows === 0n) return;
     await sql`
       update run_rows r set outcome = 'unknown', reason = ${`attempt ${attemptId}: ${reason}`}
       from attempt_people p

@@ -79,17 +79,21 @@ export async function openRunBudget(
   runId: string,
   limit: Credits | undefined,
 ): Promise<void> {
-  await sql`
-    insert into budgets (budget_id, credits_limit) values (${`run:${runId}`}, ${numeric(limit)}::numeric)
-    on conflict (budget_id) do nothing
-  `.execute(database);
+  await database
+    .insertInto('budgets')
+    .values({ budget_id: `run:${runId}`, credits_limit: numeric(limit) })
+    .onConflict((conflict) => conflict.column('budget_id').doNothing())
+    .execute();
 }
 
 /** Removes the budget of a run that was only planned: nothing was ever reserved in it. */
 export async function removeRunBudget(database: Kysely<Tables>, runId: string): Promise<void> {
-  await sql`
-    delete from budgets where budget_id = ${`run:${runId}`} and reserved = 0 and settled = 0
-  `.execute(database);
+  await database
+    .deleteFrom('budgets')
+    .where('budget_id', '=', `run:${runId}`)
+    .where('reserved', '=', '0')
+    .where('settled', '=', '0')
+    .execute();
 }
 
 /**

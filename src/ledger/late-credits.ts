@@ -99,9 +99,11 @@ async function raise(
   settled: Credits,
   total: Credits,
 ): Promise<void> {
-  await sql`
-    update attempts set credits_settled = ${formatCredits(total)}::numeric where attempt_id = ${attemptId}
-  `.execute(transaction);
+  await transaction
+    .updateTable('attempts')
+    .set({ credits_settled: formatCredits(total) })
+    .where('attempt_id', '=', attemptId)
+    .execute();
   await settle(transaction, money.budgetIds, '0', total - settled);
 }
 
@@ -147,11 +149,14 @@ export async function pauseOverbilled(
       `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; ` +
       `then: enrich resume ${runId}`,
   };
-  const marked = await sql`
-    update attempts set reason = ${mark} where attempt_id = ${attemptId} and reason is distinct from ${mark}
-  `.execute(transaction);
+  const marked = await transaction
+    .updateTable('attempts')
+    .set({ reason: mark })
+    .where('attempt_id', '=', attemptId)
+    .where('reason', 'is distinct from', mark)
+    .executeTakeFirst();
   // Once for each attempt: the operator who resumed the run has seen it.
-  if (!marked.numAffectedRows) return;
+  if (marked.numUpdatedRows === 0n) return;
   await sql`
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
     where run_id = ${runId}

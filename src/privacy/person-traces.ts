@@ -124,10 +124,12 @@ export async function keysOfRecord(
   database: Kysely<Tables>,
   record: { readonly source: string; readonly contactId: string },
 ): Promise<string[] | undefined> {
-  const { rows: contacts } = await sql<{ service: string; personKey: string }>`
-    select service, person_key as "personKey" from contacts
-    where source = ${record.source} and contact_id = ${record.contactId}
-  `.execute(database);
+  const contacts = await database
+    .selectFrom('contacts')
+    .select(['service', 'person_key as personKey'])
+    .where('source', '=', record.source)
+    .where('contact_id', '=', record.contactId)
+    .execute();
   const known = await readPeople(database, sql`(o.service, o.person_key) in (${peopleOf(contacts)})`);
   const { rows } = await sql<{ keys: string[] }>`
     select r.keys

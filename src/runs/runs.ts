@@ -186,16 +186,20 @@ export async function saveWarnings(
   runId: string,
   warnings: readonly string[],
 ): Promise<void> {
-  await sql`update runs set warnings = ${warnings}::text[] where run_id = ${runId}`.execute(
-    warehouse.database,
-  );
+  await warehouse.database
+    .updateTable('runs')
+    .set({ warnings: [...warnings] })
+    .where('run_id', '=', runId)
+    .execute();
 }
 
 /** Records the plan's figures. */
 export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<void> {
-  await sql`update runs set plan = ${JSON.stringify(plan)}::jsonb where run_id = ${runId}`.execute(
-    warehouse.database,
-  );
+  await warehouse.database
+    .updateTable('runs')
+    .set({ plan: JSON.stringify(plan) })
+    .where('run_id', '=', runId)
+    .execute();
 }
 
 /**

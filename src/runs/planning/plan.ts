@@ -72,9 +72,12 @@ export async function planRows(
       phones: asksForPhones(asked),
     });
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, digest);
-    await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
-      transaction,
-    );
+    await transaction
+      .updateTable('runs')
+      .set({ plan_hash: planHash })
+      .where('run_id', '=', runId)
+      .where('plan_hash', 'is', null)
+      .execute();
     return { planHash, rows: run.rows_staged, ...counts };
   });
 }

@@ -2,7 +2,7 @@ import { anyOf } from '../../db/one-of.ts';
 import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
-import type { PauseReason } from '../../contract/pause-reasons.ts';
+import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
 import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
@@ -108,16 +108,21 @@ export async function recordPilot(
   runId: string,
   figures: PilotFigures,
   pauseReason: PauseReason | undefined,
-): Promise<PauseReason | undefined> {
+): Promise<StatusReason | undefined> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    const run = await sql<{ pilot: PilotFigures | null; status: string; pause_reason: PauseReason | null }>`
-      select pilot, status, pause_reason from runs where run_id = ${runId} for update
-    `.execute(transaction);
-    const { pilot, status, pause_reason: present } = run.rows[0]!;
+    const run = await transaction
+      .selectFrom('runs')
+      .select(['pilot', 'status', 'pause_reason'])
+      .where('run_id', '=', runId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const { pilot, status, pause_reason: present } = run;
     if (pilot) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
-    await sql`update runs set pilot = ${JSON.stringify(figures)}::jsonb where run_id = ${runId}`.execute(
-      transaction,
-    );
+    await transaction
+      .updateTable('runs')
+      .set({ pilot: JSON.stringify(figures) })
+      .where('run_id', '=', runId)
+      .execute();
     if (!pauseReason) return undefined;
     await sql`
       update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
