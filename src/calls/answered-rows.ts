@@ -10,7 +10,7 @@ import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './open-people.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../people/observation.ts';
-import { keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { keysInLog, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import { documentedPerson, readExactMatches } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -111,8 +111,9 @@ export function answeredRows(
 }
 
 /**
- * Removes people who are on the suppression list, by the keys of the row and of the answer. A person can be suppressed
- * while the call is in flight, and the answer can have a suppressed address that the export did not have.
+ * Removes people who are on the suppression list, by the keys of the row, of the answer and of earlier answers. A
+ * person can be suppressed while the call is in flight, and an answer can have a suppressed address that the export did
+ * not have.
  *
  * @returns the rows; whether the answer contains a suppressed person, also one without a row; and the ids and the
  *   indexes of these people
@@ -121,7 +122,7 @@ export async function withoutSuppressed(
   transaction: Transaction<Tables>,
   { runId, hasSuppressions, erased }: ClosedAttempt,
   rows: readonly AnsweredRow[],
-  matches: AnswerToRecord['matches'],
+  { service, matches }: { readonly service: string; readonly matches: AnswerToRecord['matches'] },
 ): Promise<{
   readonly rows: readonly AnsweredRow[];
   readonly namesSuppressed: boolean;
@@ -135,9 +136,19 @@ export async function withoutSuppressed(
   const learned = people.flatMap(({ rowNumber, match }) =>
     keysOfPerson(match).map((key) => ({ rowNumber, key })),
   );
+  const identified = people.flatMap(({ rowNumber, match }) => {
+    const { person_id: personId } = contactFields(match);
+    return personId === null ? [] : [{ rowNumber, key: keyOfId(personId) }];
+  });
   const keys = sql`
     ${keysOfRows(runId, sql`select unnest(${rowNumbers}::int[])`)} union all
     select * from unnest(${learned.map(({ rowNumber }) => rowNumber)}::int[], ${learned.map(({ key }) => key)}::text[])
+    union all
+    ${keysInLog(
+      service,
+      sql`select * from unnest(${identified.map(({ rowNumber }) => rowNumber)}::int[],
+        ${identified.map(({ key }) => key)}::text[]) as identified (row_number, person_key)`,
+    )}
   `;
   const listed = hasSuppressions
     ? await sql<{ row_number: number }>`${listedRows(keys)}`.execute(transaction)

@@ -139,7 +139,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       attempt,
       answered,
       // With the ids that the service stated: the list can have them.
-      record.answer.matches,
+      { service: record.asked.service, matches: record.answer.matches },
     );
     if (namesSuppressed)
       await sql`

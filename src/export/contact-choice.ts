@@ -11,13 +11,19 @@ export interface ContactChoice {
 }
 
 /**
- * Entries of the suppression list for the contact `c`, by its columns and by its row of the export, if that
- * is still staged.
+ * Entries of the suppression list for the contact `c`: by its columns, by every key that the log has for the person,
+ * and by the rows of all contacts of the person, if they are still staged.
  */
 const suppressedContact = `
   select 1
-  from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
-      || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]) as identity_key,
+  from unnest(array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]
+      || array(
+        select unnest(o.identity_keys) from observations o where o.service = c.service and o.person_key = c.person_key)
+      || array(
+        select unnest(r.keys)
+        from contacts same
+        join run_rows r on r.run_id = same.run_id and r.row_number = same.row_number
+        where same.service = c.service and same.person_key = c.person_key)) as identity_key,
     suppression_hashes(identity_key) as form (key_hash)
   join suppressed_keys s using (key_hash)
   union all

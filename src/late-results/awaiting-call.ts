@@ -4,6 +4,7 @@ import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateRecipient } from '../people/late-observations.ts';
 import { keyOfId } from '../people/observation.ts';
+import { keyOfObservation } from '../privacy/suppressions.ts';
 
 /** A call whose row is locked. */
 export interface LockedAttempt {
@@ -93,8 +94,9 @@ export async function readRecipients(
     )
     select person_id as "personId", run_id as "runId", row_number as "rowNumber", attempt_id as "attemptId",
       admitted_at::text as "askedAt", undone_at is not null as undone, array_remove(emails, null) as emails,
-      array_remove(keys, null) || array(select unnest(k.identity_keys) from known k where k.person_id = e.person_id)
-        as keys
+      array_remove(keys, null) || array(
+        select ${keyOfObservation} from known k cross join unnest(k.identity_keys) as identity_key
+        where k.person_id = e.person_id) as keys
     from all_recipients e
     order by source, contact_id, row_number, person_id
   `.execute(transaction);

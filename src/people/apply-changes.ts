@@ -2,7 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { isWeak, type Evidence } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../domain/identity/match-keys.ts';
-import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { hasSuppressions, keysInLog, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 import { appendToLog, type MatchDecision } from './append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
@@ -30,7 +30,7 @@ export async function applyChanges(
   changes: readonly ContactChange[],
 ): Promise<readonly ContactChange[]> {
   const { service, runId, whileUndone } = decided;
-  const made = await withoutListed(transaction, changes);
+  const made = await withoutListed(transaction, service, changes);
   const matches = made.flatMap((change): MatchDecision[] => {
     if (change.kind === 'fill') return [matchOf(change.contact, change, whileUndone)];
     return change.kind === 'withdraw'
@@ -109,6 +109,7 @@ function entryOf({ source, contactId, ignoredRuns }: ContactState, whileUndone: 
 /** Without contacts that would get a person who is on the suppression list, by the contact's row or by the person. */
 async function withoutListed(
   database: Kysely<Tables>,
+  service: string,
   changes: readonly ContactChange[],
 ): Promise<readonly ContactChange[]> {
   const fills = changes.filter((change) => change.kind === 'fill');
@@ -124,7 +125,13 @@ async function withoutListed(
       ${listedRows(sql`
         ${keysOfRows(runId, sql`select unnest(${numbers}::int[])`)}
         union all
-        select * from unnest(${keys.map(({ rowNumber }) => rowNumber)}::int[], ${keys.map(({ key }) => key)}::text[])`)}
+        select * from unnest(${keys.map(({ rowNumber }) => rowNumber)}::int[], ${keys.map(({ key }) => key)}::text[])
+        union all
+        ${keysInLog(
+          service,
+          sql`select * from unnest(${numbers}::int[], ${theirs.map(({ person }) => person.personKey)}::text[])
+            as filled (row_number, person_key)`,
+        )}`)}
     `.execute(database);
     const found = new Set(rows.map((row) => row.row_number));
     for (const { contact } of theirs) if (found.has(contact.rowNumber)) listed.add(contact);

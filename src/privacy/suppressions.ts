@@ -98,6 +98,29 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
   `;
 }
 
+/**
+ * Expression: a key of an observation, to compare with the list. An address becomes its hash, because the address of a
+ * former employer says nothing about a listed domain.
+ */
+export const keyOfObservation = sql<string>`
+  case when starts_with(identity_key, 'email:')
+    then 'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex') else identity_key end
+`;
+
+/**
+ * The keys of people in all observations: hashes of their addresses, profiles and ids.
+ *
+ * @param people query of `row_number` and `person_key`
+ */
+export function keysInLog(service: string, people: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select p.row_number, ${keyOfObservation} as identity_key
+    from (${people}) p
+    join observations o on o.service = ${service} and o.person_key = p.person_key
+    cross join unnest(o.identity_keys) as identity_key
+  `;
+}
+
 const clearedCells = sql`
   raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null, profile_url = null,
   first_name = null, last_name = null, name = null, organization_name = null, domain = null,

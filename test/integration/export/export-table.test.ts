@@ -348,6 +348,32 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['cy']);
   });
 
+  it('exported contacts leave out people whom an answer or a row of another contact puts on the list', async () => {
+    const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
+    for (const rowNumber of [1, 2])
+      await appendContact(warehouse, {
+        contactId: `cy-${rowNumber}`,
+        runId,
+        rowNumber,
+        person: { id: 'cy' },
+      });
+    for (const [contactId, former] of [
+      ['bo', 'bo@former.example'],
+      ['kept', 'di@listed.example'],
+    ] as const) {
+      const person = { id: contactId, email: former };
+      await appendContact(warehouse, { contactId, runId, rowNumber: 2, person });
+      const now = { ...person, email: `${contactId}@orbit.example` };
+      const askedAt = '2026-11-21T08:00:00Z';
+      await appendContact(warehouse, { contactId, runId, rowNumber: 2, person: now, askedAt });
+    }
+    const keys = ['email:cy@home.example', 'email:bo@former.example', 'domain:listed.example'];
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, keys, { by: 'test', reason: undefined }));
+    expect(await idsOf({})).toEqual(['kept']);
+  });
+
   it('exportTable() fails with the error of an output that was refused before it read a byte', async () => {
     await insert('c-1');
     for (const format of exportFormatNames) {

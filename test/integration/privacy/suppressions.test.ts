@@ -11,6 +11,7 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../src/privacy/suppressions.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   callWithPhones,
@@ -234,6 +235,22 @@ describe('what the service says of a person on the list', () => {
       [call.attemptId],
     );
     expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
+  });
+
+  it('data about a person is not written if an earlier answer stated the listed address', async () => {
+    const call = await callWithPhones(warehouse);
+    const [listed, former] = [address(), 'someone@former.example'];
+    const stated = (index: number, email: string) =>
+      appendContact(warehouse, {
+        contactId: `c-${index}`,
+        runId: 'gone',
+        person: { id: call.ids[index]!, email },
+      });
+    await stated(0, listed);
+    await stated(1, former);
+    await put(`email:${listed}`, 'domain:former.example');
+    await recordPhonesAnswer(warehouse, call);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
   });
 
   it('a late result about a suppressed person is dropped with its body; the others are applied', async () => {
