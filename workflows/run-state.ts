@@ -211,7 +211,7 @@ export class RunState {
     await this.waitUntil(() => this.pauseReason === null || this.isCancelling);
   }
 
-  /** Is paused until a person resumes or cancels the run. */
+  /** Waits until a person resumes or cancels the run. */
   async untilResumed(why: StatusReason): Promise<void> {
     this.pauseReason = why;
     this.enter('paused');

@@ -32,10 +32,10 @@ export async function enrichBatches(
   return resultOf(ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
 }
 
-/** What decides about the page if batches end differently, from the weakest; of several waits the shortest. */
+/** Kinds of results, weakest first. The strongest of all batches decides about the page; of waits, the shortest. */
 const kinds = ['done', 'wait', 'over_budget', 'stopped'] as const;
 
-/** What became of several batches together. */
+/** Combines the results of several batches. */
 export function resultOf(
   results: readonly { readonly batch: number; readonly result: BatchResult }[],
 ): BatchesResult {

@@ -138,7 +138,7 @@ async function closeFailure(
   if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
   else if (failure.httpStatus === undefined)
     await abandonCall(database, callId, dependencies.callTimeoutSeconds);
-  else await endCall(database, matchesOf(dependencies), callId, isThroughRate(failure), failure);
+  else await endCall(database, matchesOf(dependencies), callId, isRefusedBeyondRate(failure), failure);
   if (!failure.mayHaveBeenBilled) await close(dependencies, admitted, 0n);
 }
 
@@ -146,8 +146,8 @@ function matchesOf({ service }: MatchDependencies): RateScope {
   return { service, scope: matchScope };
 }
 
-/** Returns whether the service refused the call for another reason than its rate. */
-function isThroughRate({ disposition }: ServiceFailure): boolean {
+/** Whether the service refused the call for another reason than its rate, so that the call has passed rate limiting. */
+function isRefusedBeyondRate({ disposition }: ServiceFailure): boolean {
   return disposition === 'pause' || disposition === 'reject';
 }
 

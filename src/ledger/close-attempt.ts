@@ -32,7 +32,7 @@ export interface Awaited {
   readonly worstCase: Credits | undefined;
 }
 
-/** An answer, as far as it decides what becomes of its attempt. */
+/** The part of an answer that decides how its attempt closes. */
 interface ClosingAnswer {
   readonly httpStatus: number;
   readonly requestId: string | undefined;

@@ -42,7 +42,7 @@ const personOfProjection = sql.raw(`jsonb_build_object(
         ${membersOf('employer')}),
       'employment_history', p.employment)`);
 
-/** The same from the facts of an observation `o`, as far as identifiers and names go. */
+/** The identifiers, names and employers of a person, from the facts of an observation `o`. */
 export const personOfFacts = sql.raw(`jsonb_build_object(
       'id', o.person_id,
       'first_name', o.facts #> '{first_name,first_name}',
@@ -57,8 +57,8 @@ export const personOfFacts = sql.raw(`jsonb_build_object(
       'employment_history', coalesce(o.facts -> 'employment', '[]'))`);
 
 /**
- * Reads the people who have one of the match keys or person keys. People with an id come first, then whom a call asked
- * for last.
+ * Reads the people who have one of the match keys or person keys. People with an id come first, then the person of the
+ * newest call.
  */
 export async function readKnownPeople(
   database: Kysely<Tables>,

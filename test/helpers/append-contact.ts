@@ -16,7 +16,7 @@ export interface AppendedContact {
   readonly phones?: readonly string[];
 }
 
-/** Appends to the log that a contact is a person, as a recorded answer and a delivery do. */
+/** Appends to the log that a contact is a person, as the recording of an answer and a delivery does. */
 export async function appendContact(warehouse: Warehouse, contact: AppendedContact): Promise<void> {
   const {
     source = 'generic',

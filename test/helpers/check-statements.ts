@@ -77,7 +77,7 @@ function sourceOf(text: string, statements: readonly SourceStatement[]): SourceS
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** A template of mere interpolations fits every text. */
+/** A template with only interpolations fits every text. */
 const shortestTemplate = 30;
 
 /** Whether a text is a template with anything in place of its interpolations. */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 
 /**
- * A compiled module, for processes that a test starts: Node runs no TypeScript. `npm test` compiles first.
+ * Finds a compiled module, for processes that a test starts: Node runs no TypeScript. `npm test` compiles first.
  *
- * @param path in the project, as the source is named: `src/dev/postgres.ts`
- * @returns its file address
+ * @param path of the source in the project: `src/dev/postgres.ts`
+ * @returns file URL of the compiled module
  */
 export function compiledModule(path: string): string {
   const url = new URL(`../../dist/${path.replace(/\.ts$/, '.js')}`, import.meta.url);

@@ -7,7 +7,7 @@ export type CrmRecords = Map<string, Map<string, string>>;
 
 interface ImporterRules {
   readonly idHeader: string;
-  /** Labels that the importer maps by itself. */
+  /** Labels that the importer maps automatically. */
   readonly fields: readonly string[];
   readonly mostRows: number;
   readonly mostBytes: number;
@@ -107,7 +107,7 @@ export const importerRules: Readonly<Record<string, ImporterRules>> = {
  * Imports every update file of a folder as the CRM would, in update-only mode.
  *
  * @returns the records afterwards
- * @throws where the importer would refuse a file or fail a row
+ * @throws Error if the importer would refuse a file or fail a row
  */
 export function importFolder(name: string, folder: string, records: CrmRecords): CrmRecords {
   const rules = importerRules[name]!;

@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 
-/** What Temporal's UI shows as current details of a workflow: the table as names and values. Needs a worker. */
+/** Reads the current details of a workflow, as Temporal's UI shows them, as names and values. Needs a worker. */
 export async function currentDetails(handle: WorkflowHandle): Promise<Record<string, string>> {
   const { currentDetails: text } = await handle.query<{ currentDetails: string }>(
     '__temporal_workflow_metadata',
@@ -13,7 +13,7 @@ export async function currentDetails(handle: WorkflowHandle): Promise<Record<str
   return Object.fromEntries([...rows].map(([, name, value]) => [name!, value!]));
 }
 
-/** Expects that details show every outcome, their sum, calls and credits as the tables have them. */
+/** Expects the details to show the same outcomes, sum, calls and credits as the tables. */
 export function expectFiguresOf(details: Record<string, string>, facts: RunFacts): void {
   const shown = Object.entries(details).filter(([name]) => name.startsWith('rows '));
   expect(Object.fromEntries(shown)).toEqual(

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { Warehouse } from '../../src/db/database.ts';
 import { analystColumns } from '../../src/db/analyst-role.ts';
 
-/** Tables that programs outside read, with their keys: a view has no key of its own. */
+/** Tables and views that other programs read, with their keys: a view has no key in PostgreSQL. */
 const publicTables: Readonly<Record<string, readonly string[]>> = {
   enriched_contacts: ['source', 'contact_id'],
   people: ['service', 'person_key'],
@@ -30,7 +30,7 @@ const references: Readonly<Record<string, { readonly table: string; readonly col
   'enriched_contacts.person_key': { table: 'people', column: 'person_key' },
 };
 
-/** When the newest row of a table was written, and how old it may be. */
+/** The column with the time of a table's newest row, and the maximum age of that row. */
 const freshness: Readonly<
   Record<string, { readonly column: string; readonly warn: number; readonly error: number }>
 > = {

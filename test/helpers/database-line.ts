@@ -8,7 +8,7 @@ export interface DatabaseLine {
   cut(): Promise<void>;
   /** Connections stay open, and no bytes pass. */
   freeze(): void;
-  mend(): Promise<void>;
+  fix(): Promise<void>;
 }
 
 export async function openDatabaseLine(databaseUrl: string): Promise<DatabaseLine> {
@@ -43,7 +43,7 @@ export async function openDatabaseLine(databaseUrl: string): Promise<DatabaseLin
       await stopped;
     },
     freeze: () => (frozen = true),
-    mend: async () => {
+    fix: async () => {
       frozen = false;
       hangUp();
       if (!server.listening) await listen(port);

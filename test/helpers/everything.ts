@@ -1,6 +1,6 @@
 import type { Warehouse } from '../../src/db/database.ts';
 
-/** Everything that the tables hold, as text: what no person must be found in who was erased. Views hold nothing. */
+/** The content of all tables as text, which must not have anything of an erased person. */
 export async function everything({ pool }: Warehouse): Promise<string> {
   const tables = await pool.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables where schemaname = 'enrichment'`,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** Writes export files into a folder that goes with the tests of this file. */
+/** Writes export files into a folder that is removed after the tests of the file. */
 export function exportFiles(): (content: string | Uint8Array, name?: string) => string {
   const directory = mkdtempSync(join(tmpdir(), 'enrich-export-'));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A well-formed export, and the same with one flaw in it. */
+/** A well-formed export, and the same export with one flaw. */
 export interface FlawedExport {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -17,7 +17,7 @@ interface Style {
   readonly endsInLineEnd: boolean;
 }
 
-/** A piece of the text: the line of a record, with its line end apart. */
+/** The line of a record, and its line end. */
 interface Line {
   readonly cells: readonly string[];
   readonly end: string;
@@ -40,7 +40,7 @@ const anyText = fc.oneof(
 );
 const person = fc.constantFrom('Ann', 'Bob', 'Cy', 'Dí', 'Eva Maria', "O'Neil", 'Nguyễn');
 
-/** What stands in a column of this name, in row `n`. */
+/** The cell of row `n` in the column of this name. */
 const columns: Readonly<Record<string, (n: number) => fc.Arbitrary<string>>> = {
   id: (n) => fc.constant(`${1000 + n}`),
   first_name: () => person,
@@ -74,7 +74,7 @@ function rowsOf(names: readonly string[]): fc.Arbitrary<string[][]> {
     );
 }
 
-/** An export with one flaw put in at random. */
+/** An export with one random flaw. */
 export const flawedExport: fc.Arbitrary<FlawedExport> = fc
   .tuple(style, header)
   .chain(([form, names]) =>
@@ -105,9 +105,9 @@ export const flawedExport: fc.Arbitrary<FlawedExport> = fc
 
 interface Flawed {
   readonly text: string;
-  /** Lines that are not as they were, where the header is line 0. */
+  /** Changed lines; the header is line 0. */
   readonly damaged: readonly number[];
-  /** So many rows are in the text, the last perhaps not whole. */
+  /** Number of rows in the text; the last may be incomplete. */
   readonly rowsLeft?: number;
 }
 
@@ -206,7 +206,7 @@ function joined(lines: readonly Line[], form: Style): string {
   return form.endsInLineEnd || end === '' ? whole : whole.slice(0, -end.length);
 }
 
-/** @param change of the text of a line; `gaps` are the positions where its cells begin, and its end */
+/** @param change changes the text of a line; `gaps` are the starts of its cells, and its end */
 function changed(
   lines: readonly Line[],
   line: number,

@@ -11,9 +11,8 @@ type History = temporal.api.history.v1.IHistory;
 const folder = fileURLToPath(new URL('../histories', import.meta.url));
 
 /**
- * Keeps the histories of workflows, by their kind, under the name of the running test, when `RECORD_HISTORIES` is set.
- * Histories are recorded once per release, from the workflows as they are deployed, and never changed afterwards: new
- * code has to replay the old ones.
+ * Records the histories of workflows by kind, under the name of the running test, if `RECORD_HISTORIES` is set. Each
+ * release records its histories once, and nobody changes them afterwards: newer code must replay them.
  */
 export async function recordHistories(
   client: Client,
@@ -37,7 +36,7 @@ export async function recordHistories(
   }
 }
 
-/** Every history that was ever recorded, with the id of its workflow. */
+/** All recorded histories, with the ids of their workflows. */
 export function recordedHistories(): { name: string; history: History }[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 
-/** A contact of an export, and who it truly is. */
+/** A contact of an export, and its true human. */
 export interface WorldRow {
   readonly source: string;
   readonly contactId: string;
@@ -10,21 +10,21 @@ export interface WorldRow {
   readonly identity: Identity;
 }
 
-/** What the service says about one element of `details`: the person whom it finds, and somebody whom it adds. */
+/** The service's answer for one element of `details`: the person whom it finds, and a person whom it adds. */
 export type WorldAnswer = (asked: Identity) => (Person | null)[];
 
 /**
- * A few people with homonyms, relatives at one address, recycled addresses, wrong profiles and moves, and the exports
- * that name them.
+ * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles and job changes,
+ * and the exports that name them.
  */
 export interface IdentityWorld {
   readonly rows: readonly WorldRow[];
   readonly answer: WorldAnswer;
-  /** The human whom a person of an answer is. */
+  /** The true human of a person of an answer. */
   readonly humanOf: (person: Person) => number;
   /**
-   * Exports and answers say enough to tell each row from other people. Where they do not, the rule can be wrong, but it
-   * is the same in every order.
+   * Whether exports and answers suffice to distinguish each row from other people. If not, the rule can be wrong, but
+   * gives the same result in every order.
    *
    * @param named everybody in the answers to the calls that were made
    */
@@ -38,14 +38,14 @@ const human = fc.record({
   first: fc.constantFrom('Ada', 'Ben', 'Cleo'),
   last: fc.constantFrom('Novak', 'Okoro'),
   employer: fc.nat(1),
-  /** The export knows the employer before this one. */
+  /** The export has the previous employer. */
   hasMoved: fc.boolean(),
   hasProfile: fc.boolean(),
   hasId: fc.boolean(),
   home: fc.constantFrom('own', 'family', 'none'),
-  /** The service shows a placeholder in place of the work address. */
+  /** The service gives a placeholder instead of the work address. */
   isAddressHidden: fc.boolean(),
-  /** Their address was that of the human before them. */
+  /** The address belonged to the previous human. */
   hasRecycledAddress: fc.boolean(),
   /** Another human whom the service returns as well; often a namesake. */
   companion: fc.option(fc.nat(), { freq: 2 }),
@@ -56,7 +56,7 @@ const row = fc.record({
   source: fc.constantFrom('one', 'two', 'three'),
   address: fc.constantFrom('work', 'former', 'home', 'none'),
   hasProfile: fc.boolean(),
-  /** The profile of another human stands in the row. */
+  /** The row has the profile of another human. */
   wrongProfile: fc.option(fc.nat(), { freq: 5 }),
   hasName: fc.boolean(),
   hasInitial: fc.boolean(),
@@ -114,7 +114,7 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
   const foundBy = (asked: Identity): number | undefined =>
     all.find((at) => asked.profileUrl !== undefined && profileOf(at) === asked.profileUrl) ??
     all.find((at) => asked.email !== undefined && addressesOf(at).includes(asked.email)) ??
-    // Of namesakes, the service finds any.
+    // The service finds any one of several namesakes.
     all.findLast(
       (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
     );
@@ -164,7 +164,7 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
     rows,
     answer,
     humanOf: ({ title }) => Number(title!.slice('human '.length)),
-    // People of one name cannot be told apart if no answer shows that there are several.
+    // Nobody can distinguish people of one name if no answer shows that there are several.
     canBeTold: (named) => {
       const titles = new Set(named.map(({ title }) => title));
       const isNamed = (at: number): boolean => titles.has(`human ${at}`);

@@ -8,16 +8,16 @@ interface InspectedExport {
   readonly delimiter: string;
   readonly lineEnds: string;
   readonly header: readonly string[];
-  /** The recognised CRM, or the name that was given. */
+  /** The recognised CRM, or the given name. */
   readonly source: string;
   /** Raw header → field. */
   readonly mapping: Readonly<Record<string, Field>>;
-  /** Columns that nothing is taken from. */
+  /** Unused columns. */
   readonly ignored: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** What the product decides of an export before it stages it, in one object: what it is, and what is taken from it. */
+/** Reads an export as the product does before staging: encoding, dialect, source and the fields of its columns. */
 export async function inspectExport(path: string, options: ReadingOptions = {}): Promise<InspectedExport> {
   const { survey, layout, columns, warnings } = await openExport(path, options);
   return {

@@ -13,14 +13,14 @@ import { asked, stagedRun } from './rows.ts';
 
 let names = 0;
 
-/** What a call asks for beyond the record. */
+/** Extras that a call asks for. */
 export interface LateExtras {
   readonly reveal: readonly 'phone'[];
   readonly waterfall: readonly ('email' | 'phone')[];
 }
 
 const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
-/** What one person of a waterfall may cost in these tests. */
+/** Maximum credits of one person of a waterfall in these tests. */
 const waterfallCeiling = 20;
 
 /** A call whose phones come later. */
@@ -32,11 +32,11 @@ export interface PhonesCall {
   readonly ids: readonly string[];
   readonly requestId: string;
   readonly extras: LateExtras;
-  /** What the answer says about the person at an index beyond, or instead of, what the row says. */
+  /** Fields of the person at an index that the answer adds to those of the row, or changes. */
   readonly stated?: Readonly<Record<number, Partial<Person>>>;
 }
 
-/** Three people are being asked for, with their phones or what else comes later, by a run of their own. */
+/** Admits a call for three people with phones or other late results, in a new run. */
 export async function callWithPhones(
   warehouse: Warehouse,
   extras: LateExtras = onlyPhones,
@@ -86,9 +86,9 @@ export async function callWithPhones(
 }
 
 /**
- * @param matches who is found, in the order of the people
- * @param credits what the answer says that it cost; null where it does not say
- * @param phones what it says of phones that come later
+ * @param matches found people, in the order of the requested people
+ * @param credits price that the answer states; null: none
+ * @param phones the answer's status of late phones
  */
 export async function recordPhonesAnswer(
   warehouse: Warehouse,
@@ -149,7 +149,7 @@ export async function storeFor(warehouse: Warehouse, call: PhonesCall, content: 
   });
 }
 
-/** Applies what lies in the inbox for a call. */
+/** Applies the deliveries in the inbox of a call. */
 export async function drainCall(warehouse: Warehouse, call: PhonesCall): Promise<void> {
   await drainInbox(warehouse, { attemptId: call.attemptId }, new AbortController().signal);
 }
@@ -159,7 +159,7 @@ export async function deliverTo(warehouse: Warehouse, call: PhonesCall, content:
   await drainCall(warehouse, call);
 }
 
-/** A run with calls whose results are awaited, all of them due to be polled. */
+/** A run with calls that await late results, all due for a poll. */
 export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promise<PhonesCall> {
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
@@ -182,7 +182,7 @@ export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promi
   return call;
 }
 
-/** What is settled and held for a call. */
+/** Settled and reserved credits of a call. */
 export interface Books {
   readonly status: string;
   readonly settled: number | null;
@@ -198,7 +198,7 @@ export async function booksOf(warehouse: Warehouse, call: PhonesCall): Promise<B
   return rows[0]!;
 }
 
-/** The statuses of a call's deliveries, in the order in which they came. */
+/** The statuses of a call's deliveries, in the order of arrival. */
 export async function deliveryStatuses(warehouse: Warehouse, call: PhonesCall): Promise<string[]> {
   const { rows } = await warehouse.pool.query<{ status: string }>(
     'select status from webhook_deliveries where attempt_id = $1 order by received_at',

@@ -4,21 +4,21 @@ import type { LateExtras } from './late-calls.ts';
 /** One kind of results of one person. */
 interface Result {
   readonly kind: 'phone' | 'emails' | 'phone_numbers';
-  /** Of the three who are asked for. */
+  /** Index among the three requested people. */
   readonly person: number;
-  /** A vendor, or the service itself, knows something. */
+  /** Whether a vendor or the service has a value. */
   readonly isKnown: boolean;
   readonly credits: number;
 }
 
-/** A body of which the service bills its results, or tells them again. */
+/** A body with results that the service bills, or repeats. */
 export interface HonestBody {
   readonly results: readonly Result[];
   readonly targetFields: readonly string[] | undefined;
   readonly missing: number | undefined;
 }
 
-/** What is sent to a call: an honest body, or one that has to change nothing. */
+/** A body that is sent to a call: an honest one, or noise that must change nothing. */
 export type Sent = {
   readonly by: 'webhook' | 'poll';
   readonly spaces: number;
@@ -27,21 +27,21 @@ export type Sent = {
 const noises = ['html', 'cut', 'nothing', 'nobody', 'nobody-priced', 'stranger', 'incredible'] as const;
 export type Noise = (typeof noises)[number];
 
-/** The late results of one call: everything that comes, and what it costs. */
+/** The late results of one call: all bodies and their cost. */
 export interface LateCase {
   readonly extras: LateExtras;
-  /** Who of the three is found. */
+  /** Found people. */
   readonly found: readonly (0 | 1)[];
-  /** Who of them the answer lists. */
+  /** Found people whom the answer lists. */
   readonly listed: readonly (0 | 1)[];
-  /** Credits of the answer; null where it does not say. */
+  /** Credits that the answer states; null: none. */
   readonly answered: number | null;
   readonly sent: readonly Sent[];
-  /** So many of them come before the answer. */
+  /** Number of bodies that come before the answer. */
   readonly early: number;
-  /** The deadline passes before this one. */
+  /** Index of the first body after the deadline. */
   readonly deadlineAt: number;
-  /** What the service bills in all. */
+  /** Total credits that the service bills. */
   readonly bill: number;
 }
 
@@ -55,16 +55,14 @@ const allExtras: readonly LateExtras[] = [
 const bit = fc.constantFrom<0 | 1>(0, 1, 1);
 const few = fc.nat({ max: 3 });
 
-/**
- * Results in random parts, parts told again and as a whole, in any order, with bodies between them that are nobody's.
- */
+/** Results in random parts, repeated parts and wholes, in any order, with bodies of other calls between them. */
 export const lateCase: fc.Arbitrary<LateCase> = fc
   .record({
     extras: fc.constantFrom(...allExtras),
     found: fc.tuple(bit, bit, bit).filter((people) => people.includes(1)),
     hidden: fc.option(fc.nat({ max: 2 }), { freq: 5 }),
     saysPrice: fc.boolean(),
-    // By kind and person: what there is to know, what it costs, in which part it comes.
+    // By kind and person: whether a value exists, its cost, and the part that has it.
     facts: fc.array(fc.record({ isKnown: fc.boolean(), price: few, part: few }), {
       minLength: 9,
       maxLength: 9,
@@ -109,7 +107,7 @@ export const lateCase: fc.Arbitrary<LateCase> = fc
       }
     }
     const lateBill = results.reduce((sum, { result }) => sum + result.credits, 0);
-    // An answer without a price must list everybody: otherwise it says of nobody more.
+    // An answer without a price must list all people: nothing else shows the unlisted ones.
     const listed = found.map((is, person) => (is && (person !== hidden || answered === null) ? 1 : 0));
     return { extras, found, listed, answered, bodies, bill: (answered ?? 0) + lateBill };
   })
@@ -128,7 +126,7 @@ export const lateCase: fc.Arbitrary<LateCase> = fc
     const noise = fc.record({
       by: fc.constantFrom('webhook' as const, 'poll' as const),
       spaces: few,
-      // If the answer leaves people unlisted, a stranger cannot be told from an unlisted person.
+      // A stranger cannot be distinguished from a person whom the answer does not list.
       noise: fc.constantFrom(...noises.filter((each) => isWholeListed || each !== 'stranger')),
     });
     return fc

@@ -11,14 +11,14 @@ interface LineageEvent {
 
 export interface LineageReceiver {
   readonly url: string;
-  /** In the order in which they came. */
+  /** Events, in the order of arrival. */
   readonly events: LineageEvent[];
-  /** The `authorization` of each. */
+  /** The header `authorization` of each event. */
   readonly keys: (string | undefined)[];
   close(): Promise<void>;
 }
 
-/** A receiver of OpenLineage events. `npm run check:data-tools` holds the events against their specification. */
+/** A receiver of OpenLineage events. `npm run check:data-tools` checks events against their specification. */
 export async function startLineageReceiver(): Promise<LineageReceiver> {
   const events: LineageEvent[] = [];
   const keys: (string | undefined)[] = [];

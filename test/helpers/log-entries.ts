@@ -58,7 +58,7 @@ export async function match(
   ]);
 }
 
-/** The facts of an employer and a title, as observations hold them. */
+/** The facts of a job, as in observations. */
 export function job(
   title: string,
   organization: { readonly id?: string; readonly name: string; readonly domain?: string },

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 
-/** Writes that an identity was asked for. */
+/** Inserts a lookup of an identity into the history. */
 export async function insertLookup(
   database: Pool | ClientBase,
   lookup: {

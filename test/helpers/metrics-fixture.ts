@@ -13,7 +13,7 @@ export interface MetricsFixture {
   close(): Promise<void>;
 }
 
-/** @param temporal address of what stands in for the SDK's own exporter */
+/** @param temporal address of a stub of the SDK's exporter */
 export async function openMetricsFixture(
   databaseUrl: string,
   options: { limits?: Partial<OwnLimits>; temporal?: string } = {},
@@ -48,13 +48,13 @@ export async function openMetricsFixture(
   };
 }
 
-/** The value of one series, written as it stands in a scrape: `name{label="value"}`; undefined where it is absent. */
+/** The value of a series of a scrape, such as `name{label="value"}`; undefined without such a series. */
 export function valueOf(scrape: string, series: string): number | undefined {
   const line = scrape.split('\n').find((text) => text.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length));
 }
 
-/** Every metric of a scrape, with the series that a histogram is made of. */
+/** The names of all metrics of a scrape, including the series of histograms. */
 export function metricNames(scrape: string): Set<string> {
   const names = new Set<string>();
   for (const [, name = '', type = ''] of scrape.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {

@@ -6,12 +6,12 @@ import { outputs, type OutputName } from '../../src/outputs/outputs.ts';
 
 const schemas: Readonly<Record<OutputName, { schema: z.ZodType; commands: readonly string[] }>> = outputs;
 
-/** The names of the outputs that `schemas/outputs` has a file for. */
+/** The names of the outputs with a file in `schemas/outputs`. */
 export const outputNames = Object.keys(outputs) as readonly OutputName[];
 
 /**
- * The JSON Schema of an output. Unlike the tests, the published schema allows fields that it does not know: a later
- * release may add them.
+ * The JSON Schema of an output. Unlike the tests, the published schema allows unknown fields, which a later release may
+ * add.
  */
 export function jsonSchemaOf(name: OutputName): Readonly<Record<string, unknown>> {
   const { $schema, description, ...schema } = z.toJSONSchema(schemas[name].schema, {
@@ -30,7 +30,7 @@ export function jsonSchemaOf(name: OutputName): Readonly<Record<string, unknown>
  * Checks what a command has printed with `--json` against the schemas of its outputs, in which no unknown field is
  * allowed. A command that was killed may have printed nothing.
  *
- * @throws Error which names the fields that do not fit
+ * @throws Error that names the fields that do not fit
  */
 export function checkOutput(
   parameters: readonly string[],
@@ -63,7 +63,7 @@ const ajv = new Ajv2020({ allErrors: true });
 formats.default(ajv);
 const published = new Map<OutputName, ValidateFunction>();
 
-/** A validator of the published JSON Schema, by another library than the one that wrote the schema. */
+/** A validator of the published JSON Schema, from another library than the schema's generator. */
 export function publishedValidator(name: OutputName): ValidateFunction {
   const file = new URL(`../../schemas/outputs/${name}.json`, import.meta.url);
   const validate = published.get(name) ?? ajv.compile(JSON.parse(readFileSync(file, 'utf8')) as object);

@@ -11,8 +11,8 @@ import { startTestTemporal, type TestTemporal } from './temporal.ts';
 import { sharedWorkflowBundle } from './workflow-bundle.ts';
 
 /**
- * A real Temporal server with the workflows, in which runs are played against scripted activities. Its workers serve
- * all runs: loading the workflows takes longer than most runs.
+ * A real Temporal server that runs the workflows with scripted activities. All runs share its workers, because loading
+ * the workflows takes longer than most runs.
  */
 export class Stage {
   readonly temporal: TestTemporal;
@@ -32,7 +32,7 @@ export class Stage {
     this.#working.catch(() => {});
   }
 
-  /** @param bundle of the workflows; the one that the workflow tests share unless said */
+  /** @param bundle workflow bundle; default: the bundle that the workflow tests share */
   static async open(
     bundle: NonNullable<WorkerOptions['workflowBundle']> = sharedWorkflowBundle(),
   ): Promise<Stage> {
@@ -54,7 +54,7 @@ export class Stage {
     return new Stage(temporal, await Promise.all([control, ...calls]), played);
   }
 
-  /** Starts a run, acts on it, and records its history where that is asked for. */
+  /** Starts a run, acts on it, and records its history if `RECORD_HISTORIES` is set. */
   async play(
     activities: ScriptedActivities,
     act: (handle: WorkflowHandle) => Promise<unknown>,
@@ -89,7 +89,7 @@ export class Stage {
     }
   }
 
-  /** For how long a worker lets a workflow run without a pause, in milliseconds. */
+  /** Maximum time of workflow code without a pause, in milliseconds. */
   get isolateMilliseconds(): number {
     return this.#workers[0]!.options.isolateExecutionTimeoutMs;
   }
@@ -102,8 +102,7 @@ export class Stage {
 }
 
 /**
- * Activities that play the script of the run that they are carried out for. An interceptor can add arguments to the
- * request.
+ * Activities that follow the script of their run. An interceptor can add arguments to the request.
  */
 function activitiesByRun(played: ReadonlyMap<string, ScriptedActivities>): object {
   const byRun =
@@ -133,7 +132,7 @@ const activitiesOfRuns = [
   'enrichBatches',
 ] as const satisfies readonly (keyof (ControlActivities & CallActivities))[];
 
-/** How a run says that it is. */
+/** The status that a run reports. */
 export async function phaseOf(handle: WorkflowHandle): Promise<string> {
   return (await handle.query<{ phase: string }>('progress')).phase;
 }

@@ -5,18 +5,18 @@ import type { RunningSandbox } from '../../src/sandbox/server/server.ts';
 import type { TestSystem } from './test-system.ts';
 import { expectValueKept } from './value-promise.ts';
 
-/** What a service knows of a pipeline that called it. */
+/** The service's own record of a pipeline's calls. */
 export interface Witness extends Pick<RunningSandbox, 'lateResults'> {
   readonly log: Pick<CallLog, 'calls' | 'lateResults' | 'bill' | 'deliveries' | 'busiest'>;
 }
 
-/** Endpoints whose calls the service counts, each by itself. */
+/** Endpoints whose calls the service counts separately. */
 const countedPaths = ['/people/bulk_match', '/webhook_result'];
 
 /**
- * The six promises held against the sandbox's own log of every call, person and credit.
+ * Checks the six promises against the sandbox's own log of every call, person and credit.
  *
- * @param rateLimits the RATE_LIMITS that every command of the test had: the default where it set none
+ * @param rateLimits the RATE_LIMITS of all commands of the test; the default if the test set none
  */
 export async function expectPromisesKept(
   { warehouse, sandbox }: Pick<TestSystem, 'warehouse'> & { readonly sandbox: Witness },
@@ -25,8 +25,7 @@ export async function expectPromisesKept(
   const rowsOf = async <Row>(statement: string): Promise<Row[]> =>
     (await warehouse.pool.query(statement)).rows as Row[];
 
-  // Money: each call that was settled is settled for what it was billed, late results included, and the rest is still
-  // held.
+  // Money: each settled call has the billed credits, late results included, and other calls still hold theirs.
   const billedFor = new Map<string | null, number>();
   for (const entry of [...sandbox.log.calls(), ...sandbox.log.lateResults()])
     billedFor.set(entry.requestId, (billedFor.get(entry.requestId) ?? 0) + millionths(entry.credits));
@@ -55,7 +54,7 @@ export async function expectPromisesKept(
   expect(bill - settled).toBeLessThanOrEqual(held);
   expect(attempts.filter((attempt) => attempt.status === 'admitted')).toEqual([]);
 
-  // Money: budgets say the same as the attempts, and none is exceeded.
+  // Money: budgets equal the sums of the attempts, and none is exceeded.
   const budgets = await rowsOf<{ budget: string; over: boolean; wrong: boolean }>(`
     select b.budget_id as budget, coalesce(b.settled + b.reserved > b.credits_limit, false) as over,
       b.settled <> coalesce(sum(a.credits_settled), 0)
@@ -63,11 +62,11 @@ export async function expectPromisesKept(
     from enrichment.budgets b left join enrichment.attempts a on b.budget_id = any(a.budget_ids) group by b.budget_id`);
   expect(budgets.filter((budget) => budget.over || budget.wrong)).toEqual([]);
 
-  // Limit: no trailing window held more calls than allowed, by the service's own times of their arrival.
+  // Limit: no trailing window had more calls than allowed, by the service's arrival times.
   for (const { calls, seconds } of parseRateLimits(rateLimits))
     for (const path of countedPaths) expect(sandbox.log.busiest(seconds, path)).toBeLessThanOrEqual(calls);
 
-  // Rows: of a run that has ended every row has exactly one outcome, and they add up to the rows of the file.
+  // Rows: every row of an ended run has exactly one outcome, and the outcomes add up to the rows of the file.
   const unequal = await rowsOf(`
     select run_id, rows_staged, count(outcome) as outcomes
     from enrichment.runs
@@ -77,7 +76,7 @@ export async function expectPromisesKept(
     having count(outcome) <> rows_staged or count(r.run_id) <> rows_staged`);
   expect(unequal).toEqual([]);
 
-  // Custody: every delivery that was answered with 2xx is stored, and what was applied is applied once.
+  // Custody: every delivery with a 2xx answer is stored, and is applied at most once.
   const accepted = new Map<string, number>();
   for (const { requestId, status } of sandbox.log.deliveries())
     if (status >= 200 && status < 300) accepted.set(requestId, (accepted.get(requestId) ?? 0) + 1);
@@ -97,7 +96,7 @@ export async function expectPromisesKept(
     group by attempt_id, body_sha256 having count(*) > 1`);
   expect(twice).toEqual([]);
 
-  // Identity: every phone is one that the service delivered for the very person of the contact.
+  // Identity: the service delivered every phone for the contact's own person.
   const phonesOf = new Map<string, Set<string>>();
   for (const { body } of sandbox.lateResults()) {
     for (const person of peopleOf(body)) {
@@ -111,7 +110,7 @@ export async function expectPromisesKept(
   );
   expect(phones.filter(({ person_id: id, number }) => !phonesOf.get(id)?.has(number))).toEqual([]);
 
-  // Identity: no person has the data of a person of another name.
+  // Identity: no contact has the data of a person with another name.
   const strangers = await rowsOf(`
     select c.contact_id from enrichment.enriched_contacts c
     join enrichment.run_rows r on r.run_id = c.run_id and r.row_number = c.row_number
@@ -121,7 +120,7 @@ export async function expectPromisesKept(
   await expectValueKept({ warehouse, sandbox });
 }
 
-/** Whole numbers: sums of fractions would differ in their last digits. */
+/** Sums whole numbers, because sums of fractions differ in their last digits. */
 function millionths(credits: string): number {
   return Math.round(Number(credits) * 1_000_000);
 }

@@ -15,26 +15,26 @@ interface Panel {
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
-/** The alerts that the product comes with. */
+/** The product's alerts. */
 export function readRules(): readonly Rule[] {
   const { groups } = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** The panels of the dashboard that the product comes with. */
+/** The panels of the product's dashboard. */
 export function readPanels(): readonly Panel[] {
   return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
 }
 
 /**
- * What a test of the alerts expects of one of them at one moment; `exp_alerts` is left out where it is to be silent.
+ * The expected state of one alert at one time; without `exp_alerts` the alert must not fire.
  */
 interface AlertExpectation {
   readonly alertname: string;
   readonly exp_alerts?: readonly unknown[];
 }
 
-/** Everything that test/alerts expects. */
+/** All expectations of test/alerts. */
 export function readAlertExpectations(): readonly AlertExpectation[] {
   return readdirSync(new URL('../alerts', import.meta.url)).flatMap((name) => {
     const { tests } = parse(read(`test/alerts/${name}`)) as {
@@ -46,7 +46,7 @@ export function readAlertExpectations(): readonly AlertExpectation[] {
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
-/** Names of metrics in an expression: what is neither a function, nor a label, nor a word of the language. */
+/** Names of metrics in an expression, without functions, labels and keywords. */
 export function metricsOf(expression: string): string[] {
   const bare = expression
     .replace(/"[^"]*"|'[^']*'/g, '')

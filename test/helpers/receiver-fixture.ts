@@ -19,9 +19,9 @@ export interface ReceiverFixture {
   /** Starts a receiver, which `tidy` closes. */
   receive(into?: Warehouse): Promise<TestReceiver>;
   inbox(): Promise<InboxRow[]>;
-  /** To be done when the test is over, the last one first. */
+  /** Clean-up after the test, in reverse order. */
   afterwards(task: () => Promise<unknown>): void;
-  /** After each test: nothing is left of it. */
+  /** Cleans up after each test. */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface InboxRow {
 
 export interface TestReceiver {
   readonly port: number;
-  /** Runs that were told of a delivery. */
+  /** Runs that got the signal of a delivery. */
   readonly told: readonly string[];
   readonly logged: () => string;
   deliver(
@@ -52,7 +52,7 @@ export interface TestReceiver {
   ): Promise<Answer>;
   /** @returns the status */
   get(path: string): Promise<number>;
-  /** Opens a connection below HTTP and sends what is given. */
+  /** Opens a TCP connection and sends bytes. */
   open(text: string | Buffer): RawConnection;
   /** Head of a delivery, for `open`. */
   head(headers: Record<string, string>, options?: { method?: string; token?: string }): string;
@@ -93,7 +93,7 @@ export async function openReceiverFixture(): Promise<ReceiverFixture> {
     afterwards: (task) => tasks.push(task),
     tidy: async () => {
       for (const task of tasks.splice(0).reverse()) await task();
-      // What was sent on connections that broke may still be on its way into the inbox.
+      // Requests of broken connections may still be on their way into the inbox.
       const { pool } = warehouse;
       while (pool.waitingCount > 0 || pool.idleCount < pool.totalCount) await sleep(5);
       await pool.query('delete from enrichment.webhook_deliveries');

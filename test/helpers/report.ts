@@ -1,6 +1,6 @@
 import type { RunReport } from '../../src/report/report-figures.ts';
 
-/** A report of an invented run in which something of every kind happened. */
+/** A report of an invented run with every kind of event. */
 export function reportWith(differing: Partial<RunReport> = {}): RunReport {
   return {
     report_version: 1,

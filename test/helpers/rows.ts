@@ -6,14 +6,14 @@ import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
 import type { Asked } from '../../src/runs/planning/fresh-lookups.ts';
 import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
 
-/** What the runs of tests ask for. */
+/** Extras that runs of tests ask for. */
 export const asked: Asked = {
   freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
   fieldGroups: ['profile'],
   service: 'test',
 };
 
-/** One row of an export, as staging leaves it. */
+/** One staged row of an export. */
 export interface StagedRow {
   readonly keys: readonly string[];
   readonly optedOut?: boolean;
@@ -27,7 +27,7 @@ export interface StagedRow {
   readonly contactId?: string;
 }
 
-/** What the row says, as a call is asked with it. */
+/** The identity of a row, as a call sends it. */
 function identityOf({ email, profileUrl, firstName, lastName, organizationName }: StagedRow): Identity {
   return {
     ...(email !== undefined && { email }),
@@ -40,7 +40,7 @@ function identityOf({ email, profileUrl, firstName, lastName, organizationName }
 
 let files = 0;
 
-/** An order of a file of its own, without a file. */
+/** A new run spec, without a file. */
 export function testSpec(): RunSpec {
   files += 1;
   return {
@@ -73,7 +73,7 @@ export function testSpec(): RunSpec {
   };
 }
 
-/** A run whose file is staged with the given rows. */
+/** Begins a run with staged rows. */
 export async function stagedRun(
   warehouse: Warehouse,
   rows: readonly StagedRow[],
@@ -105,7 +105,7 @@ export async function stagedRun(
   return run;
 }
 
-/** A run that may call, with a budget of its own and 4,000 rows that are open. */
+/** Begins a run with status `running`, its own budget and 4,000 open rows. */
 export async function runningRun(warehouse: Warehouse, limit: string | null = null): Promise<string> {
   const run = await stagedRun(warehouse, []);
   await warehouse.pool.query(

@@ -11,14 +11,14 @@ interface Written {
 let isRunning = false;
 
 /**
- * Runs `enrich` in this process, from the sources: a process of its own takes a second of processor time to start.
- * One command at a time, since it takes over the streams, the working directory and the environment of the process.
+ * Runs `enrich` in this process, from the sources: a separate process takes a second of processor time to start. Runs
+ * only one command at a time, because it replaces the streams, the working directory and the environment.
  */
 export async function runHere(
   parameters: readonly string[],
   { environment, directory }: { environment: Readonly<Record<string, string>>; directory: string },
 ): Promise<Written> {
-  if (isRunning) throw new Error('another command runs in this process: use a process of its own');
+  if (isRunning) throw new Error('another command runs in this process: use a separate process');
   isRunning = true;
   const outer = {
     directory: process.cwd(),

@@ -8,7 +8,7 @@ interface StoredObject {
   readonly modified: Date;
 }
 
-/** What a test may do to an answer before it goes out. */
+/** Changes that a test makes to answers. */
 export interface Interference {
   /** Bytes of the next answer with a body, after which the connection is cut. */
   cutAfter: number | undefined;
@@ -17,19 +17,19 @@ export interface Interference {
 }
 
 /**
- * As much of S3 as exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two,
- * PutObject and multipart uploads. The same server stands for any web server: without `list-type` it only knows paths.
+ * The part of S3 that exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two,
+ * PutObject and multipart uploads. Also serves as a plain web server: without `list-type` a path is a file.
  */
 export class S3Store {
   readonly objects = new Map<string, StoredObject>();
   /** Parts of uploads that have neither been completed nor aborted, by the id of the upload. */
   readonly uploads = new Map<string, Map<number, Buffer>>();
   readonly interference: Interference = { cutAfter: undefined, statuses: [] };
-  /** Method, path and the headers that matter, of every request. */
+  /** Method, path and relevant headers of every request. */
   readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
   /** Paths that only this login may fetch. */
   login: string | undefined;
-  /** Where a path leads on to. */
+  /** Redirects by path. */
   readonly redirects = new Map<string, string>();
   readonly #server: Server;
 

@@ -48,16 +48,16 @@ export const nothingAwaited: LateResultsStatus = {
   nextSyncAt: null,
 };
 
-/** Activities that play a script instead of calling: the workflows' own decisions are what is tested. */
+/** Activities that return scripted results, for tests of the workflows' decisions. */
 export class ScriptedActivities implements ControlActivities, CallActivities {
   readonly statuses: string[] = [];
-  /** The batches that are done. */
+  /** Finished batches. */
   readonly batches: number[] = [];
   /** The batches of each activity. */
   readonly handed: (readonly number[])[] = [];
   ending = '';
   ingested: IngestOutcome = { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
-  /** What the nth execution of a batch answers; `done` where nothing is said. */
+  /** Result of the nth execution of a batch; default: `done`. */
   answer: (batch: number, execution: number) => BatchResult | Promise<BatchResult> = () => ({
     kind: 'done',
     calls: 1,
@@ -76,7 +76,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     firstOpenPage: 1,
   });
 
-  /** What the service says of the credential, each time that it is asked. */
+  /** Results of each check of the credential. */
   service: (check: number) => ServiceCheck = () => ({ kind: 'ready', status: 'acting as user user-7' });
   checks = 0;
 
@@ -111,7 +111,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     );
   };
 
-  /** What each sync of late results tells; nothing awaited where nothing is said. */
+  /** Result of each sync of late results; default: nothing awaited. */
   sync: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
   syncs = 0;
 
@@ -129,7 +129,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     kept: { answers: 0, deliveries: 0, quarantine: 0, runs: 0 },
   });
 
-  /** The runs that a schedule finds to do; none where nothing is said. */
+  /** Runs that a schedule begins; default: none. */
   scheduled: ScheduledRuns = { runs: [], refused: [], left: 0 };
   readonly discarded: string[] = [];
 
@@ -144,7 +144,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.scheduled;
   };
 
-  /** What the pilot comes to. */
+  /** Result of the pilot. */
   judgement: PilotJudgement = { kind: 'continue', summary: 'good' };
   judgements = 0;
 
@@ -155,7 +155,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.judge();
   };
 
-  /** What the nth meeting with an empty budget comes to; the run ends where nothing is said. */
+  /** Result of the nth exhausted budget; default: the run ends. */
   meeting: (number: number) => BudgetResolution = () => ({ kind: 'finish', budget: 'run:x' });
   meetings = 0;
 
@@ -190,7 +190,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.facts(runId, 'finished');
   };
 
-  /** What the tables would say: each batch that was answered has brought eight contacts. */
+  /** Figures as from the tables: every answered batch has enriched eight contacts. */
   facts(runId: string, status: RunStatus): RunFacts {
     const asked = 10 * this.batches.length;
     return {

@@ -10,14 +10,14 @@ import { planRows } from '../../src/runs/planning/plan.ts';
 import { getRun, setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 
-/** What a call of a test asks for, and of whom. */
+/** The people of a test's call, and the extras that it asks for. */
 export interface ScriptedCall {
   readonly runId: string;
   readonly batch?: number;
   readonly waterfall?: readonly ('email' | 'phone')[];
 }
 
-/** A planned run that may call. */
+/** Begins a planned run with status `running`. */
 export async function runningRunOf(
   warehouse: Warehouse,
   rows: readonly StagedRow[],
@@ -48,9 +48,9 @@ export async function runningRunOf(
 }
 
 /**
- * Admits one batch and records an answer that a test makes up.
+ * Admits one batch and records the answer of a test.
  *
- * @param answer gets the people who are asked for, in the order of `details`
+ * @param answer makes the answer from the requested people, in the order of `details`
  */
 export async function answerBatch(
   warehouse: Warehouse,

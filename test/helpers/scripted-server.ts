@@ -4,16 +4,16 @@ export interface ScriptedServer {
   readonly port: number;
   /** `http://127.0.0.1:<port>/api/v1` */
   readonly baseUrl: string;
-  /** Whole requests as they arrived, head and body. */
+  /** Complete requests, head and body. */
   readonly requests: string[];
   close(): Promise<void>;
 }
 
 /**
- * A server below HTTP, for answers that no HTTP server would give.
+ * Starts a TCP server, for answers that no HTTP server gives.
  *
- * @param onRequest called with the socket once a whole request has arrived
- * @param onConnection called first; true: it deals with the connection alone
+ * @param onRequest called with the socket after each complete request
+ * @param onConnection called first; returns true to handle the connection itself
  */
 export async function startScriptedServer(
   onRequest: (socket: Socket, request: string) => void,

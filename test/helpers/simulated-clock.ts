@@ -8,7 +8,7 @@ interface Database {
  * Lets a test move the clock of its database. The search path of the product's connections names the schema
  * `enrichment` first, so unqualified calls find the clock there.
  *
- * Install the clock before the database's first use: a session keeps the function that a name meant at first.
+ * Install the clock before the first use of the database: a session keeps the first meaning of a function's name.
  */
 export async function installSimulatedClock({ pool }: Database): Promise<void> {
   const { rows } = await pool.query<{ relation: string; name: string }>(

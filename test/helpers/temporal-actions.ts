@@ -11,8 +11,8 @@ const billable = [
 ] as const;
 
 /**
- * What Temporal would bill for a run and its pages: starts (a child's counts twice), activities, timers, signals,
- * updates, search attributes.
+ * Counts the actions that Temporal would bill for a run and its pages: starts (twice for a child), activities, timers,
+ * signals, updates, search attributes.
  */
 export async function countActions(client: Client, runId: string): Promise<number> {
   let count = 0;
@@ -23,7 +23,7 @@ export async function countActions(client: Client, runId: string): Promise<numbe
   return count;
 }
 
-/** When each batch of a run was handed to the workers, in milliseconds since 1970: the first time, by its number. */
+/** When each batch of a run was first scheduled, in milliseconds since 1970, by its number. */
 export async function batchesReadyAt(client: Client, runId: string): Promise<Map<number, number>> {
   const ready = new Map<number, number>();
   for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH "${runId}/"` })) {

@@ -16,8 +16,8 @@ export interface TestTemporal {
 }
 
 /**
- * A real Temporal dev server of its own, in a temporary directory. Once in a test file: the SDK's runtime is installed
- * with it.
+ * Starts a Temporal dev server in a temporary directory. Call it once in a test file, because it installs the SDK's
+ * runtime.
  */
 export async function startTestTemporal(): Promise<TestTemporal> {
   Runtime.install({ logger: silentLogger });

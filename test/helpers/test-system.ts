@@ -31,11 +31,11 @@ import { expectRebuildEqual } from './value-promise.ts';
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 export interface Ended {
-  /** Null: killed. */
+  /** Exit code; null: killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The last line of standard output as an object. */
+  /** The last line of standard output, parsed as JSON. */
   facts(): RunFacts;
 }
 
@@ -74,9 +74,9 @@ export class TestSystem {
   }
 
   /**
-   * Temporal is kept running between the commands of a test, as by `enrich dev`: each would start and stop it anew.
+   * Starts Temporal for all commands of a test, as `enrich dev` does: otherwise each command starts and stops it.
    *
-   * @param options.worker starts a worker for the whole file; without it each `enrich run` carries out its own run
+   * @param options.worker starts a worker for the whole file; otherwise each `enrich run` has its own worker
    */
   static async open({
     worker = false,
@@ -90,8 +90,8 @@ export class TestSystem {
   }
 
   /**
-   * Starts a worker with a receiver in this process, instead of an earlier one: it carries out the runs of all later
-   * commands. A command with a worker of its own takes four times the processor time.
+   * Starts a worker with a receiver in this process for the runs of all later commands, and stops an earlier one. A
+   * command with its own worker takes four times the processor time.
    */
   async startWorker(settings: Record<string, string> = {}): Promise<void> {
     await this.stopWorker();
@@ -99,7 +99,7 @@ export class TestSystem {
     Object.assign(this.#environment, this.sharedTemporal());
   }
 
-  /** Stops the worker; later commands have their own again. */
+  /** Stops the worker; later commands then start their own. */
   async stopWorker(): Promise<void> {
     await this.#worker?.stop();
     this.#worker = undefined;
@@ -107,10 +107,10 @@ export class TestSystem {
   }
 
   /**
-   * Writes an export of other invented people each time, since the tests of a file share a system.
+   * Writes an export with other invented people in each call, because the tests of a file share a system.
    *
-   * @param seed of these people, for a test that needs certain ones
-   * @returns its path
+   * @param seed seed of the people, for a test that needs certain ones
+   * @returns path of the export
    */
   sample(people: number, seed?: number): string {
     this.#samples += 1;
@@ -119,7 +119,7 @@ export class TestSystem {
     return file;
   }
 
-  /** Runs `enrich` to its end. Standard input is no terminal: it holds what is given, or nothing. */
+  /** Runs `enrich` to its end. Standard input is no terminal, and has the given text or nothing. */
   async enrich(
     parameters: readonly string[],
     environment: Record<string, string> = {},
@@ -131,8 +131,8 @@ export class TestSystem {
   }
 
   /**
-   * Runs `enrich` to its end in this process (see `runHere`), with the Temporal of this system for a server: a run
-   * needs the worker of the system.
+   * Runs `enrich` to its end in this process (see `runHere`), with this system's Temporal as the server: a run needs
+   * the worker of the system.
    */
   async here(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
     return withFacts(
@@ -143,7 +143,7 @@ export class TestSystem {
     );
   }
 
-  /** Runs a line of the shell in which `$ENRICH` is the command: for redirections, pipes and bytes that are no text. */
+  /** Runs a shell line in which `$ENRICH` is the command, for redirections, pipes and binary data. */
   shell(line: string, environment: Record<string, string> = {}): Promise<Ended> {
     return this.#toItsEnd(['sh', '-c', line], { ...environment, ENRICH: `${process.execPath} ${main}` }, '');
   }
@@ -159,7 +159,7 @@ export class TestSystem {
         env: { ...this.#environment, ...environment },
         stdio: ['pipe', 'pipe', 'pipe'],
       });
-      // A command may end before it has read its input, which makes writing fail.
+      // Writing fails if the command ends before it has read its input.
       child.stdin.on('error', () => {}).end(input);
       let stdout = '';
       let stderr = '';
@@ -170,7 +170,7 @@ export class TestSystem {
     });
   }
 
-  /** Starts `enrich` and lets it run. */
+  /** Starts `enrich` in the background. */
   begin(parameters: readonly string[], environment: Record<string, string> = {}): Begun {
     const child = spawn(process.execPath, [main, ...parameters], {
       cwd: this.directory,
@@ -192,7 +192,7 @@ export class TestSystem {
     return pid;
   }
 
-  /** Kills the Temporal server of this system and starts it again, with its data and its address. */
+  /** Kills the Temporal server of this system and restarts it with the same data and address. */
   async restartTemporal(): Promise<void> {
     const pid = this.signalTemporal('SIGKILL');
     while (identityOf(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -215,12 +215,12 @@ export class TestSystem {
     return this.#client;
   }
 
-  /** What Temporal would bill for a run. */
+  /** Number of actions that Temporal would bill for a run. */
   async countActions(runId: string): Promise<number> {
     return countActions(await this.temporal(), runId);
   }
 
-  /** What Temporal's UI shows as current details of a run, by a worker that only answers for workflows. */
+  /** Current details of a run in Temporal's UI, answered by a worker without activities. */
   async details(runId: string): Promise<Record<string, string>> {
     const { address, namespace } = this.#stack!.temporal;
     installRuntime(createLogger({ level: 'silent', format: 'json' }), undefined);
@@ -255,21 +255,21 @@ export class TestSystem {
     );
   }
 
-  /** When each batch of a run was handed to the workers. */
+  /** When each batch of a run was first scheduled. */
   async batchesReadyAt(runId: string): Promise<Map<number, number>> {
     return batchesReadyAt(await this.temporal(), runId);
   }
 
-  /** Ends a workflow behind the product's back, as by hand in the Temporal UI. */
+  /** Terminates a workflow, as a person does in the Temporal UI. */
   async terminateWorkflow(workflowId: string): Promise<void> {
     await (await this.temporal()).workflow.getHandle(workflowId).terminate('by a test');
   }
 
   /**
    * Runs `enrich` on a terminal and types an answer to each of its questions, in turn: `y\n`, `n\n`, Ctrl-C as
-   * `\u0003`. Where it asks more than there are answers it is killed at its prompt.
+   * `\u0003`. Kills the command at a question without an answer.
    *
-   * @returns its exit code (null: killed), and all that it showed
+   * @returns exit code (null: killed), and the whole output
    */
   answerPrompts(
     parameters: readonly string[],
@@ -294,14 +294,12 @@ export class TestSystem {
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, shown })));
   }
 
-  /**
-   * Settings with which commands take the Temporal of this system for a server: its workers are processes of their own.
-   */
+  /** Settings with which commands use this system's Temporal as a server, whose workers are separate processes. */
   sharedTemporal(): Record<string, string> {
     return { TEMPORAL_ADDRESS: this.#stack!.temporal.address };
   }
 
-  /** Ends everything, after a check that the log of the whole file leads to the same warehouse. */
+  /** Stops all processes, after a check that a rebuild from the log gives the same warehouse. */
   async close(): Promise<void> {
     await this.stopWorker();
     try {
@@ -322,7 +320,7 @@ function withFacts(ended: Omit<Ended, 'facts'>): Ended {
     facts: () => {
       const line = ended.stdout.trim().split('\n').at(-1) ?? '';
       if (!line.startsWith('{'))
-        throw new Error(`no facts on standard output; standard error:\n${ended.stderr}`);
+        throw new Error(`no JSON on standard output; standard error:\n${ended.stderr}`);
       return JSON.parse(line) as RunFacts;
     },
   };

@@ -65,8 +65,8 @@ export async function expectRebuildEqual(warehouse: Warehouse): Promise<void> {
 
 /**
  * Contacts without the person whom the newest call accepted for them, or for another row with the same address and
- * name. The identity rule decides about contacts that have other cells in another export, and about those whom weak
- * evidence gave a person before another person fitted as well: they are left out.
+ * name. Leaves out contacts about which the identity rule decides later: contacts with other cells in another export,
+ * and contacts with weak evidence whom a second person fitted later.
  */
 const withheldContacts = `
   with accepted as (

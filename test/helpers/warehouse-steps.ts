@@ -5,7 +5,7 @@ const human = fc.nat(1);
 const run = fc.nat(5);
 const contact = fc.nat(1);
 
-/** A record of an export: which contact, who the contact truly is, and the cell that identifies the human. */
+/** A record of an export: the contact, its true human, and the cell that identifies the human. */
 const row = fc.record({
   contact,
   human,
@@ -16,7 +16,7 @@ const answer = fc.record({
   kind: fc.constant('answer' as const),
   run,
   rows: fc.array(row, { minLength: 1, maxLength: 2 }),
-  /** The call was admitted so many hours before its answer is recorded. */
+  /** Hours between the admission of the call and the recording of its answer. */
   hoursAgo: fc.nat(2),
   hasId: fc.boolean(),
   title: text,
@@ -66,5 +66,5 @@ export type Step =
 
 const anything = fc.oneof<fc.Arbitrary<Step>[]>(answer, answer, late, late, fill, mark, hide, overtaken);
 
-/** What happens to one warehouse: people, contacts and runs of their own. */
+/** Random steps in a warehouse with its own people, contacts and runs. */
 export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(anything, { minLength: 1, maxLength: 6 });

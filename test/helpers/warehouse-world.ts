@@ -28,11 +28,11 @@ const extras = {
   waterfall: { reveal: [], waterfall: ['email', 'phone'] },
 } as const;
 
-/** People, contacts and runs that one sequence of steps is about; nothing of them belongs to another sequence. */
+/** People, contacts and runs of one sequence of steps; sequences share none of them. */
 export interface World {
   readonly runs: readonly string[];
   play(step: Step): Promise<void>;
-  /** What only erased people are called by, in any table. */
+  /** Texts of erased people, which no table may have. */
   erasedTexts(): string[];
 }
 
@@ -224,7 +224,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
 
   async function playOvertaken(step: Step & { readonly kind: 'overtaken' }): Promise<void> {
     const { row, isWithdrawn } = step;
-    // A decision is about a row of its run.
+    // Every decision needs a row of its run.
     const staged = await stage(runs[step.run]!, row);
     if (staged === undefined) return;
     await warehouse.pool.query(

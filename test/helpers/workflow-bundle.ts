@@ -8,10 +8,10 @@ import {
 import { inject } from 'vitest';
 import { compiledModule } from './compiled.ts';
 
-/** For Temporal's SDK, whose progress is not what a test's output is read for. */
+/** Keeps the progress of Temporal's SDK out of the tests' output. */
 export const silentLogger = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
-/** What the SDK loads where payloads are encrypted: Node loads it by itself, so it has to be compiled. */
+/** The failure converter of encrypted payloads. Node loads the module, so it must be compiled. */
 export const encodedFailures = () => ({
   failureConverterPath: fileURLToPath(compiledModule('workflows/encoded-failures.ts')),
 });
@@ -19,8 +19,8 @@ export const encodedFailures = () => ({
 /**
  * Bundles workflows as a worker does.
  *
- * @param path from this folder; the product's own unless said
- * @param more a failure converter as workers that encrypt have it, or interceptors of a test
+ * @param path relative to this folder; default: the product's workflows
+ * @param more a failure converter, as of workers with encryption, or interceptors of a test
  */
 export function bundleWorkflows(
   path = '../../workflows/index.ts',

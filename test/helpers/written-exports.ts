@@ -1,12 +1,12 @@
-/** What a CRM writes into a file. */
+/** The headers and record ids that a CRM writes into an export. */
 export interface WrittenExport {
   readonly title: string;
   readonly source: string;
   readonly idColumn?: string;
-  /** A record id of the form that the CRM writes; empty if any text can be one. */
+  /** A record id in the CRM's format; empty: any text can be one. */
   readonly id: string;
   readonly columns: readonly string[];
-  /** Few names of a translated export are only the CRM's: it is told by the column of record ids. */
+  /** The column of record ids identifies the CRM of a translated export: its other columns have common names. */
   readonly needsId?: true;
 }
 

@@ -204,7 +204,7 @@ describe('while the database is away', () => {
     expect(new Set(answers.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['10']));
     expect(Math.max(...answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(serviceWaits);
     expect([await receiver.get('/healthz'), await receiver.get('/readyz')]).toEqual([200, 503]);
-    await line.mend();
+    await line.fix();
     expect((await receiver.deliver('{"after":1}')).status).toBe(200);
     expect(await receiver.get('/readyz')).toBe(200);
     expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual([
@@ -223,7 +223,7 @@ describe('while the database is away', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Math.max(...answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(serviceWaits);
     expect(await receiver.get('/healthz')).toBe(200);
-    await line.mend();
+    await line.fix();
     expect((await receiver.deliver('{"after":1}')).status).toBe(200);
   });
 });
