@@ -27,7 +27,7 @@ export interface PlanSummary {
     /** The assumption in words, in place of calls. */
     readonly assumption: string | null;
   };
-  /** What of the export is not as the run expects, a sentence each. */
+  /** Unmet expectations of the export, one sentence each. */
   readonly unmet: readonly string[];
   /** People who are asked for first, in the first pages; null: the run has no pilot. */
   readonly pilot: { readonly people: number; readonly pages: number } | null;

@@ -123,7 +123,7 @@ export const plan = z
       .describe('What the expected credits rest on.'),
     unmet_expectations: z
       .array(z.string())
-      .describe('What of the export is not as --expect says, a sentence each. A run would pause.'),
+      .describe('Unmet expectations of --expect, one sentence each. A run would pause.'),
     pilot: z
       .strictObject({
         people: count.describe('People of the pilot.'),
@@ -144,7 +144,7 @@ export const plan = z
       .describe('The tightest budget that is below the worst case. Null: every budget is sufficient.'),
     eta_seconds: z.number().nonnegative().describe('Expected duration in seconds.'),
   })
-  .describe('What a run of the export would ask for, cost and take. Nothing was spent.');
+  .describe('People, price and duration of a run of the export. Nothing was spent.');
 
 export const undo = z
   .strictObject({

@@ -44,7 +44,7 @@ export const scheduleApply = z
     changed: z.array(z.string()).describe('Names of schedules that the file changes.'),
     deleted: z.array(z.string()).describe('Names of schedules of the group that the file does not have.'),
   })
-  .describe('The difference between a file of schedules and Temporal.');
+  .describe('The difference between a schedule file and Temporal.');
 
 export const scheduleTrigger = z
   .strictObject({

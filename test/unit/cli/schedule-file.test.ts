@@ -20,8 +20,8 @@ function schedule(name: string, ...lines: readonly string[]): string {
   return `  ${name}:\n${keys.map((line) => `    ${line}\n`).join('')}`;
 }
 
-describe('a file of schedules', () => {
-  it('a file of schedules is read with the flags as keys; paths are relative to its folder', async () => {
+describe('a schedule file', () => {
+  it('a schedule file is read with the flags as keys; paths are relative to its folder', async () => {
     const { group, schedules } = await read(`
 schedules:
   nightly:
@@ -82,14 +82,14 @@ schedules:
     ['a number that is none', schedule('a', 'max-credits: lots'), 'a: max-credits'],
     ['an overlap policy that does not exist', schedule('a', 'overlap: all'), 'a: overlap'],
     ['a name with a blank', schedule('a b'), 'a b: name'],
-  ])('a file of schedules is refused with the line: %s', async (_what, content, where) => {
+  ])('a schedule file is refused with the line: %s', async (_what, content, where) => {
     await expect(read(`schedules:\n${content}`)).rejects.toMatchObject({
       exitCode: 2,
       where: expect.stringContaining(where) as string,
     });
   });
 
-  it('a file of schedules is refused if nothing limits the credits, except with no-budget', async () => {
+  it('a schedule file is refused if nothing limits the credits, except with no-budget', async () => {
     await expect(read(`schedules:\n${schedule('a')}`, false)).rejects.toMatchObject({
       type: 'credits.no-ceiling',
     });
@@ -97,9 +97,8 @@ schedules:
     await expect(read(`schedules:\n${schedule('a', 'no-budget: true')}`, false)).resolves.toBeDefined();
   });
 
-  it.each(['schedules: [', 'schedule: {}', 'just words'])(
-    'a file of schedules is refused whole: %s',
-    (content) => expect(read(content)).rejects.toMatchObject({ type: 'schedule.file', exitCode: 2 }),
+  it.each(['schedules: [', 'schedule: {}', 'just words'])('a schedule file is refused whole: %s', (content) =>
+    expect(read(content)).rejects.toMatchObject({ type: 'schedule.file', exitCode: 2 }),
   );
 });
 
