@@ -3,7 +3,7 @@ import type { BatchResult } from '../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import { halve } from '../domain/runs/batching.ts';
 import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
-import { readOpenPeople, type OpenPerson } from './open-people.ts';
+import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
@@ -31,7 +31,7 @@ export async function enrichBatch(
   context: BatchContext,
 ): Promise<BatchResult> {
   const { warehouse } = dependencies;
-  const { run, isOurs, ready, people } = await openBatch(dependencies, request);
+  const { run, isOurs, ready, asked, people } = await openBatch(dependencies, request);
   let calls = 0;
   /** Admission removes the registration of a batch that calls. */
   let isRegistered = true;
@@ -59,18 +59,31 @@ export async function enrichBatch(
   };
   const patience = dependencies.patienceMilliseconds;
   let waitsSince = performance.now();
-  for (let group = groups.shift(); group; group = groups.shift()) {
-    if (group.length === 0) continue;
-    const asked = group;
+  let readAt = performance.now();
+  /** While the batch waits for its turn, another call can answer its people. */
+  const stillOpen = async (group: OpenPerson[]): Promise<OpenPerson[]> => {
+    if (performance.now() - readAt < staleMilliseconds) return group;
+    const open = new Set(numbersOf(await refreshOpenPeople(warehouse.database, ready, asked)));
+    readAt = performance.now();
+    return group.filter(({ rowNumber }) => open.has(rowNumber));
+  };
+  for (let waiting = groups.shift(); waiting; waiting = groups.shift()) {
+    if (waiting.length === 0) continue;
+    let group = waiting;
     const turn = await dependencies.queue.run(
       run.options.priority,
-      () => callAndPause(dependencies, { run, batch: request.batch, people: asked }, context.signal),
+      async () => {
+        group = await stillOpen(group);
+        if (group.length === 0) return undefined;
+        return callAndPause(dependencies, { run, batch: request.batch, people: group }, context.signal);
+      },
       context.signal,
     );
     if (turn.kind === 'wait') {
       await registerWaitingBatch(warehouse.database, ready, turn.milliseconds);
       return { ...turn, calls };
     }
+    if (!turn.result) continue;
     const { result, paused } = turn.result;
     if ('called' in result) {
       calls += 1;
@@ -171,6 +184,9 @@ export async function enrichBatch(
   await writeOff();
   return { kind: 'done', calls };
 }
+
+/** People who were read longer ago than this are read again before their call. */
+const staleMilliseconds = 1_000;
 
 /**
  * Higher-priority work can take any amount of time. A batch waits in the activity for six times its patience, so that

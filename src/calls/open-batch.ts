@@ -4,6 +4,7 @@ import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { registerBatch, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { askedBy } from '../runs/pages/pages.ts';
+import type { Asked } from '../runs/planning/fresh-lookups.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService } from '../runs/adopt-service.ts';
 import { getRun, type RunRecord } from '../runs/runs.ts';
@@ -22,6 +23,8 @@ export interface OpenBatch {
   readonly isOurs: boolean;
   /** The registration by which other workers see the waiting batch. */
   readonly ready: ReadyBatch;
+  /** What the whole run asks for, by which people are fresh. */
+  readonly asked: Asked;
   /** People without an outcome. Excludes people whom another call or run has answered in the meantime. */
   readonly people: OpenPerson[];
 }
@@ -49,7 +52,8 @@ export async function openBatch(
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
   if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);
-  const people = await refreshOpenPeople(database, ready, askedBy(run.options), hasSuppressions);
+  const asked = askedBy(run.options);
+  const people = await refreshOpenPeople(database, ready, asked, hasSuppressions);
   const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
-  return { run: { ...run, options }, isOurs, ready, people };
+  return { run: { ...run, options }, isOurs, ready, asked, people };
 }

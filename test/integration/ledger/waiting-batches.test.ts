@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { describePreempted } from '../../../src/cli/run/present-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
@@ -178,12 +178,12 @@ describe('a batch', () => {
     batch: number,
     free: { slots: number; wait: Wait | undefined } = { slots: 0, wait: fullForAnHour },
     answer?: () => Promise<Partial<BulkAnswer>>,
-  ): Promise<BatchResult> {
-    const queue = new CallQueue({
+    queue = new CallQueue({
       concurrency: 1,
       freeSlots: () => Promise.resolve(free),
       patienceMilliseconds: 1_000,
-    });
+    }),
+  ): Promise<BatchResult> {
     const limits = { service, rateLimits: fourAMinute, budgets: {} };
     const dependencies = {
       warehouse,
@@ -242,6 +242,31 @@ describe('a batch', () => {
       });
     const free = { slots: 4, wait: undefined };
     expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', calls: 1 });
+    expect(await isWaitedFor()).toEqual([]);
+  });
+
+  it('a batch that waited for its turn does not ask for people whom another call answered meanwhile', async () => {
+    await planPeople(night, 10);
+    await warehouse.pool.query(
+      `update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = $1`,
+      [night],
+    );
+    const queue = {
+      run: async (_priority: RunPriority, job: () => Promise<unknown>) => {
+        await warehouse.pool.query(
+          `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+           select key_hash(key), 'profile', true, clock_timestamp(), number_lookup_run($2, $3)
+           from run_rows, unnest(keys) as key where run_id = $1`,
+          [night, backfill, service],
+        );
+        await new Promise((resolve) => setTimeout(resolve, 1_100));
+        return { kind: 'ran', result: await job() };
+      },
+      close: () => Promise.resolve(),
+    } as unknown as CallQueue;
+    const answer = vi.fn<() => Promise<Partial<BulkAnswer>>>();
+    expect(await enrich(night, 1, undefined, answer, queue)).toEqual({ kind: 'done', calls: 0 });
+    expect(answer).not.toHaveBeenCalled();
     expect(await isWaitedFor()).toEqual([]);
   });
 
