@@ -2,7 +2,7 @@ import { deliveryKindNames, deliveryKinds } from '../domain/late-results/deliver
 import { isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
 import { at, figure, lengthOf, width, type Key, type Tone } from './chart-figure.ts';
 import { html, type Markup } from './html.ts';
-import type { Coverage, RunReport } from './report-figures.ts';
+import type { Coverage, RunReport } from './report-types.ts';
 import { counted } from '../domain/text/counted.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { formatPercent, formatShares } from '../domain/text/format-percent.ts';

@@ -1,4 +1,4 @@
-import type { Action } from './report-figures.ts';
+import type { Action } from './report-types.ts';
 
 /** The report as unescaped text and tables, from which every format except JSON is rendered. */
 export interface ReportDocument {

@@ -11,7 +11,7 @@ import { readCoverage } from './read-coverage.ts';
 import { readCredits, readWaste } from './read-credits.ts';
 import { readLateResults } from './read-late-results.ts';
 import { readLostContacts } from './read-lost-contacts.ts';
-import type { ReportedRun, RunReport } from './report-figures.ts';
+import type { ReportedRun, RunReport } from './report-types.ts';
 
 /**
  * Reads the report of a run with a few statements in one snapshot, so that its parts add up while the run

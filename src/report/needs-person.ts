@@ -1,5 +1,5 @@
 import { counted, nounFor } from '../domain/text/counted.ts';
-import type { Action, RunReport } from './report-figures.ts';
+import type { Action, RunReport } from './report-types.ts';
 
 /** The actions that only a person can take, most urgent first. */
 export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {

@@ -3,7 +3,7 @@ import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts
 import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { Tables } from '../db/schema.ts';
-import type { Credits, FieldCost } from './report-figures.ts';
+import type { Credits, FieldCost } from './report-types.ts';
 
 /**
  * Reads the cost of a contact, a verified email and a phone among the rows that the run enriched, with the

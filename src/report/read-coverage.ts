@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RunRecord } from '../runs/runs.ts';
 import type { Tables } from '../db/schema.ts';
 import { columnsNamed } from './column-names.ts';
-import type { Coverage, FieldCoverage } from './report-figures.ts';
+import type { Coverage, FieldCoverage } from './report-types.ts';
 
 interface MeasuredField {
   readonly field: string;

@@ -5,7 +5,7 @@ import { holdingStatuses } from '../domain/money/attempt-status.ts';
 import { sql, type Kysely } from 'kysely';
 import type { RunRecord } from '../runs/runs.ts';
 import type { Tables } from '../db/schema.ts';
-import type { Credits, Waste } from './report-figures.ts';
+import type { Credits, Waste } from './report-types.ts';
 
 /** The amounts of a run's attempts, as decimals. */
 interface Sums {

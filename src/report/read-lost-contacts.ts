@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import type { LostContacts } from './report-figures.ts';
+import type { LostContacts } from './report-types.ts';
 
 /** Counts the rows whose contact has lost the person whom it had by the row, by reason. */
 export async function readLostContacts(

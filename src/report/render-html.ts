@@ -2,7 +2,7 @@ import { callsCharts } from './calls-charts.ts';
 import { coverageChart, creditsChart, outcomesChart } from './charts.ts';
 import type { ReportDocument, Section, Table } from './document.ts';
 import { html, Markup } from './html.ts';
-import type { RunReport } from './report-figures.ts';
+import type { RunReport } from './report-types.ts';
 import { styleSheet } from './style.ts';
 
 /**

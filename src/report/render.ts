@@ -2,7 +2,7 @@ import { documentOf } from './write-document.ts';
 import { renderHtml } from './render-html.ts';
 import { renderMarkdown } from './render-markdown.ts';
 import { renderText } from './render-text.ts';
-import type { RunReport } from './report-figures.ts';
+import type { RunReport } from './report-types.ts';
 
 export const reportFormats = ['terminal', 'json', 'markdown', 'html'] as const;
 

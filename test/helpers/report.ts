@@ -1,4 +1,4 @@
-import type { RunReport } from '../../src/report/report-figures.ts';
+import type { RunReport } from '../../src/report/report-types.ts';
 
 /** A report of an invented run with every kind of event. */
 export function reportWith(differing: Partial<RunReport> = {}): RunReport {

@@ -47,7 +47,8 @@ export function setBudgetCommand(): Command {
     .addHelpText(
       'after',
       `
-Periods are UTC. "day" and "month" name the current day and month: their limit ends with the day or month.
+Periods are UTC. ${periodNames.map((period) => `"${period}"`).join(' and ')} without a date mean the current period.
+Their limit ends with the period.
 A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
 "default" restores the setting.
 "run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.

@@ -6,7 +6,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { evaluateTruth } from '../../../src/report/evaluation/evaluate-truth.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../../src/report/render.ts';
-import type { RunReport } from '../../../src/report/report-figures.ts';
+import type { RunReport } from '../../../src/report/report-types.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
