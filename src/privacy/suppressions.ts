@@ -110,9 +110,13 @@ export const keyOfObservation = sql<string>`
 /**
  * The keys of people in all observations: hashes of their addresses, profiles and ids.
  *
- * @param people query of `row_number` and `person_key`
+ * @param service text, or a column of `people`
+ * @param people query `p` of `row_number` and `person_key`
  */
-export function keysInLog(service: string, people: RawBuilder<unknown>): RawBuilder<unknown> {
+export function keysInLog(
+  service: string | RawBuilder<string>,
+  people: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`
     select p.row_number, ${keyOfObservation} as identity_key
     from (${people}) p

@@ -167,6 +167,24 @@ describe('a person who is put on the list', () => {
     expect(claims.rowCount).toBe(0);
   });
 
+  it('a person is not asked for if an earlier answer stated the listed address', async () => {
+    const [listed, known] = [address(), address()];
+    await appendContact(warehouse, {
+      contactId: 'known-by-answer',
+      runId: 'gone',
+      person: { id: 'known-by-answer', email: listed },
+    });
+    const rows = [
+      { keys: [`email:${known}`], email: known, contactId: 'known-by-answer' },
+      { keys: ['email:n@orbit.example'] },
+    ];
+    const run = await stagedRun(warehouse, rows);
+    await put(`email:${listed}`);
+    await planRows(warehouse, run.runId, asked);
+    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
+    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
+  });
+
   it('a person who is removed from the suppression list is asked for again', async () => {
     const email = address();
     await put(`email:${email}`);
