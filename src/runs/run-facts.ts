@@ -69,18 +69,19 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   };
 }
 
-/** The late results that an ended run lacks, in a sentence. */
+/** The late results that an ended run lacks, in a sentence. Credits of unknown calls are no longer `reserved`. */
 function describeMissing(
   { awaited, expired }: { readonly awaited: number; readonly expired: number },
   reserved: string,
 ): string | null {
-  const held = `${counted(reserved, 'credit')} stay reserved until the results come`;
+  const held =
+    reserved === '0' ? '' : `; ${counted(reserved, 'credit')} stay reserved until the results come`;
   if (expired > 0)
     return (
       `the late results of ${counted(expired, 'call')} did not come before the deadline` +
-      `${awaited > 0 ? `, and those of ${counted(awaited, 'call')} are still awaited` : ''}; ${held}`
+      `${awaited > 0 ? `, and those of ${counted(awaited, 'call')} are still awaited` : ''}${held}`
     );
-  return awaited > 0 ? `the late results of ${counted(awaited, 'call')} are still awaited; ${held}` : null;
+  return awaited > 0 ? `the late results of ${counted(awaited, 'call')} are still awaited${held}` : null;
 }
 
 /** The run's own budget, which a person may have changed; credits are decimal text. */

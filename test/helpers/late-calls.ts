@@ -34,6 +34,8 @@ export interface PhonesCall {
   readonly extras: LateExtras;
   /** Fields of the person at an index that the answer adds to those of the row, or changes. */
   readonly stated?: Readonly<Record<number, Partial<Person>>>;
+  /** People whom the answer names after those who were asked for. */
+  readonly surplus?: readonly Person[];
 }
 
 /** Admits a call for three people with phones or other late results, in a new run. */
@@ -106,18 +108,21 @@ export async function recordPhonesAnswer(
     answer: {
       httpStatus: 200,
       requestId: call.requestId,
-      matches: matches.map((found, index) => {
-        const { identity } = call.people[index]!;
-        return found
-          ? {
-              id: call.ids[index]!,
-              first_name: identity.firstName,
-              last_name: identity.lastName,
-              email: identity.email,
-              ...call.stated?.[index],
-            }
-          : null;
-      }),
+      matches: [
+        ...matches.map((found, index) => {
+          const { identity } = call.people[index]!;
+          return found
+            ? {
+                id: call.ids[index]!,
+                first_name: identity.firstName,
+                last_name: identity.lastName,
+                email: identity.email,
+                ...call.stated?.[index],
+              }
+            : null;
+        }),
+        ...(call.surplus ?? []),
+      ],
       unreadableMatches: [],
       creditsConsumed: credits === null ? undefined : wholeCredits(credits),
       creditsProblem: credits === null ? 'absent' : undefined,

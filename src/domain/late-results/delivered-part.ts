@@ -81,11 +81,16 @@ export function deliveredPart(
   return { covers: [...covers], brings: [...brings] };
 }
 
+/** Number of people whom the answer of a call has found. */
+export function countPeople(call: CallPeople): number {
+  return placesOf(call).size + call.unlisted;
+}
+
 /** Number of people of a call whom no body mentions yet for a kind of result. @param covers of all bodies */
 export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterable<string>): number {
   const ofKind = [...new Set(covers)].filter((entry) => entry.startsWith(`${kind}/`));
   const strangers = ofKind.filter((entry) => entry.startsWith(`${kind}/~`)).length;
-  const all = placesOf(call).size + call.unlisted;
+  const all = countPeople(call);
   // Without the ids of the answer, a stranger can be a listed person.
   const { keepsIds } = deliveryKinds[lateKinds[kind].deliveredBy];
   const counted = ofKind.length - strangers + Math.min(strangers, keepsIds ? call.unlisted : all);

@@ -286,6 +286,29 @@ describe('the last poll, once the waiting is over', () => {
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
   });
 
+  it('the last poll settles a request if its body lacks only a person beyond those asked for', async () => {
+    const call = {
+      ...(await callWithPhones(warehouse)),
+      surplus: [{ id: 'stranger', first_name: 'Zed', last_name: 'Foreign' }],
+    };
+    await recordPhonesAnswer(warehouse, call);
+    const body = phonesBody(call.ids, 24, { missing_records: 0 });
+    await deliver(call, body);
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    await pollLast(call, body);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('the last poll leaves a request open if its body names fewer people than were asked for', async () => {
+    const call = {
+      ...(await callWithPhones(warehouse)),
+      surplus: [{ id: 'stranger', first_name: 'Zed', last_name: 'Foreign' }],
+    };
+    await recordPhonesAnswer(warehouse, call);
+    await pollLast(call, phonesBody(call.ids.slice(0, 2), 16, { missing_records: 0 }));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+  });
+
   it('the last poll settles a waterfall that omits people whom no vendor knows', async () => {
     const call = await answeredCall(emailsAndPhones);
     const more = { target_fields: ['emails', 'phone_numbers'] };

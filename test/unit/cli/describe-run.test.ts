@@ -97,6 +97,17 @@ it('a run with calls of unknown cost names the command that decides on them', ()
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then retry or release each');
 });
 
+it('the summary of a run says that missing late results can be polled only while credits are reserved for them', () => {
+  const late_results = {
+    ...facts.late_results,
+    expired: 1,
+    missing: 'the late results of 1 call did not come',
+  };
+  expect(describeRun({ ...facts, late_results })).not.toContain('enrich inbox sweep');
+  const credits = { ...facts.credits, reserved: '9' };
+  expect(describeRun({ ...facts, credits, late_results })).toContain('enrich inbox sweep');
+});
+
 it('the summary of a run says that the sandbox invented its people, or names the service', () => {
   expect(describeRun({ ...facts, service: 'sandbox' })).toContain('service: the sandbox (invented people');
   expect(describeRun(facts)).toContain('service: https://api.acme.example/api/v1');
