@@ -227,6 +227,50 @@ describe('opening a page', () => {
     expect(opened.map((page) => page.people).sort()).toEqual([0, 1]);
   });
 
+  /** An earlier answer has named a person with these keys. */
+  async function answered(...keys: string[]): Promise<void> {
+    await warehouse.pool.query(
+      `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, facts)
+       values ('test', $1, $1, 'answer', now() - interval '1 year', 'run-of-the-log', 'attempt-of-the-log', $2, '{}')`,
+      [keys[0], keys],
+    );
+  }
+
+  async function outcomesAfterOpening(...runs: (readonly StagedRow[])[]): Promise<(string | null)[][]> {
+    const staged = [];
+    for (const rows of runs) {
+      const run = await stagedRun(warehouse, rows);
+      await planRows(warehouse, run.runId, asked);
+      staged.push(run);
+    }
+    for (const run of staged) await openPage(warehouse, run.runId, 1, asked);
+    return Promise.all(staged.map((run) => outcomesOf(warehouse, run.runId)));
+  }
+
+  it('opening a page claims a known person by every key: two runs that name the person differently ask once', async () => {
+    await answered('person:k1', 'email:k1', 'profile:k1');
+    expect(await outcomesAfterOpening([{ keys: ['email:k1'] }], [{ keys: ['profile:k1'] }])).toEqual([
+      [null],
+      ['in_flight'],
+    ]);
+  });
+
+  it('opening a page asks once for a known person of two rows without a common key', async () => {
+    await answered('person:k2', 'email:k2', 'profile:k2');
+    const rows = [{ keys: ['email:k2'] }, { keys: ['email:other'] }, { keys: ['profile:k2'] }];
+    expect(await outcomesAfterOpening(rows)).toEqual([[null, null, 'duplicate']]);
+    const claims = await warehouse.pool.query(`select 1 from claims where identity_key = 'profile:k2'`);
+    expect(claims.rows).toEqual([]);
+  });
+
+  it('opening a page asks for both rows if the keys of one lead to two known people', async () => {
+    await answered('person:k3', 'email:k3', 'profile:k3');
+    await answered('person:k4', 'email:k4', 'profile:k3');
+    expect(await outcomesAfterOpening([{ keys: ['email:k3'] }, { keys: ['profile:k3'] }])).toEqual([
+      [null, null],
+    ]);
+  });
+
   it('opening a page again returns the same batches', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
     const run = await stagedRun(warehouse, rows);
