@@ -81,6 +81,13 @@ const decidedOfRow = newestMatch(sql`coalesce(runs.source, 'generic')`, sql`r.co
 const isProjected = sql`c.match_id = (select match_id from (${newestMatch(sql`c.source`, sql`c.contact_id`)}) decided)`;
 
 /**
+ * A contact, looked up in the index. With a join PostgreSQL read all contacts for 300 rows: 64 ms with 24,000 contacts.
+ * It turns no subquery with an offset into a join.
+ */
+const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
+  select * from contacts where source = ${source} and contact_id = ${contactId} offset 0`;
+
+/**
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
  * and rows without an identity that name somebody, are read only of contacts that have a person. A row says nothing
  * where a later run has its contact, also a run that has not ended: the record may have become somebody else.
@@ -100,7 +107,7 @@ export async function readRowsToDecide(
         true as is_new_row
       from run_rows r
       join runs on runs.run_id = r.run_id
-      left join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+      left join lateral (${contactOf(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`)}) c on true
       where ${which}
         and case when c.contact_id is null
           then r.keys <> '{}' and r.outcome is distinct from 'suppressed'
@@ -251,7 +258,7 @@ async function readStates(
     from r
     join runs on runs.run_id = r.run_id
     left join run_rows own on own.run_id = r.run_id and own.row_number = r.row_number
-    left join contacts c on c.source = r.source and c.contact_id = r.contact_id and c.service = ${service}
+    left join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c on c.service = ${service}
     order by r.source, r.contact_id
   `.execute(database);
   return rows.map((row) => ({

@@ -4,7 +4,7 @@ import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { claimKnownPeople } from './claims.ts';
 import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { joinFreshLookups, type Asked } from '../planning/fresh-lookups.ts';
+import { freshLookups, type Asked } from '../planning/fresh-lookups.ts';
 import { registerPage } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
@@ -74,11 +74,11 @@ export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: A
     keys as materialized (
       select * from ${keys} k
     ), fresh as (
-      select k.row_number, min(a.run_id) as run_id from keys k
-      ${joinFreshLookups(asked)}
-      where m.field_group <> all (k.left_out)
-      group by k.row_number, k.left_out
-      having count(distinct m.field_group) + cardinality(k.left_out) = ${asked.fieldGroups.length}
+      select m.row_number, min(a.run_id) as run_id
+      from ${freshLookups(asked, sql`keys`, 'few')}
+      where m.field_group <> all (m.left_out)
+      group by m.row_number, m.left_out
+      having count(distinct m.field_group) + cardinality(m.left_out) = ${asked.fieldGroups.length}
     ), unclaimed as (
       delete from claims c using fresh f where c.run_id = ${runId} and c.row_number = f.row_number
     ), dropped as (

@@ -7,7 +7,7 @@ import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { chooseRows } from './choose-rows.ts';
-import { joinFreshLookups, type Asked } from './fresh-lookups.ts';
+import { freshLookups, type Asked } from './fresh-lookups.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
@@ -155,7 +155,7 @@ async function decide(
     on conflict do nothing
   `.execute(transaction);
   // A lookup for one row of a person holds for the person.
-  await findFresh(transaction, asked);
+  await findFresh(transaction, asked, rows);
   await sql`
     insert into plan_outcomes
     select row_number, 'fresh',
@@ -240,17 +240,16 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
  * Fills `plan_fresh`: person → groups of fields that the call leaves out. A group is left out if it was asked for
  * recently, or if it is phones and the person opted out of calls.
  */
-async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
+async function findFresh(transaction: Transaction<Tables>, asked: Asked, rows: number): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
   await sql`
     create temporary table plan_fresh on commit drop as
     select row_number, array_agg(distinct field_group) as field_groups, max(asked_at) as asked_at,
       (array_agg(run_id order by asked_at desc nulls last))[1] as run_id
     from (
-      select coalesce(p.first_row, k.row_number) as row_number, m.field_group, m.asked_at, a.run_id
-      from plan_keys k
-      ${joinFreshLookups(asked)}
-      left join plan_people p on p.row_number = k.row_number
+      select coalesce(p.first_row, m.row_number) as row_number, m.field_group, m.asked_at, a.run_id
+      from ${freshLookups(asked, sql`plan_keys`, rows > rowsWorthAnalyzing ? 'many' : 'few')}
+      left join plan_people p on p.row_number = m.row_number
       union all
       select row_number, unnest(${phones}::text[]), null, null from plan_opted_out_of_calls
     ) known

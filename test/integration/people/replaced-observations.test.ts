@@ -5,6 +5,7 @@ import { removeReplaced } from '../../../src/people/replaced-observations.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { say } from '../../helpers/log-entries.ts';
+import { rowsScanned } from '../../helpers/rows-scanned.ts';
 
 let warehouse: Warehouse;
 
@@ -14,14 +15,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => warehouse.close());
-
-async function peopleRead(): Promise<number> {
-  await warehouse.pool.query('select pg_stat_force_next_flush()');
-  const { rows } = await warehouse.pool.query<{ read: string }>(
-    `select seq_tup_read as read from pg_stat_user_tables where relname = 'people'`,
-  );
-  return Number(rows[0]!.read);
-}
 
 it('removeReplaced() reads no person when each of 6,000 people has one observation', async () => {
   const { pool } = warehouse;
@@ -35,10 +28,10 @@ it('removeReplaced() reads no person when each of 6,000 people has one observati
     `select project('test', array_agg(person_key), '{}', '{}') from observations group by observation_id / 500`,
   );
   await pool.query('analyze');
-  const before = await peopleRead();
+  const before = await rowsScanned(warehouse, 'people');
   const olderThan = sql<Date>`(now() - interval '30 days')`;
   expect(await removeReplaced(warehouse, olderThan, new AbortController().signal)).toBe(0);
-  expect((await peopleRead()) - before).toBe(0);
+  expect((await rowsScanned(warehouse, 'people')) - before).toBe(0);
 });
 
 it('removeReplaced() removes the replaced observations of a person without an employer', async () => {

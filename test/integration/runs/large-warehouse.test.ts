@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+import { rowsScanned } from '../../helpers/rows-scanned.ts';
+
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 1 });
+  const { pool } = warehouse;
+  await pool.query(
+    `insert into lookup_history (asked_at, lookup_run, key_hash, field_group, found)
+     select now(), number_lookup_run('earlier', 'test'), key_hash('email:p' || n || '@large.example'), 'profile', true
+     from generate_series(1, 6000) n`,
+  );
+  await pool.query(
+    `insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
+     select 'generic', 'c' || n, 'test', 'person:p' || n, n, 'email', true, 'earlier', n
+     from generate_series(1, 6000) n`,
+  );
+  await pool.query(
+    `insert into run_rows (run_id, row_number, contact_id, raw, keys)
+     select 'earlier-' || n / 300, n % 300 + 1, 'old' || n, '[]', '{}' from generate_series(1, 40000) n`,
+  );
+  await pool.query('analyze');
+});
+
+afterAll(() => warehouse.close());
+
+/** A run of people 5,901 to 6,200, of whom the first hundred are known. */
+function largeRun() {
+  const rows = Array.from({ length: 300 }, (_, index) => {
+    const email = `p${5_901 + index}@large.example`;
+    return { keys: [`email:${email}`], email, contactId: `c${5_901 + index}` };
+  });
+  return stagedRun(warehouse, rows);
+}
+
+it('planRows() and openPage() look people up in the history by the index when it has 6,000 lookups', async () => {
+  const { runId } = await largeRun();
+  const before = await rowsScanned(warehouse, 'lookup_history');
+  await planRows(warehouse, runId, asked);
+  await openPage(warehouse, runId, 1, asked);
+  expect((await rowsScanned(warehouse, 'lookup_history')) - before).toBe(0);
+  const outcomes = await outcomesOf(warehouse, runId);
+  expect(outcomes.filter((outcome) => outcome === 'fresh')).toHaveLength(100);
+});
+
+it('reconcileContacts() looks the contacts of 300 rows up by the index when there are 6,000', async () => {
+  const { runId } = await largeRun();
+  const before = await rowsScanned(warehouse, 'contacts');
+  await reconcileContacts(warehouse, runId, new AbortController().signal);
+  expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
+});
