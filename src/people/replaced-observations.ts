@@ -1,15 +1,18 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import { lockLog, project } from './project.ts';
 
 const observationsPerBatch = 5_000;
 
 /**
  * SQL condition over an observation `o` and its person `p`: no current value comes from the observation, so that the
- * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted.
+ * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted. While an undo
+ * or revert is unfinished, projections do not agree with the log, so all observations stay.
  */
 const isReplaced = sql`
-  not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
+  not exists (select from runs where undo_unfinished)
+  and not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
   and not exists (select from jsonb_each_text(p.said_by) as cited where cited.value = o.observation_id::text)
   and not p.emails @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
   and not p.phones @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
@@ -68,6 +71,8 @@ export async function removeReplaced(
   for (let after: string | null = '0'; after !== null && !signal.aborted;) {
     const from: string = after;
     const batch = await database.transaction().execute(async (transaction) => {
+      // No undo begins before the end of the batch.
+      await lockSuppressionsShared(transaction);
       const read = await sql<{ last: string | null }>`
         select max(observation_id) as last from (
           select observation_id from observations

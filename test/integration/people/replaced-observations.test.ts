@@ -3,21 +3,24 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { removeReplaced } from '../../../src/people/replaced-observations.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
+import { endRun } from '../../../src/runs/runs.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { say } from '../../helpers/log-entries.ts';
+import { stagedRun } from '../../helpers/rows.ts';
 import { rowsScanned } from '../../helpers/rows-scanned.ts';
 
 let warehouse: Warehouse;
 
 beforeAll(async () => {
-  // One session: it reports how many rows it has read before it answers.
-  warehouse = await openTestWarehouse({ connections: 1 });
+  warehouse = await openTestWarehouse();
 });
 
 afterAll(() => warehouse.close());
 
 it('removeReplaced() reads no person when each of 6,000 people has one observation', async () => {
-  const { pool } = warehouse;
+  const oneSession = await openTestWarehouse({ connections: 1 });
+  const { pool } = oneSession;
   await pool.query(
     `insert into observations (service, person_key, person_id, kind, asked_at, recorded_at, run_id, attempt_id, facts)
      select 'test', 'person:p' || n, 'p' || n, 'answer', now(), now() - interval '60 days', 'earlier', 'a1',
@@ -28,10 +31,11 @@ it('removeReplaced() reads no person when each of 6,000 people has one observati
     `select project('test', array_agg(person_key), '{}', '{}') from observations group by observation_id / 500`,
   );
   await pool.query('analyze');
-  const before = await rowsScanned(warehouse, 'people');
+  const before = await rowsScanned(oneSession, 'people');
   const olderThan = sql<Date>`(now() - interval '30 days')`;
-  expect(await removeReplaced(warehouse, olderThan, new AbortController().signal)).toBe(0);
-  expect((await rowsScanned(warehouse, 'people')) - before).toBe(0);
+  expect(await removeReplaced(oneSession, olderThan, new AbortController().signal)).toBe(0);
+  expect((await rowsScanned(oneSession, 'people')) - before).toBe(0);
+  await oneSession.close();
 });
 
 it('removeReplaced() removes the replaced observations of a person without an employer', async () => {
@@ -49,4 +53,35 @@ it('removeReplaced() removes the replaced observations of a person without an em
     `select asked_at::date::text as asked_at from observations where person_key = 'without-employer'`,
   );
   expect(rows).toEqual([{ asked_at: '2026-01-03' }]);
+});
+
+it('removeReplaced() removes nothing until an interrupted undo or revert is complete', async () => {
+  const { signal } = new AbortController();
+  const runs: string[] = [];
+  for (const day of ['01', '02']) {
+    const { runId } = await stagedRun(warehouse, []);
+    await endRun(warehouse, runId, 'finished', undefined);
+    await say(warehouse, {
+      person: 'undone',
+      askedAt: `2026-01-${day}`,
+      runId,
+      facts: { title: { title: `Lead ${day}` } },
+    });
+    runs.push(runId);
+  }
+  const newer = runs[1]!;
+  const note = { by: 'test', reason: undefined };
+  const title = async (): Promise<unknown> => {
+    const { rows } = await warehouse.pool.query(`select title from people where person_key = 'undone'`);
+    return rows[0]?.title;
+  };
+  await undoRun(warehouse, newer, note, AbortSignal.abort());
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(0);
+  await undoRun(warehouse, newer, note, signal);
+  expect(await title()).toBe('Lead 01');
+  await revertUndo(warehouse, newer, AbortSignal.abort());
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(0);
+  await revertUndo(warehouse, newer, signal);
+  expect(await title()).toBe('Lead 02');
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(1);
 });
