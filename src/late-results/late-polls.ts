@@ -142,9 +142,9 @@ async function hasWaiting(transaction: Transaction<Tables>, attemptId: string): 
 
 /**
  * Settles a request by a body that was polled after the deadline. The body has all results; people whom it does not
- * name have none. (A waterfall need not name or count people without results.) A body about as many people as were asked
- * for names everybody, even if the answer lists more. Before the deadline a body may be a part, and decides nothing
- * about people whom it does not name.
+ * name have none. (A waterfall need not name or count people without results.) A body about as many people as the call
+ * asked for names everybody, even if the answer lists more. Before the deadline a body may be a part, and decides
+ * nothing about people whom it does not name.
  *
  * @param body the polled body, which was applied before
  */

@@ -7,8 +7,8 @@ const observationsPerBatch = 5_000;
 
 /**
  * SQL condition over an observation `o` and its person `p`: no current value comes from the observation, so that the
- * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted. While an undo
- * or revert is unfinished, projections do not agree with the log, so all observations stay.
+ * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted. While an
+ * undo or revert is unfinished, projections do not agree with the log, so all observations stay.
  */
 const isReplaced = sql`
   not exists (select from runs where undo_unfinished)

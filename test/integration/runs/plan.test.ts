@@ -230,7 +230,8 @@ describe('opening a page', () => {
   /** An earlier answer has named a person with these keys. */
   async function answered(...keys: string[]): Promise<void> {
     await warehouse.pool.query(
-      `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, facts)
+      `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys,
+         facts)
        values ('test', $1, $1, 'answer', now() - interval '1 year', 'run-of-the-log', 'attempt-of-the-log', $2, '{}')`,
       [keys[0], keys],
     );
@@ -247,7 +248,7 @@ describe('opening a page', () => {
     return Promise.all(staged.map((run) => outcomesOf(warehouse, run.runId)));
   }
 
-  it('opening a page claims a known person by every key: two runs that name the person differently ask once', async () => {
+  it('openPage() asks once for a known person whom two runs name by different keys', async () => {
     await answered('person:k1', 'email:k1', 'profile:k1');
     expect(await outcomesAfterOpening([{ keys: ['email:k1'] }], [{ keys: ['profile:k1'] }])).toEqual([
       [null],
