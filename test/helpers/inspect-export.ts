@@ -1,5 +1,5 @@
 import { describeColumns } from '../../src/ingest/columns/column-map.ts';
-import type { Field } from '../../src/ingest/columns/known-exports.ts';
+import type { Field } from '../../src/ingest/columns/fields.ts';
 import { openExport, type ReadingOptions } from '../../src/ingest/reading/open-export.ts';
 
 /** How an export is read. */

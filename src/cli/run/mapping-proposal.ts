@@ -6,7 +6,7 @@ import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map
 import { refuseUnknownColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import { optOutOf } from '../../ingest/columns/opt-out.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
-import type { Field } from '../../ingest/columns/known-exports.ts';
+import type { Field } from '../../ingest/columns/fields.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { agrees } from '../terminal/confirm.ts';

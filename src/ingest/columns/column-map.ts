@@ -1,7 +1,9 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { Columns } from './columns.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { commonNames, knownExports, singleFields, type Field, type SingleField } from './known-exports.ts';
+import { commonNames } from './common-names.ts';
+import { singleFields, type Field, type SingleField } from './fields.ts';
+import { knownExports } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
 import { otherObjectOf } from './other-object.ts';

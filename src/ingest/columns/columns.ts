@@ -1,7 +1,7 @@
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import type { Field } from './known-exports.ts';
+import type { Field } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
 /** The columns of a header, each of which can be taken once. */

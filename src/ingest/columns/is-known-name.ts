@@ -1,5 +1,6 @@
 import { headerKey } from '../../domain/text/header-name.ts';
-import { commonNames, knownExports } from './known-exports.ts';
+import { commonNames } from './common-names.ts';
+import { knownExports } from './known-exports.ts';
 
 const otherNames = [
   'title',

@@ -7,27 +7,8 @@ import {
   idHeaders,
   localHeaders,
 } from '../../domain/crm/local-headers.ts';
+import { listed, type FieldNames } from './fields.ts';
 
-/** Fields of a contact that a column can be taken for. */
-export const singleFields = [
-  'contact_id',
-  'person_id',
-  'hashed_email',
-  'profile_url',
-  'first_name',
-  'last_name',
-  'name',
-  'organization_name',
-  'domain',
-] as const;
-export type SingleField = (typeof singleFields)[number];
-export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
-
-/** Column names in order of preference: the first that holds something is taken. Of emails, all are. */
-export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
-
-const listed = (names: string): string[] => names.split(', ');
-const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${name} ${number}`);
 /** Data Loader may write API names in capitals. */
 const orInCapitals = (names: readonly string[]): string[] =>
   names.flatMap((name) => [name, name.toUpperCase()]);
@@ -330,80 +311,3 @@ export const knownExports: readonly KnownExport[] = [
     },
   },
 ];
-
-/**
- * Names that are understood in any export, after those of a recognised CRM. Spelling does not matter here:
- * `first_name`, `First Name` and `firstName` are one.
- */
-export const commonNames: FieldNames = {
-  contact_id: [
-    ...listed('contact id, record id, crm id, lead id, external id, id, apollo contact id'),
-    ...idHeaders,
-    ...listed('kontakt-id, id du contact, id de contacto, contact-id, id do contato'),
-  ],
-  person_id: listed('apollo person id, apollo id, service person id'),
-  email: [
-    ...listed('email work, work email, work email address, business email, company email, corporate email'),
-    ...listed(
-      'professional email, primary email, email primary, email, e-mail, email address, e-mail address',
-    ),
-    ...numbered('email'),
-    ...numbered('e-mail'),
-    ...[1, 2, 3].flatMap((number) => [
-      `e-mail ${number} address`,
-      `e-mail ${number} adresse`,
-      `email address ${number}`,
-    ]),
-    ...localHeaders.email,
-    ...listed(
-      'mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico',
-    ),
-    ...listed(
-      'contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email',
-    ),
-    ...listed('person email work, person email, person email home, person email other'),
-    ...listed('secondary email, tertiary email, alternate email, email home, home email, personal email'),
-    ...listed(
-      'private email, email personal, email other, other email, additional email, additional emails, emails',
-    ),
-  ],
-  hashed_email: listed('hashed email, email hash, email sha256, sha256 email, email md5, md5 email'),
-  profile_url: [
-    ...listed(
-      'linkedin url, linkedin, linkedin profile, linkedin profile url, person linkedin url, person linkedin',
-    ),
-    ...listed(
-      'linkedin page, linkedin link, contact linkedin url, profile url, linkedin url c, linked in url c, linked in url',
-    ),
-    ...localHeaders.linkedin_url,
-  ],
-  first_name: [
-    ...listed('first name, given name, forename, contact first name, contact1 first name, fname'),
-    ...localHeaders.first_name,
-    'primer nombre',
-  ],
-  last_name: [
-    ...listed('last name, family name, surname, contact last name, contact1 last name, lname'),
-    ...localHeaders.last_name,
-    'familienname',
-  ],
-  name: listed(
-    'full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, ' +
-      'volledige naam, naam, nome completo, nome',
-  ),
-  organization_name: [
-    ...listed('company name, organization name, organisation name, account name, employer, company'),
-    ...listed('organization, organisation, current company, account, business name, household account name'),
-    ...listed('accountname, account-name, nom du compte, nombre de la cuenta'),
-    ...localHeaders.organization_name,
-    ...listed('société, nom de l’entreprise, compañía'),
-  ],
-  domain: [
-    ...listed(
-      'company domain, company domain name, organization domain, organisation domain, domain, domain name',
-    ),
-    ...listed(
-      'company website, organization website, account website, website, website url, company url, email domain',
-    ),
-  ],
-};

@@ -3,7 +3,8 @@ import { parseDomain } from '../../domain/identity/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../domain/identity/email-address.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { commonNames, type Field } from './known-exports.ts';
+import { commonNames } from './common-names.ts';
+import type { Field } from './fields.ts';
 import { optOutOf } from './opt-out.ts';
 
 /** Fields that cells show by themselves. */

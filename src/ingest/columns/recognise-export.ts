@@ -1,6 +1,7 @@
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
-import { commonNames, knownExports, type KnownExport } from './known-exports.ts';
+import { commonNames } from './common-names.ts';
+import { knownExports, type KnownExport } from './known-exports.ts';
 
 /** One name may be a coincidence. */
 const enoughOwnNames = 2;

@@ -3,7 +3,8 @@ import Papa from 'papaparse';
 import { evaluatedFields, type EvaluatedField, type NamePart } from '../../domain/evaluation/evaluate.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { commonNames, knownExports } from '../../ingest/columns/known-exports.ts';
+import { commonNames } from '../../ingest/columns/common-names.ts';
+import { knownExports } from '../../ingest/columns/known-exports.ts';
 
 export type TruthField = EvaluatedField | NamePart | 'contact_id';
 

@@ -1,0 +1,20 @@
+/** Fields of a contact that a column can be taken for. */
+export const singleFields = [
+  'contact_id',
+  'person_id',
+  'hashed_email',
+  'profile_url',
+  'first_name',
+  'last_name',
+  'name',
+  'organization_name',
+  'domain',
+] as const;
+export type SingleField = (typeof singleFields)[number];
+export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
+
+/** Column names in order of preference: the first that holds something is taken. Of emails, all are. */
+export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
+
+/** Splits a text of column names that are separated by a comma and a space. */
+export const listed = (names: string): string[] => names.split(', ');
