@@ -81,8 +81,8 @@ const decidedOfRow = newestMatch(sql`coalesce(runs.source, 'generic')`, sql`r.co
 const isProjected = sql`c.match_id = (select match_id from (${newestMatch(sql`c.source`, sql`c.contact_id`)}) decided)`;
 
 /**
- * A contact, looked up in the index. With a join PostgreSQL read all contacts for 300 rows: 64 ms with 24,000 contacts.
- * It turns no subquery with an offset into a join.
+ * Query of a contact by its key. `offset 0` keeps PostgreSQL from turning the query into a join, which read all
+ * contacts for 300 rows: 64 ms with 24,000 contacts.
  */
 const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
   select * from contacts where source = ${source} and contact_id = ${contactId} offset 0`;

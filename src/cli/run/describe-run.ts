@@ -164,11 +164,13 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   if (facts.reason !== null && decisions.every(({ type }) => type !== facts.reason_type))
     lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
   for (const { reason, next } of decisions) lines.push(`  ${reason}`, `  next: ${next}`);
-  if (late.missing !== null) lines.push(`  ${late.missing}`);
-  if (late.missing !== null && credits.reserved !== '0')
-    lines.push(
-      '  next: workers apply them when they come; to ask the service for them now: enrich inbox sweep',
-    );
+  if (late.missing !== null) {
+    lines.push(`  ${late.missing}`);
+    if (credits.reserved !== '0')
+      lines.push(
+        '  next: workers apply them when they come; to ask the service for them now: enrich inbox sweep',
+      );
+  }
   return lines.join('\n');
 }
 

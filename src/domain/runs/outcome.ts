@@ -48,6 +48,9 @@ export type AnsweredOutcome = {
 /** Prefix of the reason of a `duplicate` whose record id an earlier row of the file has. */
 export const repeatedRecordReason = 'the same record id as row ';
 
+/** Beginning of the reason of a `duplicate` whose person another row of the file represents. */
+export const samePersonReason = 'the same person as row ';
+
 /** Suffix of the reason of a row whose contact got the data of a known person. */
 export const filledReason = 'filled without a call';
 

@@ -1,6 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { isValid } from '../../db/valid-entries.ts';
+import { samePersonReason } from '../../domain/runs/outcome.ts';
+import { identifiesAlone } from '../../people/identifying-key.ts';
 
 /**
  * SQL text that says why a person claimed by another run is not asked for, over `claims c` and its row `run_rows
@@ -57,28 +59,31 @@ export async function claimKnownPeople(
   keys: RawBuilder<unknown>,
 ): Promise<void> {
   const claimed = sql`claimed_keys`;
-  // A row whose keys lead to two people is neither. `offset 0` keeps the index on the keys in use: without statistics,
-  // PostgreSQL read all 300,000 observations of a test for each key, which took minutes.
+  // A row whose keys lead to two people claims neither. `offset 0` keeps the index on the keys in use: without
+  // statistics, PostgreSQL read all 300,000 observations of a test for each key, which took minutes.
   await sql`
     create temporary table ${claimed} on commit drop as
     select identity_key, row_number from ${keys} k
     union
-    select min(known.identity_key), k.row_number
-    from ${keys} k
-    cross join lateral (
-      select id.identity_key
-      from observations o
-      cross join unnest(o.identity_keys) as id (identity_key)
-      where o.service = ${run.service}
-        and o.identity_keys @> array[k.identity_key]
-        and starts_with(id.identity_key, 'person:')
-        and o.kind in ('answer', 'reused')
-        and ${sql.raw(isValid('o'))}
-      offset 0
-    ) known
-    where k.identity_key !~ '^(?:name:|email:.*[|])'
-    group by k.row_number
-    having count(distinct known.identity_key) = 1
+    select min(person), row_number
+    from (
+      select k.row_number, coalesce(known.identity_key, substring(k.identity_key from '^person:.*')) as person
+      from ${keys} k
+      left join lateral (
+        select id.identity_key
+        from observations o
+        cross join unnest(o.identity_keys) as id (identity_key)
+        where o.service = ${run.service}
+          and o.identity_keys @> array[k.identity_key]
+          and starts_with(id.identity_key, 'person:')
+          and o.kind in ('answer', 'reused')
+          and ${sql.raw(isValid('o'))}
+        offset 0
+      ) known on true
+      where ${identifiesAlone(sql`k.identity_key`)}
+    ) named
+    group by row_number
+    having count(distinct person) = 1
   `.execute(transaction);
   await claimPeople(transaction, run, claimed);
   await sql`
@@ -88,7 +93,7 @@ export async function claimKnownPeople(
       join run_rows r using (row_number)
       where r.run_id = ${run.runId} and r.outcome is null and starts_with(identity_key, 'person:')
     ), dropped as (
-      update run_rows r set outcome = 'duplicate', reason = 'the same person as row ' || first_row
+      update run_rows r set outcome = 'duplicate', reason = ${samePersonReason} || first_row
       from represented p
       where r.run_id = ${run.runId} and r.row_number = p.row_number and p.row_number <> first_row
       returning r.row_number

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { lateFieldGroups, phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
+import { repeatedRecordReason, samePersonReason } from '../../domain/runs/outcome.ts';
 import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -146,7 +146,7 @@ async function decide(
   `.execute(transaction);
   await sql`
     insert into plan_outcomes
-    select row_number, 'duplicate', 'the same person as row ' || first_row from plan_people
+    select row_number, 'duplicate', ${samePersonReason} || first_row from plan_people
     where row_number <> first_row
     on conflict do nothing
   `.execute(transaction);

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import type { Tables } from '../../db/schema.ts';
+import { identifiesAlone } from '../../people/identifying-key.ts';
 
 /**
  * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share
@@ -19,7 +20,7 @@ export async function countFillable(
       and not exists (select from contacts c where c.source = ${source} and c.contact_id = r.contact_id)
       and exists (
         select from unnest(r.keys) as identity_key
-        where identity_key !~ '^(?:name:|email:.*[|])'
+        where ${identifiesAlone(sql`identity_key`)}
           and (r.outcome = 'duplicate' or exists (
             select from observations o
             where o.service = ${service}

@@ -248,7 +248,7 @@ describe('opening a page', () => {
     return Promise.all(staged.map((run) => outcomesOf(warehouse, run.runId)));
   }
 
-  it('openPage() asks once for a known person whom two runs name by different keys', async () => {
+  it('opening a page asks once for a known person whom two runs name by different keys', async () => {
     await answered('person:k1', 'email:k1', 'profile:k1');
     expect(await outcomesAfterOpening([{ keys: ['email:k1'] }], [{ keys: ['profile:k1'] }])).toEqual([
       [null],
@@ -270,6 +270,12 @@ describe('opening a page', () => {
     expect(await outcomesAfterOpening([{ keys: ['email:k3'] }, { keys: ['profile:k3'] }])).toEqual([
       [null, null],
     ]);
+  });
+
+  it('opening a page asks for both rows if one has the id of one person and the address of another', async () => {
+    await answered('person:k6', 'email:k6', 'profile:k6');
+    const rows = [{ keys: ['person:k5', 'email:k6'] }, { keys: ['profile:k6'] }];
+    expect(await outcomesAfterOpening(rows)).toEqual([[null, null]]);
   });
 
   it('opening a page again returns the same batches', async () => {
