@@ -8,8 +8,8 @@ const pauseBetweenTriesMilliseconds = 60_000;
 
 /**
  * Decides what a run does when a page has no credits for one more person. A waiting run is paused until the budget is
- * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run. The wait is
- * durable and costs nothing.
+ * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run or skips the
+ * rest of it. The wait is durable and costs nothing.
  *
  * @param callsMade number of calls of the page
  * @returns the budget that ends the run; undefined: it continues with the same page
@@ -33,7 +33,7 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
       return undefined;
     }
     if (paused && run.pauseReason === null) return undefined;
-    if (meeting.kind !== 'wait') {
+    if (meeting.kind !== 'wait' || run.isRestSkipped) {
       if (paused) await goOn(run, paused);
       else if (meeting.kind === 'open' && callsMade === 0) await aMoment(run);
       return meeting.kind === 'finish' ? meeting.budget : undefined;
@@ -46,7 +46,12 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
     if (run.phase !== 'paused') run.enter('paused');
     const { milliseconds, pauseReason } = meeting;
     await run.waitUntil(
-      () => run.pauseReason !== paused || run.isCancelling || run.budgetChanged || run.arrived !== arrived,
+      () =>
+        run.pauseReason !== paused ||
+        run.isCancelling ||
+        run.budgetChanged ||
+        run.arrived !== arrived ||
+        run.isRestSkipped,
       milliseconds === null ? undefined : { milliseconds, summary: pauseReason.reason.slice(0, 180) },
     );
   }

@@ -117,6 +117,13 @@ export class RunState {
     return this.cancelling !== undefined;
   }
 
+  /** Whether every page that is left was skipped: nobody needs a budget. */
+  get isRestSkipped(): boolean {
+    const pages = this.plan?.pages ?? 0;
+    for (let page = this.page; page <= pages; page += 1) if (!this.skipped.has(page)) return false;
+    return true;
+  }
+
   /** Deliveries that have taken effect. */
   get arrived(): number {
     return this.late?.status.arrived ?? 0;

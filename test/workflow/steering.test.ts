@@ -123,6 +123,20 @@ describe('a run whose budget is empty', () => {
     expect(activities.limits).toEqual(['500']);
   });
 
+  it('a run with an empty budget continues when every page that is left was skipped', async () => {
+    const activities = shortOfCredits([untilRaised]);
+    activities.answer = () => ({ kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' });
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.executeUpdate('skipPage', { args: [2, 'wrong region'] });
+      expect(await phaseOf(handle)).toBe('paused');
+      await handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
+      await handle.result();
+    });
+    expect(activities.ending).toBe('finished');
+    expect(activities.statuses.at(-1)).toBe('running');
+  });
+
   it('a run with an empty budget can be cancelled while it waits', async () => {
     const activities = shortOfCredits([untilRaised, untilRaised]);
     await stage.play(activities, async (handle) => {

@@ -86,12 +86,14 @@ export async function claimKnownPeople(
     having count(distinct person) = 1
   `.execute(transaction);
   await claimPeople(transaction, run, claimed);
+  // The row that holds the claim may be one of an earlier page, whose call is unknown.
   await sql`
     with represented as (
-      select row_number, min(row_number) over (partition by identity_key) as first_row
-      from ${claimed}
-      join run_rows r using (row_number)
-      where r.run_id = ${run.runId} and r.outcome is null and starts_with(identity_key, 'person:')
+      select k.row_number, c.row_number as first_row
+      from ${claimed} k
+      join claims c on c.identity_key = k.identity_key and c.service = ${run.service} and c.run_id = ${run.runId}
+      join run_rows r on r.run_id = c.run_id and r.row_number = k.row_number and r.outcome is null
+      where starts_with(k.identity_key, 'person:')
     ), dropped as (
       update run_rows r set outcome = 'duplicate', reason = ${samePersonReason} || first_row
       from represented p

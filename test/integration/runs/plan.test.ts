@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
@@ -262,6 +263,24 @@ describe('opening a page', () => {
     expect(await outcomesAfterOpening(rows)).toEqual([[null, null, 'duplicate']]);
     const claims = await warehouse.pool.query(`select 1 from claims where identity_key = 'profile:k2'`);
     expect(claims.rows).toEqual([]);
+  });
+
+  it('opening a page does not ask for a known person whom an open page of the run asks for', async () => {
+    await answered('person:k8', 'email:k8', 'profile:k8');
+    const between = Array.from({ length: peoplePerPage }, (_, index) => ({
+      keys: [`email:between-${index}`],
+    }));
+    const { runId } = await stagedRun(warehouse, [
+      { keys: ['email:k8'] },
+      ...between,
+      { keys: ['profile:k8'] },
+    ]);
+    await planRows(warehouse, runId, asked);
+    await openPage(warehouse, runId, 1, asked);
+    await openPage(warehouse, runId, 2, asked);
+    await openPage(warehouse, runId, 1, asked);
+    const outcomes = await outcomesOf(warehouse, runId);
+    expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
   });
 
   it('opening a page asks for both rows if the keys of one lead to two known people', async () => {
