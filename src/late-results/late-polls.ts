@@ -6,6 +6,7 @@ import type { LateResult } from '../service/answers/late-result.ts';
 import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
 import { countPeople, countUncovered } from '../domain/late-results/delivered-part.ts';
 import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
+import { uncertainCost } from '../ledger/late-credits.ts';
 import { lockAttempt } from './awaiting-call.ts';
 import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
@@ -185,16 +186,23 @@ export async function settleByLastPoll(
 
 /**
  * Marks attempts unknown whose results can no longer be fetched: past the deadline without polls, or older than the
- * service keeps results. The operator decides about them. A delivery that still arrives is applied and settles its
- * attempt.
+ * service keeps results. The same holds for attempts that lack only a price, if the poll for it brought none. The
+ * operator decides about them. A delivery that still arrives is applied and settles its attempt.
  */
 export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope): Promise<void> {
   await sql`
     update attempts a set status = 'unknown', next_poll_at = null,
-      reason = coalesce(reason || '; ', '') || 'results that were to come later never came'
-    where a.status = 'awaiting' and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
-      and awaited_until < clock_timestamp()
-      and (next_poll_at is null or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
+      reason = coalesce(reason || '; ', '')
+        || case when awaits = '{}' then ${uncertainCost} else 'results that were to come later never came' end
+    where a.status = 'awaiting'
+      and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
+      and case
+        when awaits = '{}' then next_poll_at is null
+          or exists (select 1 from webhook_deliveries d
+            where d.attempt_id = a.attempt_id and d.origin = 'poll' and d.status <> 'received')
+        else awaited_until < clock_timestamp() and (next_poll_at is null
+          or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
+      end
   `.execute(warehouse.database);
 }
 
@@ -227,7 +235,7 @@ export async function readLateResultsStatus(
     from (select clock_timestamp() as now) clock
     left join lateral (
       select status, awaited_until, next_poll_at, status = 'awaiting' and awaited_until > now as awaits_still
-      from attempts where run_id = ${runId} and awaits <> '{}'
+      from attempts where run_id = ${runId} and (awaits <> '{}' or status = 'awaiting')
     ) a on true
     group by now
   `.execute(warehouse.database);

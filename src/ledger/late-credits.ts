@@ -16,6 +16,9 @@ interface AttemptMoney {
   readonly complete: boolean;
 }
 
+/** Why a call whose results have all arrived is `unknown`. */
+export const uncertainCost = 'the total cost is uncertain';
+
 /** What all deliveries of a call say together. */
 export interface LateProgress {
   /** Kinds of results that have arrived for every awaited person. */
@@ -28,7 +31,8 @@ export interface LateProgress {
 /**
  * Updates the credits of an attempt from its deliveries.
  *
- * - Nothing is awaited any more: the attempt is settled, or `unknown` if a part of the price is uncertain.
+ * - Nothing is awaited any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If no
+ *   body states a part of the price, one that the service can still be polled for may.
  * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
  *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses.
  * - More is billed than was reserved: the run pauses.
@@ -68,7 +72,8 @@ export async function settleLateCredits(
     const isRepeated = bill.bodies > 1 && atLeast > reserved;
     const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
     if (known) await settleWhole(transaction, attemptId, money, atLeast);
-    else await leaveUnknown(transaction, attemptId);
+    else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
+      await leaveUnknown(transaction, attemptId);
   }
   if (atLeast > reserved)
     await pauseOverbilled(transaction, { attemptId, runId: money.runId }, 'billed more than reserved');
@@ -122,10 +127,38 @@ async function isAnyExceeded(
   return exceeded !== undefined;
 }
 
+/**
+ * Makes a poll due at once: it is free, and its body may state the price that the deliveries left out. The call keeps
+ * its credits until then.
+ *
+ * @returns false if the call is not polled any more, or a poll has brought a body before
+ */
+async function pollForPrice(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
+  const hastened = await transaction
+    .updateTable('attempts as a')
+    .set({ next_poll_at: sql`clock_timestamp()` })
+    .where('attempt_id', '=', attemptId)
+    .where('status', '=', 'awaiting')
+    .where('request_id', 'is not', null)
+    .where('next_poll_at', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_deliveries as d')
+            .select('d.delivery_id')
+            .whereRef('d.attempt_id', '=', 'a.attempt_id')
+            .where('d.origin', '=', 'poll'),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return hastened.numUpdatedRows > 0n;
+}
+
 async function leaveUnknown(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update attempts set status = 'unknown', next_poll_at = null,
-      reason = coalesce(reason || '; ', '') || 'the total cost is uncertain'
+      reason = coalesce(reason || '; ', '') || ${uncertainCost}
     where attempt_id = ${attemptId} and status = 'awaiting'
   `.execute(transaction);
 }

@@ -14,7 +14,11 @@ export interface LateBill {
   readonly certain: boolean;
   /** Number of bodies whose prices count. */
   readonly bodies: number;
+  /** False: no body states the price of some results. */
+  readonly hasPrices: boolean;
 }
+
+type PricedBill = Omit<LateBill, 'hasPrices'>;
 
 /** The results that one or more bodies are about, as bits. */
 interface PricedSet {
@@ -51,21 +55,23 @@ export function lateBill(parts: readonly PricedPart[]): LateBill {
     brought |= bits;
     priced.set(bits, max(credits, priced.get(bits) ?? 0n));
   }
-  if (priced.size > mostBodies) return { credits: max(...priced.values()), certain: false, bodies: 1 };
+  const hasPrices = (unpriced & ~brought) === 0n;
+  if (priced.size > mostBodies)
+    return { credits: max(...priced.values()), certain: false, bodies: 1, hasPrices };
   const bySize = [...priced]
     .map(([bits, credits]) => ({ bits, credits }))
     .toSorted((one, other) => sizeOf(one.bits) - sizeOf(other.bits));
   const wholes: Wholes = new Map();
   for (const whole of bySize) wholes.set(whole.bits, billOfWhole(whole, setsInside(whole, bySize), wholes));
   const bill = billOf(bySize, wholes);
-  return { ...bill, certain: bill.certain && (unpriced & ~brought) === 0n };
+  return { ...bill, certain: bill.certain && hasPrices, hasPrices };
 }
 
 /** The bill of each set, with the bodies that have parts of it. */
-type Wholes = Map<bigint, LateBill>;
+type Wholes = Map<bigint, PricedBill>;
 
 /** @param sets different sets @param wholes has the bill of each of them */
-function billOf(sets: readonly PricedSet[], wholes: Wholes): LateBill {
+function billOf(sets: readonly PricedSet[], wholes: Wholes): PricedBill {
   const bills = sets
     .filter((set) => !sets.some((other) => other.bits !== set.bits && isIn(set.bits, other.bits)))
     .map(({ bits }) => ({ bits, ...wholes.get(bits)! }));
@@ -76,7 +82,7 @@ function billOf(sets: readonly PricedSet[], wholes: Wholes): LateBill {
 }
 
 /** @param inside sets of other bodies that are parts of the whole @param wholes has the bill of each of them */
-function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], wholes: Wholes): LateBill {
+function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], wholes: Wholes): PricedBill {
   const alone = { credits: whole.credits, certain: true, bodies: 1 };
   if (inside.length === 0) return alone;
   const parts = billOf(inside, wholes);
@@ -91,8 +97,8 @@ function setsInside(whole: PricedSet, sets: readonly PricedSet[]): PricedSet[] {
 
 /** Sums the highest prices of sets that have no results in common: a lower bound of the cost. */
 function sumOfDisjoint(
-  sets: readonly (PricedSet & Pick<LateBill, 'bodies'>)[],
-): Pick<LateBill, 'credits' | 'bodies'> {
+  sets: readonly (PricedSet & Pick<PricedBill, 'bodies'>)[],
+): Omit<PricedBill, 'certain'> {
   let taken = 0n;
   const sum = { credits: 0n, bodies: 0 };
   for (const { bits, credits, bodies } of sets.toSorted((one, other) =>
