@@ -31,8 +31,8 @@ export interface LateProgress {
 /**
  * Updates the credits of an attempt from its deliveries.
  *
- * - Nothing is awaited any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If no
- *   body states a part of the price, one that the service can still be polled for may.
+ * - Nothing is awaited any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If
+ *   the deliveries only left out a price, a poll that may bring it is due at once.
  * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
  *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses.
  * - More is billed than was reserved: the run pauses.
