@@ -80,7 +80,7 @@ export async function makePollsDue(warehouse: Warehouse): Promise<number> {
   return Number(hastened.numAffectedRows ?? 0n);
 }
 
-/** Schedules the next poll. The last poll is at the deadline, so that no available result expires. */
+/** Schedules the next poll. One poll is made at the deadline, so that no available result expires. */
 export async function postponePoll(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
   await sql`
     update attempts set next_poll_at = least(clock_timestamp() + make_interval(secs => ${seconds}),
