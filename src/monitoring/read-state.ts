@@ -7,6 +7,7 @@ import { readReports } from '../ledger/rate-reports.ts';
 import { bulkMatchScope, matchScope, ownFreeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
+import { rowCount } from '../db/expressions.ts';
 import { isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -159,13 +160,13 @@ async function readDeliveries(
     from webhook_deliveries
     where status = 'received'
   `.execute(transaction);
-  const quarantined = await sql<State['quarantinedDeliveries'][number]>`
-    select status, count(*)::int as deliveries
-    from webhook_deliveries
-    where status in (${anyOf(ineffectiveStatuses)})
-    group by status
-  `.execute(transaction);
-  return { inbox: inbox.rows[0]!, quarantinedDeliveries: quarantined.rows };
+  const quarantinedDeliveries = await transaction
+    .selectFrom('webhook_deliveries')
+    .select(['status', rowCount.as('deliveries')])
+    .where('status', 'in', ineffectiveStatuses)
+    .groupBy('status')
+    .execute();
+  return { inbox: inbox.rows[0]!, quarantinedDeliveries };
 }
 
 async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, 'runs' | 'lastFinished'>> {
@@ -184,12 +185,13 @@ async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, '
 }
 
 async function readUndelivered(transaction: Transaction<Tables>): Promise<number> {
-  const { rows } = await sql<{ notifications: number }>`
-    select count(*)::int as notifications
-    from notifications
-    where failure is not null and occurred_at > clock_timestamp() - interval '1 day'
-  `.execute(transaction);
-  return rows[0]!.notifications;
+  const { notifications } = await transaction
+    .selectFrom('notifications')
+    .select(rowCount.as('notifications'))
+    .where('failure', 'is not', null)
+    .where('occurred_at', '>', sql<Date>`clock_timestamp() - interval '1 day'`)
+    .executeTakeFirstOrThrow();
+  return notifications;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { anyValue } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { decideAffected, readPeopleKeys } from '../people/affected-contacts.ts';
@@ -88,19 +89,21 @@ export async function erase(
     await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
     const nearby = await matchKeysOf(transaction, traces);
     const { phones, observations } = await eraseFromLog(transaction, traces);
-    const answers = await countOf(
-      sql`delete from raw_answers where attempt_id = any(${traces.attemptIds}::text[])`,
-      transaction,
-    );
-    const deliveries = await countOf(
-      sql`update webhook_deliveries set body = null
-        where attempt_id = any(${traces.attemptIds}::text[]) and body is not null and status <> 'received'`,
-      transaction,
-    );
+    const answers = await transaction
+      .deleteFrom('raw_answers')
+      .where('attempt_id', '=', anyValue(traces.attemptIds))
+      .executeTakeFirst();
+    const deliveries = await transaction
+      .updateTable('webhook_deliveries')
+      .set({ body: null })
+      .where('attempt_id', '=', anyValue(traces.attemptIds))
+      .where('body', 'is not', null)
+      .where('status', '<>', 'received')
+      .executeTakeFirst();
     await forgetIds(transaction, traces);
     const rows = await clearRows(transaction, traces);
     await decideNearby(transaction, nearby);
-    await sql`delete from claims where identity_key = any(${traces.forms}::text[])`.execute(transaction);
+    await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
     const forgotten = await sql<{ keys: number }>`
       with forgotten as (
         delete from lookup_history
@@ -114,8 +117,8 @@ export async function erase(
       phones,
       observations,
       rows,
-      answers,
-      deliveries,
+      answers: Number(answers.numDeletedRows),
+      deliveries: Number(deliveries.numUpdatedRows),
       remembered: forgotten.rows[0]!.keys,
     };
     await sql`
@@ -238,18 +241,16 @@ async function eraseFromLog(
   };
 }
 
-async function countOf(statement: ReturnType<typeof sql>, transaction: Transaction<Tables>): Promise<number> {
-  return Number((await statement.execute(transaction)).numAffectedRows ?? 0n);
-}
-
 /** Replaces the person's ids where only the number of ids matters. */
 async function forgetIds(
   transaction: Transaction<Tables>,
   { personIds, attemptIds }: PersonTraces,
 ): Promise<void> {
-  await sql`
-    update attempt_people set person_id = null where person_id = any(${personIds}::text[])
-  `.execute(transaction);
+  await transaction
+    .updateTable('attempt_people')
+    .set({ person_id: null })
+    .where('person_id', '=', anyValue(personIds))
+    .execute();
   await sql`
     update attempts set found_ids = ${withoutIds('found_ids', personIds)}
     where attempt_id = any(${attemptIds}::text[]) and found_ids && ${personIds}::text[]

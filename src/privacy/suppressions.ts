@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
+import { anyValue, rowCount } from '../db/expressions.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
 import type { Tables } from '../db/schema.ts';
 import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
@@ -225,15 +226,18 @@ export async function suppressStaged(
     const named = await sql<{ key: string }>`
       select distinct identity_key as key from run_rows, unnest(keys) as identity_key where run_id = ${runId}
     `.execute(transaction);
-    const nameless = await sql<{ rows: number }>`
-      select count(*)::int as rows from run_rows where run_id = ${runId} and keys = '{}'
-    `.execute(transaction);
+    const nameless = await transaction
+      .selectFrom('run_rows')
+      .select(rowCount.as('rows'))
+      .where('run_id', '=', runId)
+      .where('keys', '=', sql<string[]>`'{}'`)
+      .executeTakeFirstOrThrow();
     const added = await suppress(
       transaction,
       named.rows.map(({ key }) => key),
       note,
     );
-    return { added, namelessRows: nameless.rows[0]!.rows };
+    return { added, namelessRows: nameless.rows };
   });
 }
 
@@ -241,10 +245,11 @@ export async function suppressStaged(
 export async function unsuppress(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);
-    const removed = await sql`
-      delete from suppression_entries where entry_id = any(${keys.map(sha256)}::bytea[])
-    `.execute(transaction);
-    return Number(removed.numAffectedRows ?? 0n);
+    const removed = await transaction
+      .deleteFrom('suppression_entries')
+      .where('entry_id', '=', anyValue(keys.map(sha256)))
+      .executeTakeFirst();
+    return Number(removed.numDeletedRows);
   });
 }
 
@@ -271,9 +276,12 @@ export async function listSuppressions(warehouse: Warehouse, limit: number): Pro
 
 /** Counts the entries of each kind. */
 export async function countSuppressions(warehouse: Warehouse): Promise<Record<string, number>> {
-  const { rows } = await sql<{ kind: string; entries: number }>`
-    select kind, count(*)::int as entries from suppression_entries group by kind order by kind
-  `.execute(warehouse.database);
+  const rows = await warehouse.database
+    .selectFrom('suppression_entries')
+    .select(['kind', rowCount.as('entries')])
+    .groupBy('kind')
+    .orderBy('kind')
+    .execute();
   return Object.fromEntries(rows.map(({ kind, entries }) => [kind, entries]));
 }
 

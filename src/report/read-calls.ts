@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { RunRecord } from '../runs/runs.ts';
+import { rowCount } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Calls, RateWindow } from './report-types.ts';
 
@@ -27,14 +28,14 @@ export async function readCalls(
   run: RunRecord,
   limits: readonly RateLimit[],
 ): Promise<Calls> {
-  const statuses = await sql<{ status: string; calls: number }>`
-    select status, count(*)::int as calls
-    from attempts
-    where run_id = ${run.runId}
-    group by status
-    order by status
-  `.execute(database);
-  const byStatus = Object.fromEntries(statuses.rows.map(({ status, calls }) => [status, calls]));
+  const statuses = await database
+    .selectFrom('attempts')
+    .select(['status', rowCount.as('calls')])
+    .where('run_id', '=', run.runId)
+    .groupBy('status')
+    .orderBy('status')
+    .execute();
+  const byStatus = Object.fromEntries(statuses.map(({ status, calls }) => [status, calls]));
   const ends = await sql<{ first: string | null; last: string | null; firstAt: Date; lastAt: Date }>`
     select min(admitted_at)::text as first, max(admitted_at)::text as last,
       min(admitted_at) as "firstAt", max(admitted_at) as "lastAt"

@@ -1,4 +1,5 @@
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
+import { rowCount } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LostContacts } from './report-types.ts';
 
@@ -7,12 +8,13 @@ export async function readLostContacts(
   database: Kysely<Tables>,
   runId: string,
 ): Promise<readonly LostContacts[]> {
-  const { rows } = await sql<LostContacts>`
-    select lost_reason as reason, count(*)::int as rows
-    from row_results
-    where run_id = ${runId} and lost_reason is not null
-    group by lost_reason
-    order by count(*) desc, lost_reason
-  `.execute(database);
-  return rows;
+  return database
+    .selectFrom('row_results')
+    .select((row) => [row.ref('lost_reason').$notNull().as('reason'), rowCount.as('rows')])
+    .where('run_id', '=', runId)
+    .where('lost_reason', 'is not', null)
+    .groupBy('lost_reason')
+    .orderBy('rows', 'desc')
+    .orderBy('lost_reason')
+    .execute();
 }

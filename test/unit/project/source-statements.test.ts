@@ -8,6 +8,9 @@ it('readSourceStatements() finds the raw statements of src', () => {
 });
 
 it('readSourceStatements() reads the columns of a named row type, with the type of each', () => {
-  const state = statements.find(({ texts }) => texts[0]!.includes('count(*)::int as notifications'));
-  expect(state?.columns).toEqual({ notifications: { type: 'number', isOptional: false } });
+  const pauses = statements.find(({ texts }) => texts[0]!.startsWith('\n    select scope, coalesce('));
+  expect(pauses?.columns).toEqual({
+    scope: { type: 'string', isOptional: false },
+    seconds: { type: 'number', isOptional: false },
+  });
 });
