@@ -40,7 +40,11 @@ export async function writeAnswer(
     evidence: row.evidence,
   }));
   const learned = [
-    ...rows.flatMap(({ rowNumber, fields }) => keysLearned(fields).map((key) => learnedKey(key, rowNumber))),
+    ...rows.flatMap(({ rowNumber, fields, facts }) =>
+      [...new Set([...keysLearned(fields), ...(facts?.identity_keys ?? [])])].map((key) =>
+        learnedKey(key, rowNumber),
+      ),
+    ),
     ...others.flatMap(({ facts }) =>
       facts.person_id === null ? [] : facts.identity_keys.map((key) => learnedKey(key, null)),
     ),

@@ -8,7 +8,7 @@ import {
 } from '../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
-import { recordMissing } from './lookup-history.ts';
+import { recordLateKeys, recordMissing } from './lookup-history.ts';
 import { factsOfLateResult, keyOfId } from './observation.ts';
 
 /** A person of an answer whom a late result is for. */
@@ -66,6 +66,13 @@ export async function recordLateResults(
     });
   }
   await appendToLog(transaction, delivery.service, { observations: [...observations.values()], matches: [] });
+  await recordLateKeys(
+    transaction,
+    delivery.service,
+    [...observations.values()].flatMap(({ person_key: personKey, identity_keys: keys }) =>
+      keys.flatMap((identityKey) => (identityKey === personKey ? [] : [{ personKey, identityKey }])),
+    ),
+  );
   await recordMissing(
     transaction,
     delivery.service,

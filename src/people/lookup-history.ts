@@ -12,6 +12,31 @@ export function keysLearned(fields: ContactFields | undefined): readonly string[
   return fields ? identityKeys(identityOf(fields)) : [];
 }
 
+/**
+ * Records the lookups of people under the addresses that a late result brought, so that a row with such an address is
+ * fresh as well. The caller names only people with an id.
+ */
+export async function recordLateKeys(
+  transaction: Transaction<Tables>,
+  service: string,
+  learned: readonly { readonly personKey: string; readonly identityKey: string }[],
+): Promise<void> {
+  if (learned.length === 0) return;
+  // In the order in which lookups are written, so that two transactions cannot deadlock.
+  await sql`
+    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
+    select distinct on (1, 2) key_hash(l.identity_key), h.field_group, h.found, h.asked_at, h.lookup_run
+    from unnest(${learned.map(({ personKey }) => personKey)}::text[],
+      ${learned.map(({ identityKey }) => identityKey)}::text[]) as l (person_key, identity_key)
+    join lookup_history h on h.key_hash = key_hash(l.person_key)
+    join lookup_runs a on a.lookup_run = h.lookup_run and a.service = ${service}
+    order by 1, 2, h.asked_at desc
+    on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
+      where m.asked_at <= excluded.asked_at
+  `.execute(transaction);
+}
+
 /** Records that no phone arrived for these people: misses have their own freshness. */
 export async function recordMissing(
   transaction: Transaction<Tables>,

@@ -20,6 +20,7 @@ export interface StagedRow {
   readonly optedOutOfCalls?: boolean;
   readonly outcome?: string;
   readonly email?: string;
+  readonly hashedEmail?: string;
   readonly profileUrl?: string;
   readonly firstName?: string;
   readonly lastName?: string;
@@ -28,9 +29,17 @@ export interface StagedRow {
 }
 
 /** The identity of a row, as a call sends it. */
-function identityOf({ email, profileUrl, firstName, lastName, organizationName }: StagedRow): Identity {
+function identityOf({
+  email,
+  hashedEmail,
+  profileUrl,
+  firstName,
+  lastName,
+  organizationName,
+}: StagedRow): Identity {
   return {
     ...(email !== undefined && { email }),
+    ...(hashedEmail !== undefined && { hashedEmail }),
     ...(profileUrl !== undefined && { profileUrl }),
     ...(firstName !== undefined && { firstName }),
     ...(lastName !== undefined && { lastName }),

@@ -12,8 +12,8 @@ import { comparisonForm, organizationForm } from './normalise.ts';
  * - Only without any of these: `name:<name>|<organization or domain>`. Two namesakes at one employer share this key,
  *   because the service would get the same question twice and give the same answer.
  *
- * A plain address gets no `hash:` key for rows that have only a hash. That would triple the keys in every table, and a
- * row with both columns joins such rows already.
+ * A plain address gets no `hash:` key for rows that have only a hash: that would triple the keys in every table. The
+ * plan finds the addresses of such rows in the file and in the log (`hashed-addresses.ts`).
  *
  * A key has at most about 600 characters.
  *

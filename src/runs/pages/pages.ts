@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { claimKnownPeople } from './claims.ts';
+import { addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { freshLookups, type Asked } from '../planning/fresh-lookups.ts';
@@ -48,7 +49,9 @@ export async function openPage(
       where p.run_id = ${runId} and r.outcome is null
         and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);
-    await claimKnownPeople(transaction, { runId, service: asked.service }, sql`page_keys`);
+    const run = { runId, service: asked.service };
+    await addKnownAddresses(transaction, run, sql`page_keys`, sql`, left_out`);
+    await claimKnownPeople(transaction, run, sql`page_keys`);
     // After the claims: another run releases a claim and records the lookup in one transaction. A check before the
     // claims would miss that lookup and pay again.
     await dropSuppressed(transaction, runId, sql`select row_number from page_keys`);

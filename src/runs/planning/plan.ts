@@ -6,6 +6,7 @@ import { repeatedRecordReason, samePersonReason } from '../../domain/runs/outcom
 import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { chooseRows } from './choose-rows.ts';
 import { freshLookups, type Asked } from './fresh-lookups.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
@@ -106,6 +107,8 @@ async function decide(
     create temporary table plan_keys on commit drop as
     select identity_key, row_number from plan_rows, unnest(keys) as identity_key
   `.execute(transaction);
+  await addKnownAddresses(transaction, { runId, service: asked.service }, sql`plan_keys`);
+  await addHashesOfOtherRows(transaction, sql`plan_keys`);
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
   await chooseRows(transaction, runId, columns, options);
   await findSamePeople(transaction);

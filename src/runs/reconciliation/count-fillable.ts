@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import type { Tables } from '../../db/schema.ts';
+import { addressesOfHash } from '../../people/hashed-addresses.ts';
 import { identifiesAlone } from '../../people/identifying-key.ts';
 
 /**
@@ -21,11 +22,15 @@ export async function countFillable(
       and exists (
         select from unnest(r.keys) as identity_key
         where ${identifiesAlone(sql`identity_key`)}
-          and (r.outcome = 'duplicate' or exists (
-            select from observations o
-            where o.service = ${service}
-              and o.identity_keys @> array[identity_key]
-              and o.person_id is not null)))
+          and (
+            r.outcome = 'duplicate'
+            or exists (
+              select from observations o
+              where o.service = ${service}
+                and o.identity_keys @> array[identity_key]
+                and o.person_id is not null)
+            or starts_with(identity_key, 'hash:')
+              and exists (${addressesOfHash(service, sql`identity_key`)})))
   `.execute(database);
   return rows[0]!.fillable;
 }

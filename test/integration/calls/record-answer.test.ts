@@ -252,6 +252,18 @@ describe('an answer', () => {
     expect(await lookupOf(`person:${person.id}`)).toMatchObject({ found: true });
   });
 
+  it('an answer records lookups under the personal and saved addresses of the person', async () => {
+    const { row, person } = somebody();
+    const [personal, saved] = [`${row.contactId}@home.example`, `${row.contactId}@saved.example`];
+    const call = await callInFlight([row]);
+
+    const savedContact = { contact_emails: [{ email: saved }] };
+    await record(call, answerWith([{ ...person, personal_emails: [personal], contact: savedContact }]));
+
+    expect(await lookupOf(`email:${personal}`)).toMatchObject({ found: true, run_id: call.runId });
+    expect(await lookupOf(`email:${saved}`)).toMatchObject({ found: true, run_id: call.runId });
+  });
+
   it('an answer is stored as it came', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);

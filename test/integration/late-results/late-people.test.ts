@@ -177,6 +177,27 @@ describe('a late result of somebody on the suppression list', () => {
   });
 });
 
+it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
+  const call = await answeredCall(waterfall);
+  const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;
+  await deliver(call, {
+    credits_consumed: 1,
+    people: [
+      { id: call.ids[0], emails: [{ email: delivered, email_status_cd: 'verified' }], phone_numbers: [] },
+    ],
+  });
+  const lookups = await warehouse.pool.query(
+    `select field_group, found from lookup_history join lookup_runs using (lookup_run)
+     where run_id = $1 and key_hash = key_hash($2) order by field_group`,
+    [call.runId, `email:${delivered}`],
+  );
+  expect(lookups.rows).toEqual([
+    { field_group: 'profile', found: true },
+    { field_group: 'waterfall_email', found: true },
+    { field_group: 'waterfall_phone', found: false },
+  ]);
+});
+
 describe('a body', () => {
   it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
     const call = await answeredCall(waterfall);

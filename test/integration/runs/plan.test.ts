@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
+import { matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
+import { emailHashes } from '../../../src/people/email-hashes.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
@@ -83,6 +85,17 @@ describe('duplicates', () => {
 });
 
 describe('people who are not asked for', () => {
+  it('rows with an address and with only its hash are duplicates', async () => {
+    const [md5, sha256] = emailHashes('h1@orbit.example');
+    const rows = [
+      { keys: ['email:h1@orbit.example'] },
+      { keys: [`hash:${md5}`] },
+      { keys: [`hash:${sha256}`, 'profile:h1'] },
+      { keys: ['email:h2@orbit.example'] },
+    ];
+    expect(await planned(rows)).toEqual([null, 'duplicate', 'duplicate', null]);
+  });
+
   it('an opted-out contact suppresses the other rows of the same person', async () => {
     const rows = [{ keys: ['email:o1'] }, { keys: ['email:o1'], optedOut: true }, { keys: ['email:o2'] }];
     expect(await planned(rows)).toEqual(['suppressed', 'suppressed', null]);
@@ -232,9 +245,10 @@ describe('opening a page', () => {
   async function answered(...keys: string[]): Promise<void> {
     await warehouse.pool.query(
       `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys,
-         facts)
-       values ('test', $1, $1, 'answer', now() - interval '1 year', 'run-of-the-log', 'attempt-of-the-log', $2, '{}')`,
-      [keys[0], keys],
+         match_keys, facts)
+       values ('test', $1, $1, 'answer', now() - interval '1 year', 'run-of-the-log', 'attempt-of-the-log', $2, $3,
+         '{}')`,
+      [keys[0], keys, matchKeysOfIdentityKeys(keys, emailHashes)],
     );
   }
 
@@ -295,6 +309,20 @@ describe('opening a page', () => {
     await answered('person:k6', 'email:k6', 'profile:k6');
     const rows = [{ keys: ['person:k5', 'email:k6'] }, { keys: ['profile:k6'] }];
     expect(await outcomesAfterOpening(rows)).toEqual([[null, null]]);
+  });
+
+  it('a person who was asked for by an address is fresh in a row with only its hash', async () => {
+    const email = 'h3@orbit.example';
+    const [md5, sha256] = emailHashes(email);
+    const staged = await stagedRun(warehouse, [{ keys: [`hash:${md5}`], hashedEmail: md5! }]);
+    await planRows(warehouse, staged.runId, asked);
+    await answered('person:h3', `email:${email}`);
+    await remember(`email:${email}`, 'enriched', 60);
+
+    const rows = [{ keys: [`hash:${sha256}`], hashedEmail: sha256! }, { keys: ['hash:other'] }];
+    expect(await planned(rows)).toEqual(['fresh', null]);
+    expect(await openPage(warehouse, staged.runId, 1, asked)).toMatchObject({ people: 0 });
+    expect(await outcomesOf(warehouse, staged.runId)).toEqual(['fresh']);
   });
 
   it('opening a page again returns the same batches', async () => {

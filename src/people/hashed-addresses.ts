@@ -1,0 +1,72 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+
+/** The identity keys of hashes of an address, from its identity key `email:…`. `emailHashes` has the same hashes. */
+const hashKeysOf = (emailKey: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  'hash:' || md5(substr(${emailKey}, 7)), 'hash:' || encode(sha256(convert_to(substr(${emailKey}, 7), 'UTF8')), 'hex')`;
+
+/**
+ * Query of the addresses in the log, as identity keys `email:…`, whose hash is an identity key `hash:…` of a row `r` of
+ * `run_rows`. The match keys of a row begin with those of its identity keys, in their order.
+ */
+export function addressesOfHash(service: string, hashKey: RawBuilder<unknown>): RawBuilder<unknown> {
+  // `offset 0` keeps the index on the match keys in use.
+  return sql`
+    select e.identity_key
+    from observations o
+    cross join unnest(o.identity_keys) as e (identity_key)
+    where o.service = ${service}
+      and o.person_id is not null
+      and o.match_keys @> array[r.match_keys[array_position(r.keys, ${hashKey})]]
+      and starts_with(e.identity_key, 'email:')
+      and ${hashKey} in (${hashKeysOf(sql`e.identity_key`)})
+    offset 0`;
+}
+
+/**
+ * Adds the address to each row that has only the hash of an address in the log: a person who was asked for by the
+ * address is known under the hash as well.
+ *
+ * @param keys temporary table of `identity_key`, `row_number` and the columns of `more`
+ */
+export async function addKnownAddresses(
+  database: Kysely<Tables>,
+  { runId, service }: { readonly runId: string; readonly service: string },
+  keys: RawBuilder<unknown>,
+  more: RawBuilder<unknown> = sql``,
+): Promise<void> {
+  await sql`
+    insert into ${keys} (identity_key, row_number ${more})
+    select distinct known.identity_key, k.row_number ${more}
+    from ${keys} k
+    join run_rows r using (row_number)
+    cross join lateral (${addressesOfHash(service, sql`k.identity_key`)}) known
+    where r.run_id = ${runId} and starts_with(k.identity_key, 'hash:')
+  `.execute(database);
+}
+
+/**
+ * Adds the hash of an address to each row with this address, where another row has only the hash: both rows are one
+ * person.
+ *
+ * @param keys temporary table of `identity_key` and `row_number`
+ */
+export async function addHashesOfOtherRows(
+  database: Kysely<Tables>,
+  keys: RawBuilder<unknown>,
+): Promise<void> {
+  const { rows } = await sql<{ has_hashes: boolean }>`
+    select exists (select from ${keys} k where starts_with(identity_key, 'hash:')) as has_hashes
+  `.execute(database);
+  if (!rows[0]!.has_hashes) return;
+  await sql`
+    insert into ${keys} (identity_key, row_number)
+    select hashed.identity_key, k.row_number
+    from ${keys} k
+    cross join unnest(array[${hashKeysOf(sql`k.identity_key`)}]) as hashed (identity_key)
+    where k.identity_key ~ '^email:[^|]*$'
+      and hashed.identity_key in (select identity_key from ${keys} other)
+    except
+    select identity_key, row_number from ${keys} k
+  `.execute(database);
+}
