@@ -4,6 +4,7 @@ import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts'
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { LateBill } from '../domain/late-results/late-bill.ts';
 import { settle } from './close-attempt.ts';
+import { databaseTime } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 interface AttemptMoney {
@@ -136,15 +137,16 @@ async function isAnyExceeded(
 async function pollForPrice(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
   const hastened = await transaction
     .updateTable('attempts as a')
-    .set({ next_poll_at: sql`clock_timestamp()` })
+    .set({ next_poll_at: databaseTime })
     .where('attempt_id', '=', attemptId)
     .where('status', '=', 'awaiting')
     .where('request_id', 'is not', null)
     .where('next_poll_at', 'is not', null)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('webhook_deliveries as d')
+    .where((attempt) =>
+      attempt.not(
+        attempt.exists(
+          attempt
+            .selectFrom('webhook_deliveries as d')
             .select('d.delivery_id')
             .whereRef('d.attempt_id', '=', 'a.attempt_id')
             .where('d.origin', '=', 'poll'),
