@@ -31,7 +31,11 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
       create temporary table moved_claims on commit drop as
       select identity_key, row_number from claims where run_id = ${runId} and service = ${former}
     `.execute(transaction);
-    await sql`delete from claims where run_id = ${runId} and service = ${former}`.execute(transaction);
+    await transaction
+      .deleteFrom('claims')
+      .where('run_id', '=', runId)
+      .where('service', '=', former)
+      .execute();
     await claimPeople(transaction, { runId, service }, sql`moved_claims`);
     return true;
   });

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { anyValue } from '../db/expressions.ts';
 import { discardStagedRows } from './planning/discard-plan.ts';
 
 /**
@@ -12,11 +12,15 @@ export async function discardUnstartedRuns(
   warehouse: Warehouse,
   { runIds, asOf }: { readonly runIds: readonly string[]; readonly asOf: Date },
 ): Promise<void> {
-  const { rows } = await sql<{ run_id: string }>`
-    select run_id from runs
-    where run_id = any(${runIds}::text[]) and as_of = ${asOf} and status = 'ingesting' and approved_at is null
-  `.execute(warehouse.database);
-  for (const { run_id: runId } of rows) {
+  const unstarted = await warehouse.database
+    .selectFrom('runs')
+    .select('run_id')
+    .where('run_id', '=', anyValue(runIds))
+    .where('as_of', '=', asOf)
+    .where('status', '=', 'ingesting')
+    .where('approved_at', 'is', null)
+    .execute();
+  for (const { run_id: runId } of unstarted) {
     await discardStagedRows(warehouse, runId);
     await warehouse.database
       .deleteFrom('runs')

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { databaseTime } from '../db/expressions.ts';
 
 /**
  * The content hash of an export, if this version of it was fetched from the address before.
@@ -33,12 +33,14 @@ export async function recallEtag(warehouse: Warehouse, address: string): Promise
 /** Records the content hash of a version that was fetched from an address. */
 export async function recordContent(
   warehouse: Warehouse,
-  fetched: { readonly address: string; readonly etag: string; readonly sha256: string },
+  address: string,
+  version: { readonly etag: string; readonly sha256: string },
 ): Promise<void> {
-  await sql`
-    insert into fetched_exports (address, etag, sha256)
-    values (${fetched.address}, ${fetched.etag}, ${fetched.sha256})
-    on conflict (address) do update
-    set etag = excluded.etag, sha256 = excluded.sha256, fetched_at = clock_timestamp()
-  `.execute(warehouse.database);
+  await warehouse.database
+    .insertInto('fetched_exports')
+    .values({ address, ...version })
+    .onConflict((conflict) =>
+      conflict.column('address').doUpdateSet({ ...version, fetched_at: databaseTime }),
+    )
+    .execute();
 }

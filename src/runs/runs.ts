@@ -6,6 +6,7 @@ import type { RunPriority } from '../contract/run-priorities.ts';
 import type { RunStatus } from '../contract/run-statuses.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import { rowCount } from '../db/expressions.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
@@ -79,7 +80,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
   }
   return {
     runId: row.run_id,
-    status: row.status as RunStatus,
+    status: row.status,
     source: row.source,
     filePath: row.file_path,
     fileName: row.file_name,
@@ -91,7 +92,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     rowsStaged: row.rows_staged,
     rowsPruned: row.rows_pruned,
     ingestedAt: row.ingested_at,
-    plan: row.plan as PlanSummary | null,
+    plan: row.plan,
     planHash: row.plan_hash,
     expectedPlanHash: row.expected_plan_hash,
     pauseReason: row.pause_reason,
@@ -138,18 +139,25 @@ export async function setRunStatus(
 
 /** Whether an unfinished run still has to be staged from this content. */
 export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null
-      and ${isUnfinished} limit 1
-  `.execute(warehouse.database);
-  return rows.length > 0;
+  const awaited = await warehouse.database
+    .selectFrom('runs')
+    .select('run_id')
+    .where('file_sha256', '=', fileSha256)
+    .where('ingested_at', 'is', null)
+    .where(isUnfinished)
+    .limit(1)
+    .executeTakeFirst();
+  return awaited !== undefined;
 }
 
 export async function countMalformedRows(warehouse: Warehouse, runId: string): Promise<number> {
-  const { rows } = await sql<{ rows: number }>`
-    select count(*)::int as rows from run_rows where run_id = ${runId} and outcome = 'malformed'
-  `.execute(warehouse.database);
-  return rows[0]!.rows;
+  const { rows } = await warehouse.database
+    .selectFrom('run_rows')
+    .select(rowCount.as('rows'))
+    .where('run_id', '=', runId)
+    .where('outcome', '=', 'malformed')
+    .executeTakeFirstOrThrow();
+  return rows;
 }
 
 /** Changes the priority of a run. */
@@ -236,9 +244,11 @@ export async function endRun(
       delete from claims c where c.run_id = ${runId} and not exists (
         select 1 from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')
     `.execute(transaction);
-    await sql`
-      update runs set status = ${status}, finished_at = coalesce(finished_at, clock_timestamp()), pause_reason = null
-      where run_id = ${runId} and ${isUnfinished}
-    `.execute(transaction);
+    await transaction
+      .updateTable('runs')
+      .set({ status, finished_at: sql<Date>`coalesce(finished_at, clock_timestamp())`, pause_reason: null })
+      .where('run_id', '=', runId)
+      .where(isUnfinished)
+      .execute();
   });
 }

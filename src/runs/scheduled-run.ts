@@ -139,7 +139,7 @@ async function beginRunOf(
     return { sha256: standIn, path: undefined, etag: undefined };
   });
   const { path, sha256, etag } = obtained;
-  if (etag !== undefined) await recordContent(warehouse, { address: addressText(address), etag, sha256 });
+  if (etag !== undefined) await recordContent(warehouse, addressText(address), { etag, sha256 });
   if (await isKnown(sha256)) {
     if (path !== undefined && isElsewhere(address))
       await new StagingDirectory(exportAccess.stagingDirectory).remove(path);

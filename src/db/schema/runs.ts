@@ -1,6 +1,8 @@
 import type { IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import type { Generated } from 'kysely';
 import type { StatusReason } from '../../contract/pause-reasons.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
+import type { RunStatus } from '../../contract/run-statuses.ts';
 import type { ExportProfile } from '../../domain/runs/expectations.ts';
 import type { MatchRate } from '../../domain/runs/match-rate.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
@@ -13,7 +15,7 @@ export interface RunsTable {
    */
   run_key: string;
   workflow_id: string;
-  status: string;
+  status: RunStatus;
   pause_reason: Json<StatusReason> | null;
   source: string | null;
   file_path: string;
@@ -32,7 +34,7 @@ export interface RunsTable {
   ingested_at: Timestamp | null;
   /** Counts of the file, for the expectations of later runs. */
   export_profile: Json<ExportProfile> | null;
-  plan: Json<Record<string, unknown>> | null;
+  plan: Json<PlanSummary> | null;
   plan_hash: string | null;
   /** The plan that `--plan HASH` binds the run to. */
   expected_plan_hash: string | null;
@@ -105,7 +107,7 @@ export interface FetchedExportsTable {
   address: string;
   etag: string;
   sha256: string;
-  fetched_at: Generated<Timestamp>;
+  fetched_at: GeneratedTimestamp;
 }
 
 export interface RunsTables {

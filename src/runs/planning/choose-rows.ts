@@ -27,11 +27,15 @@ export async function chooseRows(
   const fits = fitsFilters(only);
   const ordered = orderBy && columnReader(columns, orderBy.column);
   for (let last = 0, isOver = false; !isOver;) {
-    const { rows } = await sql<{ row_number: number; raw: string }>`
-      select row_number, raw from run_rows
-      where run_id = ${runId} and row_number > ${last} and outcome is null
-      order by row_number limit ${rowsPerFetch}
-    `.execute(transaction);
+    const rows = await transaction
+      .selectFrom('run_rows')
+      .select(['row_number', 'raw'])
+      .where('run_id', '=', runId)
+      .where('row_number', '>', last)
+      .where('outcome', 'is', null)
+      .orderBy('row_number')
+      .limit(rowsPerFetch)
+      .execute();
     const records = rows.map(({ row_number: row, raw }) => ({ row, cells: JSON.parse(raw) as string[] }));
     const excluded = records.filter(({ cells }) => !fits((column) => readers.get(column)!(cells)));
     await sql`insert into plan_excluded select unnest(${excluded.map(({ row }) => row)}::integer[])`.execute(

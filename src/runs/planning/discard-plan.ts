@@ -48,9 +48,11 @@ export async function giveSpaceBack({ database }: Warehouse): Promise<void> {
 
 /** Removes ended runs that only planned, with their budgets. */
 export async function removePlans({ database }: Warehouse): Promise<void> {
-  const { rows } = await sql<{ run_id: string }>`
-    delete from runs where status = 'planned' and not ${maySpend}
-    returning run_id
-  `.execute(database);
-  for (const { run_id: runId } of rows) await removeRunBudget(database, runId);
+  const plans = await database
+    .deleteFrom('runs')
+    .where('status', '=', 'planned')
+    .where((run) => run.not(maySpend))
+    .returning('run_id')
+    .execute();
+  for (const { run_id: runId } of plans) await removeRunBudget(database, runId);
 }

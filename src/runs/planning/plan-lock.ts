@@ -42,8 +42,11 @@ export async function endPlan(warehouse: Warehouse, runId: string): Promise<void
 }
 
 async function discardLeftPlans(warehouse: Warehouse): Promise<void> {
-  const left = await sql<{ run_id: string }>`
-    select run_id from runs where ${isUnfinished} and not (${maySpend})
-  `.execute(warehouse.database);
-  for (const { run_id: runId } of left.rows) await endPlan(warehouse, runId);
+  const left = await warehouse.database
+    .selectFrom('runs')
+    .select('run_id')
+    .where(isUnfinished)
+    .where((run) => run.not(maySpend))
+    .execute();
+  for (const { run_id: runId } of left) await endPlan(warehouse, runId);
 }

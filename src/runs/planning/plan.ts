@@ -19,6 +19,7 @@ import type { Tables } from '../../db/schema.ts';
 
 /** The priority is no part of the plan: `enrich backfill` applies the plan that `enrich plan` has shown. */
 const optionsOutsideHash = [...optionsThatDecide('gate', 'start'), 'priority'];
+const terms = sql<string>`(options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '')`;
 
 /** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
 const rowsWorthAnalyzing = 10_000;
@@ -42,20 +43,13 @@ export async function planRows(
   pilot: number | null = null,
 ): Promise<PlannedRows> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    const locked = await sql<{
-      rows_staged: number;
-      plan_hash: string | null;
-      file_sha256: string;
-      terms: string;
-      header: string[] | null;
-      mapping: Record<string, unknown> | null;
-      options: RunOptions;
-    }>`
-      select rows_staged, plan_hash, file_sha256, header, mapping, options,
-        (options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '') as terms
-      from runs where run_id = ${runId} for update
-    `.execute(transaction);
-    const run = locked.rows[0];
+    const run = await transaction
+      .selectFrom('runs')
+      .select(['rows_staged', 'plan_hash', 'file_sha256', 'header', 'mapping', 'options'])
+      .select(terms.as('terms'))
+      .where('run_id', '=', runId)
+      .forUpdate()
+      .executeTakeFirst();
     if (!run) throw new Error(`run ${runId} does not exist`);
     // Grouping and hashing of two million keys fits in memory.
     await sql`set local work_mem = '192MB'`.execute(transaction);

@@ -7,6 +7,7 @@ import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { databaseTime } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { PilotFigures } from '../../db/schema/runs.ts';
 
@@ -124,10 +125,12 @@ export async function recordPilot(
       .where('run_id', '=', runId)
       .execute();
     if (!pauseReason) return undefined;
-    await sql`
-      update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
-      where run_id = ${runId} and status = 'running'
-    `.execute(transaction);
+    await transaction
+      .updateTable('runs')
+      .set({ status: 'paused', pause_reason: JSON.stringify(pauseReason) })
+      .where('run_id', '=', runId)
+      .where('status', '=', 'running')
+      .execute();
     return pauseReason;
   });
 }
@@ -155,7 +158,9 @@ export async function readLatestMatches(
 
 /** Lets the match rate start anew: a person who resumes the run accepts the results so far. */
 export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
-  await sql`update runs set match_rate_since = clock_timestamp() where run_id = ${runId}`.execute(
-    warehouse.database,
-  );
+  await warehouse.database
+    .updateTable('runs')
+    .set({ match_rate_since: databaseTime })
+    .where('run_id', '=', runId)
+    .execute();
 }
