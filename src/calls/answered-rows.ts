@@ -11,7 +11,7 @@ import type { OpenPerson } from './open-people.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../people/observation.ts';
 import { keysInLog, keysOfRows, listedRows } from '../privacy/suppressions.ts';
-import { documentedPerson, readExactMatches } from '../service/answers/documented-person.ts';
+import { documentedPerson } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** The parts of a bulk call's answer that the product records. */
@@ -19,6 +19,8 @@ export interface AnswerToRecord {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
   readonly matches: readonly (Person | null)[];
+  /** `matches` with the numbers marked that a float would round; absent: there are none. */
+  readonly exactMatches?: readonly unknown[] | undefined;
   readonly unreadableMatches: readonly { readonly index: number; readonly reason: string }[];
   /** Undefined if the answer states no readable price: the reservation stays. */
   readonly creditsConsumed: Credits | undefined;
@@ -66,9 +68,8 @@ export function answeredRows(
   const inPlace = answer.matches.length === people.length;
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   const isCut = answer.unreadableMatches.some(({ index }) => index >= answer.matches.length);
-  const exact = readExactMatches(answer.raw);
   const factsAt = (person: Person, matchIndex: number): ObservedFacts =>
-    factsOfAnswer(person, documentedPerson(person, exact?.[matchIndex]), answer.waterfall);
+    factsOfAnswer(person, documentedPerson(person, answer.exactMatches?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
     // The log does not keep that a part of the person was not read: weak evidence could accept the person later.

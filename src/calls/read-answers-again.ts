@@ -9,7 +9,7 @@ import { keyOfId, factsOfAnswer, factsOfLateResult, type ObservedFacts } from '.
 import { rewriteObservations } from '../people/rewrite-observations.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
-import { documentedPerson, exactJson, readExactMatches } from '../service/answers/documented-person.ts';
+import { documentedPerson, exactJson } from '../service/answers/documented-person.ts';
 import { operations } from '../service/endpoints.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 
@@ -93,14 +93,13 @@ async function deliveriesAfter(database: Kysely<Tables>, after: string): Promise
 /** Nothing where the body is no answer: it was kept although it could not be read. */
 async function readAnswer({ body }: StoredBody): Promise<FactsById> {
   const raw = await decompress(body);
-  const exact = readExactMatches(raw);
   try {
     const answer = { status: 200, headers: {}, body: raw, receivedAt: 0 };
-    const { matches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
+    const { matches, exactMatches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
     return new Map(
       matches.flatMap((person, index): [string, () => ObservedFacts][] => {
         if (person === null) return [];
-        const facts = factsOfAnswer(person, documentedPerson(person, exact?.[index]), waterfall);
+        const facts = factsOfAnswer(person, documentedPerson(person, exactMatches?.[index]), waterfall);
         return facts.person_id === null ? [] : [[facts.person_id, () => facts]];
       }),
     );

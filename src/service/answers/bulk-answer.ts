@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { contentTypeOf, explainIssues, readAnswer } from './answer.ts';
-import { unreadFields } from './documented-person.ts';
+import { readExactMatches, unreadFields } from './documented-person.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
@@ -21,6 +21,8 @@ export interface BulkAnswer {
    * the element is listed in `unreadableMatches`.
    */
   readonly matches: readonly (Person | null)[];
+  /** Elements of `matches` with the numbers marked that a float would round; undefined: there are none. */
+  readonly exactMatches?: readonly unknown[] | undefined;
   /**
    * Elements of `matches` that are no documented person, and one for all elements beyond the limit. They may be billed;
    * no row gets their data.
@@ -98,6 +100,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
     httpStatus: answer.status,
     requestId: readRequestId(members.get('request_id')),
     ...people,
+    exactMatches: readExactMatches(members.get('matches') ?? ''),
     creditsConsumed: credits,
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,

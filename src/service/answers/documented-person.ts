@@ -1,5 +1,4 @@
 import { accountSchema } from './schemas/account.ts';
-import { readJson } from './exact-json.ts';
 import { contactEmailSchema, contactSchema } from './schemas/contact.ts';
 import { organizationSchema } from './schemas/organization.ts';
 import { employmentSchema, personSchema } from './schemas/person.ts';
@@ -112,7 +111,9 @@ function exactOf(value: number, exact: unknown): WireValue {
 }
 /** jsonb refuses NUL and lone surrogates. */
 function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\u0000', '\ufffd');
+  return text.isWellFormed() && !text.includes('\u0000')
+    ? text
+    : text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }
 
 const number = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?`;
@@ -123,21 +124,20 @@ const exactNumbers = new RegExp(String.raw`"\\u0000(${number})"`, 'g');
 /**
  * The elements of `matches`, with the numbers marked that a float would round.
  *
- * @param body an answer that is known to be valid
- * @returns undefined if no number of the body would be rounded
+ * @param source JSON source text of the member `matches`
+ * @returns undefined if no number would be rounded
  */
-export function readExactMatches(body: Buffer): readonly unknown[] | undefined {
-  const text = body.toString('utf8');
-  // Fast path for nearly every body: only identifiers, which are strings, have so many digits.
-  if (!/[:,[]\s*-?(?:[\d.]{16}|\d[\d.]*[eE])/.test(text)) return undefined;
+export function readExactMatches(source: string): readonly unknown[] | undefined {
+  // Fast path for nearly every answer: only identifiers, which are strings, have so many digits.
+  if (!/[:,[]\s*-?(?:[\d.]{16}|\d[\d.]*[eE])/.test(source)) return undefined;
   let rounded = false;
-  const marked = readJson(body)!.text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
+  const marked = source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
     if (token.startsWith('"') || isExact(token)) return token;
     rounded = true;
     return JSON.stringify(`\0${token}`);
   });
   if (!rounded) return undefined;
-  const { matches } = JSON.parse(marked) as { matches?: unknown };
+  const matches: unknown = JSON.parse(marked);
   return Array.isArray(matches) ? matches : undefined;
 }
 
