@@ -86,14 +86,20 @@ export async function claimKnownPeople(
     having count(distinct person) = 1
   `.execute(transaction);
   await claimPeople(transaction, run, claimed);
-  // The row that holds the claim may be one of an earlier page, whose call is unknown.
+  // The row that holds the claim may be one of an earlier page, whose call is unknown. `offset 0` as above: all claims
+  // of the run were read for each key, which took 0.3 s a page.
   await sql`
-    with represented as (
+    with known_people as materialized (
+      select identity_key, row_number from ${claimed} where starts_with(identity_key, 'person:')
+    ), represented as (
       select k.row_number, c.row_number as first_row
-      from ${claimed} k
-      join claims c on c.identity_key = k.identity_key and c.service = ${run.service} and c.run_id = ${run.runId}
-      join run_rows r on r.run_id = c.run_id and r.row_number = k.row_number and r.outcome is null
-      where starts_with(k.identity_key, 'person:')
+      from known_people k
+      cross join lateral (
+        select row_number from claims
+        where identity_key = k.identity_key and service = ${run.service} and run_id = ${run.runId}
+        offset 0
+      ) c
+      join run_rows r on r.run_id = ${run.runId} and r.row_number = k.row_number and r.outcome is null
     ), dropped as (
       update run_rows r set outcome = 'duplicate', reason = ${samePersonReason} || first_row
       from represented p
