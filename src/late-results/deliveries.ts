@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import { databaseTime } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-polls.ts';
 import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
@@ -194,10 +195,12 @@ export async function quarantineDelivery(
   deliveryId: string,
   reason: string,
 ): Promise<void> {
-  await sql`
-    update webhook_deliveries set status = 'quarantined', reason = ${reason}, applied_at = clock_timestamp()
-    where delivery_id = ${deliveryId} and status = 'received'
-  `.execute(warehouse.database);
+  await warehouse.database
+    .updateTable('webhook_deliveries')
+    .set({ status: 'quarantined', reason, applied_at: databaseTime })
+    .where('delivery_id', '=', deliveryId)
+    .where('status', '=', 'received')
+    .execute();
 }
 
 /** SQL assignments that reset a row of `webhook_deliveries` to `received`. */

@@ -1,14 +1,13 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
 import { countPeople, countUncovered } from '../domain/late-results/delivered-part.ts';
 import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import { uncertainCost } from '../ledger/late-credits.ts';
 import { lockAttempt } from './awaiting-call.ts';
-import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
+import { hasDelivery, peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
 /**
  * Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow.
@@ -120,7 +119,7 @@ export async function endAwaitedByPoll(
     const attempt = await lockAttempt(transaction, attemptId);
     if (attempt.status !== 'awaiting') return false;
     if ((await readAppliedParts(transaction, attemptId)).length > 0) return true;
-    if (await hasWaiting(transaction, attemptId)) return true;
+    if (await hasDelivery(transaction, attemptId, 'received')) return true;
     await sql`
       update attempts set next_poll_at = null, reason = coalesce(reason, ${reason}) where attempt_id = ${attemptId}
     `.execute(transaction);
@@ -128,17 +127,6 @@ export async function endAwaitedByPoll(
     return false;
   });
   if (hasParts) await stopPolling(warehouse, attemptId, reason);
-}
-
-async function hasWaiting(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
-  const waiting = await transaction
-    .selectFrom('webhook_deliveries')
-    .select('delivery_id')
-    .where('attempt_id', '=', attemptId)
-    .where('status', '=', 'received')
-    .limit(1)
-    .executeTakeFirst();
-  return waiting !== undefined;
 }
 
 /**

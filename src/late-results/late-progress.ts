@@ -1,5 +1,5 @@
 import { anyOf } from '../db/one-of.ts';
-import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
+import { creditedStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { countUncovered, haveWholePrice, type CallPeople } from '../domain/late-results/delivered-part.ts';
@@ -62,7 +62,7 @@ export async function settleByParts(
     })),
   );
   // An unreadable body may have all awaited results.
-  const isCertain = parts.length > 0 || !(await hasQuarantined(transaction, call.attemptId));
+  const isCertain = parts.length > 0 || !(await hasDelivery(transaction, call.attemptId, 'quarantined'));
   await settleLateCredits(transaction, call.attemptId, {
     arrived: call.awaits.filter((kind) => ended.includes(kind) || countUncovered(kind, people, covers) === 0),
     bill: { ...bill, certain: bill.certain && isCertain },
@@ -70,10 +70,18 @@ export async function settleByParts(
   });
 }
 
-async function hasQuarantined(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
-  const { rows } = await sql<{ any: boolean }>`
-    select exists (select 1 from webhook_deliveries
-      where attempt_id = ${attemptId} and status = 'quarantined') as any
-  `.execute(transaction);
-  return rows[0]!.any;
+/** Whether a call has a delivery with the status. */
+export async function hasDelivery(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  status: DeliveryStatus,
+): Promise<boolean> {
+  const delivery = await transaction
+    .selectFrom('webhook_deliveries')
+    .select('delivery_id')
+    .where('attempt_id', '=', attemptId)
+    .where('status', '=', status)
+    .limit(1)
+    .executeTakeFirst();
+  return delivery !== undefined;
 }

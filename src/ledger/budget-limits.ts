@@ -74,10 +74,11 @@ export async function setDefaultBudget(
     if (wanted === 'default') {
       await transaction.deleteFrom('default_budgets').where('period', '=', period).execute();
     } else {
-      await sql`
-        insert into default_budgets (period, credits_limit) values (${period}, ${limit}::numeric)
-        on conflict (period) do update set credits_limit = excluded.credits_limit
-      `.execute(transaction);
+      await transaction
+        .insertInto('default_budgets')
+        .values({ period, credits_limit: limit })
+        .onConflict((conflict) => conflict.column('period').doUpdateSet({ credits_limit: limit }))
+        .execute();
     }
     await noteChange(transaction, `every-${period}`, before.rows[0]?.limit ?? null, limit, note);
 
@@ -125,11 +126,11 @@ async function lockBudget(
   ownDefault: Credits | undefined,
 ): Promise<{ limit: string | null; used: string }> {
   const start = await resolve(transaction, budgetId, 'default', ownDefault, '0');
-  await sql`
-    insert into budgets (budget_id, credits_limit, set_by_command)
-    values (${budgetId}, ${start.limit}::numeric, ${start.byCommand})
-    on conflict do nothing
-  `.execute(transaction);
+  await transaction
+    .insertInto('budgets')
+    .values({ budget_id: budgetId, credits_limit: start.limit, set_by_command: start.byCommand })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
   const locked = await sql<{ limit: string | null; used: string }>`
     select trim_scale(credits_limit)::text as "limit", trim_scale(settled + reserved)::text as used
     from budgets where budget_id = ${budgetId} for update
@@ -163,10 +164,10 @@ async function noteChange(
   after: string | null,
   { by, reason }: ChangeNote,
 ): Promise<void> {
-  await sql`
-    insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
-    values (${budgetId}, ${before}::numeric, ${after}::numeric, ${by}, ${reason ?? null})
-  `.execute(transaction);
+  await transaction
+    .insertInto('budget_changes')
+    .values({ budget_id: budgetId, old_limit: before, new_limit: after, changed_by: by, reason })
+    .execute();
 }
 
 function belowUsed(budgetId: string, used: string): Problem {

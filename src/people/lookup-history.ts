@@ -4,6 +4,7 @@ import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { askedFieldGroups, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { ContactFields } from '../domain/identity/contact-fields.ts';
 import type { Warehouse } from '../db/database.ts';
+import { rowCount } from '../db/expressions.ts';
 import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -115,10 +116,13 @@ export async function importLookups(
           found = m.found and m.lookup_run in (select lookup_run from lookup_runs where service = ${asked.service})
         where m.asked_at < excluded.asked_at
     `.execute(transaction);
-    const named = await sql<{ rows: number }>`
-      select count(*)::int as rows from run_rows where run_id = ${runId} and keys <> '{}'
-    `.execute(transaction);
-    return named.rows[0]!.rows;
+    const named = await transaction
+      .selectFrom('run_rows')
+      .select(rowCount.as('rows'))
+      .where('run_id', '=', runId)
+      .where('keys', '<>', sql<string[]>`'{}'`)
+      .executeTakeFirstOrThrow();
+    return named.rows;
   });
 }
 
