@@ -30,7 +30,7 @@ export function undoCommand(): Command {
     .description('Undo what a run wrote: contacts are as if it had never run.')
     .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')
-    .option('--forget', 'also forget its lookups and answers: the next run pays for its people again')
+    .option('--forget', 'also forget its lookups: the next run asks for its people again, and pays again')
     .option('--reason <text>', 'reason, kept with the run; no names')
     .option('--by <name>', 'name of the person who decided (default: the user of this machine)')
     .option('--yes', 'do it without asking')
