@@ -21,16 +21,20 @@ const patienceMilliseconds = 10_000;
  * nothing is stored.
  *
  * @param runId undefined outside of a run
+ * @returns why no statement was stored; undefined if one was
  */
 export async function keepCreditStatement(
   { warehouse, service, client, log }: CreditStatementDependencies,
   runId: string | undefined,
-): Promise<void> {
+): Promise<string | undefined> {
   try {
     const usage = await client.creditUsage(AbortSignal.timeout(patienceMilliseconds));
-    await recordCreditStatement(warehouse.database, { service, runId: runId ?? null }, statementOf(usage));
+    const statement = statementOf(usage);
+    await recordCreditStatement(warehouse.database, { service, runId: runId ?? null }, statement);
+    return statement.consumed === undefined ? 'a figure of the statement cannot be read' : undefined;
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     log.debug({ runId, type: error.type }, 'the service states no credit usage');
+    return error.message;
   }
 }

@@ -19,10 +19,10 @@ export function reconciliationTable(cycles: readonly Reconciliation[]): string {
 
 /** Compares the service's statement of one credit cycle with the ledger, as text for a person. */
 export function describeReconciliation(cycle: Reconciliation): string {
-  const { from, billed, settled, held, unknown, unexplained } = cycle;
+  const { from, to, billed, settled, held, unknown, unexplained } = cycle;
   return (
-    `The service billed ${billed} credits since ${from.toISOString()}. The ledger settled ${settled} and ` +
-    `holds ${held}, ` +
+    `The service billed ${billed} credits from ${from.toISOString()} to ${to.toISOString()}. ` +
+    `The ledger settled ${settled} and holds ${held}, ` +
     `of which ${unknown} are for calls whose cost is unknown. Unexplained: ${unexplained}.`
   );
 }

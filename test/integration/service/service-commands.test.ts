@@ -163,4 +163,41 @@ describe('enrich usage', () => {
     expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
     expect(lines).toContain('email | 100.5 | 0.25 | 100.25');
   });
+
+  it('enrich usage --reconcile says that the service gave no statement, and shows the earlier ones', async () => {
+    const answers = [
+      httpAnswer(200, statement('7')),
+      httpAnswer(200, statement('9.5')),
+      httpAnswer(403, '{}'),
+    ];
+    const server = await startScriptedServer((socket) => {
+      socket.write(answers.shift()!);
+    });
+    const reconcile = () =>
+      usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile', '--json'], { from: 'user' });
+    await reconcile();
+    await reconcile();
+    expect(told).not.toContain('gave no statement');
+    printed = '';
+    await reconcile();
+    await server.close();
+    expect(told).toContain('The service gave no statement now');
+    expect(JSON.parse(printed)).toMatchObject([{ billed: '2.5' }]);
+  });
+
+  it('enrich usage --reconcile says that a figure of the statement cannot be read', async () => {
+    const server = await startScriptedServer((socket) => {
+      socket.write(httpAnswer(200, statement('"many"')));
+    });
+    await usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile'], { from: 'user' });
+    await server.close();
+    expect(told).toContain('a figure of the statement cannot be read');
+  });
 });
+
+function statement(consumed: string): string {
+  return (
+    `{"credit_usage_stats":{"email":{"limit":100,"consumed":${consumed},"left_over":1}},` +
+    '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}'
+  );
+}

@@ -60,7 +60,15 @@ function listCommand(): Command {
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         print(describeAttempts(attempts, options.all === true));
         const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
-        if (cycle) tell(describeReconciliation(cycle));
+        if (!cycle) return;
+        tell(describeReconciliation(cycle));
+        const later = attempts.filter(
+          ({ status, admitted_at: time }) => status === 'unknown' && time > cycle.to,
+        );
+        if (later.length > 0)
+          tell(
+            `${counted(later.length, 'call')} began later: enrich usage --reconcile reads a new statement`,
+          );
       });
     });
 }

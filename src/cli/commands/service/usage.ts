@@ -60,9 +60,11 @@ export function usageCommand(): Command {
 async function reconcile(config: Config, asJson: boolean): Promise<void> {
   await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack, log }) => {
     const service = serviceName(config);
-    await withClient({ ...config.service, ...stack.service }, (client) =>
+    const missing = await withClient({ ...config.service, ...stack.service }, (client) =>
       keepCreditStatement({ warehouse, service, client, log }, undefined),
     );
+    if (missing !== undefined)
+      tell(`The service gave no statement now: ${missing}. The figures are from earlier statements.`);
     const cycles = await reconcileCredits(warehouse.database, service);
     if (asJson) return printJson<'reconciliation'>(cycles);
     if (cycles.length > 0) return print(reconciliationTable(cycles));
