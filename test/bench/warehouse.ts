@@ -2,8 +2,9 @@
  * How long it takes to compute the warehouse from its log, to read it, and to plan a file of known people.
  *
  * `npm run bench:warehouse [-- --people 100000 --lookups 30000000]`. Every person has an answer, every fifth a delivery
- * with phones as well; the history of lookups has as many others as `--lookups` says. Uses DATABASE_URL (an empty
- * database), or an embedded PostgreSQL of its own.
+ * with phones as well; the history of lookups has as many others as `--lookups` says. `--reads` ends after the reads:
+ * ten million people need an hour and 60 GB. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of its
+ * own.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,20 +32,14 @@ const options = JSON.stringify({
 });
 const { signal } = new AbortController();
 
-/** As `factsOfAnswer` and `factsOfLateResult` write them, about invented people, twenty to a company. */
-const log = [
-  `insert into organization_facts (facts_hash, facts)
-   select sha256(convert_to('c' || c, 'UTF8')), jsonb_build_object('id', 'c' || c, 'name', 'Company ' || c,
-     'domain', 'company' || c || '.example', 'industry', 'machinery', 'estimated_num_employees', c % 5000,
-     'keywords', array['bearings', 'gears', 'maintenance'],
-     'short_description', repeat('Makes parts for machines. ', 8))
-   from generate_series(0, $1::int / 20) c`,
-  `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, organization_key,
-     organization_facts, identity_keys, facts)
+/** An answer about each person, as `factsOfAnswer` writes it; takes the numbers of people and their match keys. */
+const answers = `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
+     organization_key, organization_facts, identity_keys, match_keys, facts)
    select '${service}', 'person:p' || n, 'p' || n, 'answer', now() - interval '1 day', 'run-1', 'a' || n / 10,
      'id:c' || n / 20, sha256(convert_to('c' || n / 20, 'UTF8')),
      array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example',
        'profile:profiles.example/in/person-' || n],
+     k.keys::integer[],
      jsonb_build_object(
        'person_id', jsonb_build_object('person_id', 'p' || n),
        'first_name', jsonb_build_object('first_name', 'Ada', 'last_name', 'Novak' || n),
@@ -66,7 +61,16 @@ const log = [
          'organization_name', 'Company ' || n % 977 + j, 'start_date', '201' || j || '-01-01',
          'started_on', '201' || j || '-01-01', 'current', j = 3))
          from generate_series(1, 3) j))
-   from generate_series(1, $1::int) n`,
+   from unnest($1::int[], $2::text[]) as k (n, keys)`;
+
+/** The companies of twenty people each, phones as `factsOfLateResult` writes them, contacts, runs and lookups. */
+const log = [
+  `insert into organization_facts (facts_hash, facts)
+   select sha256(convert_to('c' || c, 'UTF8')), jsonb_build_object('id', 'c' || c, 'name', 'Company ' || c,
+     'domain', 'company' || c || '.example', 'industry', 'machinery', 'estimated_num_employees', c % 5000,
+     'keywords', array['bearings', 'gears', 'maintenance'],
+     'short_description', repeat('Makes parts for machines. ', 8))
+   from generate_series(0, $1::int / 20) c`,
   `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
      identity_keys, facts)
    select '${service}', 'person:p' || n, 'p' || n, 'phones', now() - interval '1 day', 'run-1', 'a' || n / 10, 'd' || n,
@@ -101,37 +105,34 @@ const log = [
    ) people`,
 ];
 
-/** Match keys of the people and the rows: SQL cannot compute them. */
-async function writeMatchKeys({ pool }: Warehouse, people: number): Promise<void> {
+/** Writes in portions, with the match keys of the people, which SQL cannot compute. */
+async function writeByNumbers({ pool }: Warehouse, people: number, statement: string): Promise<void> {
   const perStatement = 10_000;
   for (let from = 1; from <= people; from += perStatement) {
     const numbers = Array.from(
       { length: Math.min(perStatement, people - from + 1) },
       (_, index) => from + index,
     );
-    const keysOf = (n: number): string => {
-      const email = `person${n}@company${Math.floor(n / 20)}.example`;
-      const named = {
-        first_name: 'Ada',
-        last_name: `Novak${n}`,
-        proflink_url: `profiles.example/in/person-${n}`,
-      };
-      return `{${matchKeysOfPerson({ id: `p${n}`, email, ...named }, emailHashes).join(',')}}`;
-    };
-    const texts = numbers.map(keysOf);
-    await pool.query(
-      `update observations o set match_keys = k.keys::integer[]
-       from unnest($1::int[], $2::text[]) as k (n, keys)
-       where o.service = '${service}' and o.person_key = 'person:p' || k.n and o.kind = 'answer'`,
-      [numbers, texts],
-    );
-    await pool.query(
-      `update run_rows r set match_keys = k.keys::integer[]
-       from unnest($1::int[], $2::text[]) as k (n, keys) where r.last_name = 'Novak' || k.n`,
-      [numbers, texts],
-    );
+    await pool.query(statement, [numbers, numbers.map(matchKeysOf)]);
   }
 }
+
+/** As the text of an array of PostgreSQL. */
+function matchKeysOf(n: number): string {
+  const person = {
+    id: `p${n}`,
+    email: `person${n}@company${Math.floor(n / 20)}.example`,
+    first_name: 'Ada',
+    last_name: `Novak${n}`,
+    proflink_url: `profiles.example/in/person-${n}`,
+  };
+  return `{${matchKeysOfPerson(person, emailHashes).join(',')}}`;
+}
+
+const matchKeysOfRows = `
+  update run_rows r set match_keys = k.keys::integer[]
+  from unnest($1::int[], $2::text[]) as k (n, keys)
+  where r.last_name = 'Novak' || k.n`;
 
 async function timed<Result>(
   { pool }: Warehouse,
@@ -203,10 +204,11 @@ async function addLookups({ pool }: Warehouse, lookups: number): Promise<void> {
 }
 
 async function measure(warehouse: Warehouse, people: number, lookups: number): Promise<void> {
-  const { pool, database } = warehouse;
+  const { pool } = warehouse;
   for (const statement of log) await pool.query(statement, [people]);
   await addLookups(warehouse, lookups);
-  await writeMatchKeys(warehouse, people);
+  await writeByNumbers(warehouse, people, answers);
+  await writeByNumbers(warehouse, Math.min(people, 90_000), matchKeysOfRows);
   await pool.query('vacuum analyze');
   const rebuilt = await timed(warehouse, `rebuild of ${people} people`, () =>
     rebuild(warehouse, { check: false, signal }),
@@ -215,12 +217,19 @@ async function measure(warehouse: Warehouse, people: number, lookups: number): P
     `  peak memory ${(process.resourceUsage().maxRSS / 1_024).toFixed(0)} MB, ${rebuilt.differences} written`,
   );
   await pool.query('vacuum analyze');
+  await measureReads(warehouse, people);
+  if (process.argv.includes('--reads')) return;
   const checked = await timed(warehouse, 'rebuild --check', () =>
     rebuild(warehouse, { check: true, signal }),
   );
   console.log(`  ${checked.differences} differences`);
 
-  const contact = (index: number): string => `c${1 + ((index * 7_919) % people)}`;
+  await measurePlan(warehouse);
+}
+
+async function measureReads(warehouse: Warehouse, people: number): Promise<void> {
+  // Spread over all people, in no order.
+  const contact = (index: number): string => `c${1 + Math.floor(((index * 0.618_034) % 1) * people)}`;
   const byKey = (index: number): unknown[] => ['crm', contact(index)];
   await medianOf(
     warehouse,
@@ -244,7 +253,7 @@ async function measure(warehouse: Warehouse, people: number, lookups: number): P
      order by transaction_id, change_id limit 1000`,
     (index) => [Math.ceil((index * people) / 101)],
   );
-  const sizes = await pool.query<{ name: string; each: string }>(
+  const sizes = await warehouse.pool.query<{ name: string; each: string }>(
     `select name, round(sum(pg_total_relation_size(name::regclass)) / $1) as each
      from unnest(array['observations', 'organization_facts', 'contact_matches', 'people', 'organizations', 'contacts',
        'changes']) as name group by rollup (name) order by 2 desc`,
@@ -252,7 +261,10 @@ async function measure(warehouse: Warehouse, people: number, lookups: number): P
   );
   for (const { name, each } of sizes.rows)
     console.log(`${(name ?? 'in all').padEnd(44)} ${each.padStart(7)} bytes a person`);
+}
 
+async function measurePlan(warehouse: Warehouse): Promise<void> {
+  const { database } = warehouse;
   const asked = {
     freshness: { enrichedSeconds: 3 * month, notFoundSeconds: month },
     fieldGroups: ['profile'],
