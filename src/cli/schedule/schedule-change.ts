@@ -38,7 +38,7 @@ export function setCommand(): Command {
     .option('--query <sql>', 'SELECT on the warehouse; {date} becomes the date')
     .option('--no-budget', 'permission to run without any budget')
     .option('--overlap <policy>', 'next time while a run is in progress: skip, buffer-one (default: skip)')
-    .option('--catch-up <duration>', 'time within which a missed start still happens (default: 1h)')
+    .option('--catch-up <duration>', 'maximum time that a start may be overdue (default: 1h)')
     .option('--jitter <duration>', 'maximum random delay of the start')
     .option('--pause-on-failure', 'pause the schedule when a run fails')
     .option(...jsonOption)

@@ -17,7 +17,7 @@ export interface ScheduleDefinition {
   readonly timezone: string;
   /** What happens at a time while the run of the previous time is in progress. */
   readonly overlap: 'skip' | 'buffer-one';
-  /** How late a missed time may still start, after Temporal was unavailable. */
+  /** How long a start may be overdue after Temporal was unavailable. */
   readonly catchUpSeconds: number;
   readonly jitterSeconds: number;
   readonly pauseOnFailure: boolean;

@@ -151,7 +151,7 @@ function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): strin
 /**
  * Warns that a plan takes longer than the shortest gap between two times: the next time will be skipped or wait.
  *
- * @param seconds duration of the plan's calls at the call limit
+ * @param seconds duration of the plan's calls at the rate limit
  * @param times when the schedule fires next
  */
 export function overrunWarning(seconds: number, times: readonly Date[]): string | undefined {
@@ -159,7 +159,7 @@ export function overrunWarning(seconds: number, times: readonly Date[]): string 
   const shortest = Math.min(...gaps);
   if (seconds <= shortest) return undefined;
   return (
-    `takes about ${formatElapsed(seconds)} at the call limit, but the next time comes after ` +
+    `takes about ${formatElapsed(seconds)} at the rate limit, but the next time comes after ` +
     `${formatElapsed(shortest)}: it overruns`
   );
 }

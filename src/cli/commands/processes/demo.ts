@@ -126,6 +126,6 @@ async function writeImport({ warehouse, config }: Session): Promise<string> {
 
 function planHint(calls: number, seed: number): string {
   return calls > 0
-    ? '\nthe same command again makes no call; your own export: npx enrich plan contacts.csv'
-    : `\nno person was asked for twice; other people: npm run demo -- --seed ${seed + 1}`;
+    ? '\nthe same command again makes no call: everybody is fresh; your own export: npx enrich plan contacts.csv'
+    : `\nno call was made, because everybody is still fresh; other people: npm run demo -- --seed ${seed + 1}`;
 }

@@ -9,7 +9,7 @@ export function backfillCommand(): Command {
       'after',
       `
 For an export that takes hours or days: the first load of a CRM, or all people again with phones. Calls of
-"enrich run" and of schedules have priority; the backfill uses the remaining slots. All runs share the call limit and
+"enrich run" and of schedules have priority; the backfill uses the remaining slots. All runs share the rate limit and
 the period budgets: limit the backfill with --max-credits, so that the nightly run keeps the rest.
 No person is asked for by two runs at once.
 
