@@ -99,11 +99,17 @@ export async function returnPoll(warehouse: Warehouse, attemptId: string): Promi
 }
 
 /** Stops the polls of a request; a delivery may still arrive. */
-export async function stopPolling(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
+export async function stopPolling(
+  { database }: Pick<Warehouse, 'database'>,
+  attemptId: string,
+  reason: string,
+): Promise<void> {
   await sql`
-    update attempts set next_poll_at = null, reason = coalesce(reason, ${reason})
+    update attempts
+    set next_poll_at = null,
+      reason = coalesce(reason, ${reason})
     where attempt_id = ${attemptId} and status = 'awaiting'
-  `.execute(warehouse.database);
+  `.execute(database);
 }
 
 /**
@@ -120,9 +126,7 @@ export async function endAwaitedByPoll(
     if (attempt.status !== 'awaiting') return false;
     if ((await readAppliedParts(transaction, attemptId)).length > 0) return true;
     if (await hasDelivery(transaction, attemptId, 'received')) return true;
-    await sql`
-      update attempts set next_poll_at = null, reason = coalesce(reason, ${reason}) where attempt_id = ${attemptId}
-    `.execute(transaction);
+    await stopPolling({ database: transaction }, attemptId, reason);
     await settleByParts(transaction, attempt, attempt.awaits);
     return false;
   });

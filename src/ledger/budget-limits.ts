@@ -3,6 +3,7 @@ import { counted, nounFor } from '../domain/text/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
+import { decimalText } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 /**
@@ -67,9 +68,12 @@ export async function setDefaultBudget(
   note: ChangeNote,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
-    const before = await sql<{ limit: string | null }>`
-      select trim_scale(credits_limit)::text as "limit" from default_budgets where period = ${period} for update
-    `.execute(transaction);
+    const before = await transaction
+      .selectFrom('default_budgets')
+      .select((budget) => decimalText(budget.ref('credits_limit')).as('limit'))
+      .where('period', '=', period)
+      .forUpdate()
+      .executeTakeFirst();
     const limit = typeof wanted === 'bigint' ? formatCredits(wanted) : null;
     if (wanted === 'default') {
       await transaction.deleteFrom('default_budgets').where('period', '=', period).execute();
@@ -80,7 +84,7 @@ export async function setDefaultBudget(
         .onConflict((conflict) => conflict.column('period').doUpdateSet({ credits_limit: limit }))
         .execute();
     }
-    await noteChange(transaction, `every-${period}`, before.rows[0]?.limit ?? null, limit, note);
+    await noteChange(transaction, `every-${period}`, before?.limit ?? null, limit, note);
 
     const present = await presentBudget(transaction, period);
     const budget = await lockBudget(transaction, present, ownDefault);
@@ -131,11 +135,13 @@ async function lockBudget(
     .values({ budget_id: budgetId, credits_limit: start.limit, set_by_command: start.byCommand })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const locked = await sql<{ limit: string | null; used: string }>`
-    select trim_scale(credits_limit)::text as "limit", trim_scale(settled + reserved)::text as used
-    from budgets where budget_id = ${budgetId} for update
-  `.execute(transaction);
-  return locked.rows[0]!;
+  return transaction
+    .selectFrom('budgets')
+    .select((budget) => decimalText(budget.ref('credits_limit')).as('limit'))
+    .select((budget) => decimalText(budget('settled', '+', budget.ref('reserved'))).as('used'))
+    .where('budget_id', '=', budgetId)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
 }
 
 async function resolve(

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
+import { decimalText } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -50,10 +51,11 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
 export async function readDefaultBudgets(
   database: Kysely<Tables>,
 ): Promise<{ period: BudgetPeriod; limit: string | null }[]> {
-  const result = await sql<{ period: BudgetPeriod; limit: string | null }>`
-    select period, trim_scale(credits_limit)::text as "limit" from default_budgets order by period
-  `.execute(database);
-  return result.rows;
+  return database
+    .selectFrom('default_budgets')
+    .select((budget) => ['period', decimalText(budget.ref('credits_limit')).as('limit')])
+    .orderBy('period')
+    .execute();
 }
 
 /** Reads changes of limits, the newest first. @param budgetId undefined: of all budgets */

@@ -5,6 +5,7 @@ import type { RunFacts } from '../contract/run-facts.ts';
 import { counted } from '../domain/text/counted.ts';
 import { withoutSecrets } from '../domain/runs/asked-service.ts';
 import type { Warehouse } from '../db/database.ts';
+import { decimalText } from '../db/expressions.ts';
 import { readLateResultsStatus } from '../late-results/late-polls.ts';
 import { neededDecisions } from './needed-decisions.ts';
 import { getRun, type RunRecord } from './runs.ts';
@@ -86,12 +87,12 @@ function describeMissing(
 
 /** The run's own budget, which a person may have changed; credits are decimal text. */
 async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord): Promise<string | null> {
-  const { rows } = await sql<{ limit: string | null }>`
-    select trim_scale(credits_limit)::text as "limit"
-    from budgets
-    where budget_id = ${`run:${runId}`}
-  `.execute(database);
-  return rows.length > 0 ? rows[0]!.limit : options.maxCredits;
+  const budget = await database
+    .selectFrom('budgets')
+    .select((run) => decimalText(run.ref('credits_limit')).as('limit'))
+    .where('budget_id', '=', `run:${runId}`)
+    .executeTakeFirst();
+  return budget ? budget.limit : options.maxCredits;
 }
 
 /** Number of contacts that this run filled with a known person's data without a call. */
