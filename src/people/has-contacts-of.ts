@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 
 /** Whether a contact has data of this service. @param choice only contacts of this CRM, or last written by this run */
@@ -7,13 +6,13 @@ export async function hasContactsOf(
   service: string,
   { source, runId }: { readonly source: string | undefined; readonly runId: string | undefined },
 ): Promise<boolean> {
-  const { rows } = await sql`
-    select
-    from contacts
-    where service = ${service}
-      and source = coalesce(${source ?? null}, source)
-      and run_id = coalesce(${runId ?? null}, run_id)
-    limit 1
-  `.execute(database);
-  return rows.length > 0;
+  const contact = await database
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('service', '=', service)
+    .$if(source !== undefined, (contacts) => contacts.where('source', '=', source!))
+    .$if(runId !== undefined, (contacts) => contacts.where('run_id', '=', runId!))
+    .limit(1)
+    .executeTakeFirst();
+  return contact !== undefined;
 }

@@ -1,4 +1,5 @@
 import type { Identity } from '../../src/domain/identity/identity.ts';
+import type { Outcome } from '../../src/domain/runs/outcome.ts';
 import { matchKeysOfIdentity } from '../../src/domain/identity/match-keys.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { findOrBeginRun, type RunSpec } from '../../src/runs/begin-run.ts';
@@ -18,7 +19,7 @@ export interface StagedRow {
   readonly keys: readonly string[];
   readonly optedOut?: boolean;
   readonly optedOutOfCalls?: boolean;
-  readonly outcome?: string;
+  readonly outcome?: Outcome;
   readonly email?: string;
   readonly hashedEmail?: string;
   readonly profileUrl?: string;

@@ -1,5 +1,6 @@
 import type { AttemptStatus } from '../../domain/money/attempt-status.ts';
 import type { BudgetPeriod } from '../../domain/money/budget-periods.ts';
+import type { Outcome } from '../../domain/runs/outcome.ts';
 import type { Generated } from 'kysely';
 import type { Decimal, Timestamp, GeneratedTimestamp } from './column-types.ts';
 
@@ -45,7 +46,7 @@ export interface AttemptPeopleTable {
   detail_index: number;
   run_id: string;
   row_number: number;
-  outcome: string | null;
+  outcome: Outcome | null;
   person_id: string | null;
   evidence: string | null;
 }

@@ -5,6 +5,7 @@ import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunStatus } from '../../contract/run-statuses.ts';
 import type { ExportProfile } from '../../domain/runs/expectations.ts';
 import type { MatchRate } from '../../domain/runs/match-rate.ts';
+import type { Outcome } from '../../domain/runs/outcome.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 
@@ -68,7 +69,7 @@ export interface RunRowsTable extends IdentityColumns {
   run_id: string;
   row_number: number;
   contact_id: string;
-  outcome: string | null;
+  outcome: Outcome | null;
   reason: string | null;
   /** The record's cells as a JSON array in the order of `runs.header`: text, because jsonb refuses \u0000. */
   raw: string;
