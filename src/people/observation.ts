@@ -192,9 +192,8 @@ function addressesOf(person: Person, fields: ContactFields) {
       ? []
       : [{ email: fields.email, kind: 'profile', ...status(fields.email_status) }]),
     ...(person.personal_emails ?? []).map((email) => ({ email, kind: 'personal' })),
-    ...(person.contact?.email ? [{ email: person.contact.email, kind: 'saved_contact' }] : []),
-    ...(person.contact?.contact_emails ?? []).flatMap((each) =>
-      each?.email ? [{ email: each.email, kind: 'saved_contact' }] : [],
+    ...[person.contact, ...(person.contact?.contact_emails ?? [])].flatMap((each) =>
+      each?.email ? [{ email: each.email, kind: 'saved_contact', ...status(each.email_status) }] : [],
     ),
   ];
   const byAddress = new Map<string, object>();

@@ -30,11 +30,12 @@ export interface Employment {
   readonly current?: boolean | null | undefined;
 }
 
-export interface SavedContact {
-  readonly email?: string | null | undefined;
+export interface SavedContact extends SavedEmail {
   readonly organization_name?: string | null | undefined;
-  readonly contact_emails?:
-    | readonly ({ readonly email?: string | null | undefined } | null | undefined)[]
-    | null
-    | undefined;
+  readonly contact_emails?: readonly (SavedEmail | null | undefined)[] | null | undefined;
+}
+
+interface SavedEmail {
+  readonly email?: string | null | undefined;
+  readonly email_status?: string | null | undefined;
 }

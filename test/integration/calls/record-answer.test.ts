@@ -264,6 +264,41 @@ describe('an answer', () => {
     expect(await lookupOf(`email:${saved}`)).toMatchObject({ found: true, run_id: call.runId });
   });
 
+  it('an answer writes the addresses of the saved contact with their status', async () => {
+    const { row, person } = somebody();
+    const call = await callInFlight([row]);
+    const savedContact = {
+      email: 'main@saved.example',
+      email_status: 'unverified',
+      contact_emails: [{ email: 'more@saved.example', email_status: 'verified' }, null],
+    };
+    await record(call, answerWith([{ ...person, contact: savedContact }]));
+    const { rows } = await warehouse.pool.query(
+      'select email, email_status from person_emails where person_id = $1 order by position offset 1',
+      [person.id],
+    );
+    expect(rows).toEqual([
+      { email: 'main@saved.example', email_status: 'unverified' },
+      { email: 'more@saved.example', email_status: 'verified' },
+    ]);
+  });
+
+  it.each([
+    ['its phone', { phone: '+14155550111', primary_phone: { number: '+14155550122' } }, '+14155550111'],
+    ['the number of its primary phone', { primary_phone: { number: '+14155550122' } }, '+14155550122'],
+    ['no phone if the primary phone states none', { primary_phone: { source: 'web' } }, null],
+  ])('an answer gives a company %s', async (_, phones, phone) => {
+    const { row, person } = somebody();
+    const call = await callInFlight([row]);
+    const organization = { id: `o-phone-${row.contactId}`, name: 'Orbit', ...phones };
+    await record(call, answerWith([{ ...person, organization }]));
+    const { rows } = await warehouse.pool.query(
+      'select phone from organizations where organization_id = $1',
+      [organization.id],
+    );
+    expect(rows).toEqual([{ phone }]);
+  });
+
   it('an answer is stored as it came', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);

@@ -33,17 +33,23 @@ const organizationColumns: Readonly<Record<string, string>> = {
   country: 'text:country',
   short_description: 'text:short_description',
   seo_description: 'text:seo_description',
-  phone: 'text:phone',
+  phone: 'phone:phone',
 };
 
 const sources = Object.values(organizationColumns).map((source) => source.split(':') as [string, string]);
 
 /** The members of the facts as columns: `->>` would decompress the facts for each column. */
-const members = sources.map(([type, member]) => `${member} ${type === 'text' ? 'text' : 'jsonb'}`);
+const members = [
+  ...sources.map(([type, member]) => `${member} ${['text', 'phone'].includes(type) ? 'text' : 'jsonb'}`),
+  'primary_phone jsonb',
+];
 
 const organizationValues = sources.map(([type, member]) => {
   const value = `f.${member}`;
   if (type === 'texts') return textsOf(value);
+  // Services state the number as an object. The interface document leaves its members open.
+  if (type === 'phone')
+    return `coalesce(nullif(${value}, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number')`;
   if (type === 'whole') return `enrichment.whole(${value})`;
   return type === 'numeric'
     ? `case when jsonb_typeof(${value}) = 'number' then ${value}::numeric end`
