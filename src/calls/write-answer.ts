@@ -5,6 +5,7 @@ import { askedFieldGroups, type AskedExtras } from '../domain/late-results/deliv
 import { formatCredits } from '../domain/money/decimal.ts';
 import type { SettledCredits } from '../ledger/close-attempt.ts';
 import type { LogEntries } from '../people/append-to-log.ts';
+import { logJson } from '../people/log-json.ts';
 import { keysLearned } from '../people/lookup-history.ts';
 import { exactJson } from '../service/answers/documented-person.ts';
 import type { AnsweredRow, AnswerToRecord, UnmatchedPerson } from './answered-rows.ts';
@@ -49,10 +50,11 @@ export async function writeAnswer(
       facts.person_id === null ? [] : facts.identity_keys.map((key) => learnedKey(key, null)),
     ),
   ];
+  const log = logJson(entries.observations, exactJson);
   await sql`
     select write_answer(${attemptId}, ${asked.service}, ${body?.contentType ?? null}, ${body?.gzip ?? null}::bytea,
       ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(quarantined)}::jsonb,
-      ${exactJson(entries.observations)}::jsonb, ${JSON.stringify(entries.matches)}::jsonb,
+      ${log.observations}::jsonb, ${log.organizations}::jsonb, ${JSON.stringify(entries.matches)}::jsonb,
       ${JSON.stringify(learned)}::jsonb, ${askedFieldGroups(asked)}::text[],
       ${credits?.released ?? null}::numeric, ${credits ? formatCredits(credits.consumed) : null}::numeric)
   `.execute(transaction);

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import { logJson } from './log-json.ts';
 import type { ObservedFacts } from './observation.ts';
 
 /** An entry of the log of observations. */
@@ -45,16 +46,16 @@ export interface LogEntries {
  * run are kept, and take effect when the undo is reverted.
  *
  * @throws serialization failure (40001) if a person who is new is in the log by now
- * @param toJson how values become JSON text: `exactJson` of the service where they can hold exact numbers
  */
 export async function appendToLog(
   transaction: Transaction<Tables>,
   service: string,
   entries: LogEntries,
-  toJson: (value: unknown) => string = JSON.stringify,
 ): Promise<void> {
   if (entries.observations.length === 0 && entries.matches.length === 0) return;
+  const { observations, organizations } = logJson(entries.observations);
   await sql`
-    select append_to_log(${service}, ${toJson(entries.observations)}::jsonb, ${JSON.stringify(entries.matches)}::jsonb)
+    select append_to_log(${service}, ${observations}::jsonb, ${organizations}::jsonb,
+      ${JSON.stringify(entries.matches)}::jsonb)
   `.execute(transaction);
 }

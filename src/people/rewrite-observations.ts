@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
+import { logJson } from './log-json.ts';
 import type { ObservedFacts } from './observation.ts';
 import { lockLog, project } from './project.ts';
 
@@ -26,27 +27,30 @@ export async function rewriteObservations(
   if (entries.length === 0) return 0;
   const of = { service, people: [...new Set(entries.map(({ personKey }) => personKey))], contacts: [] };
   await lockLog(transaction, of);
-  const facts = entries.map(({ observationId, facts: each }) => ({ ...each, observation_id: observationId }));
+  const { observations, organizations } = logJson(
+    entries.map(({ observationId, facts }) => ({ ...facts, observation_id: observationId })),
+    toJson,
+  );
   const { rows } = await sql<{ changed: number }>`
     with facts as materialized (
-      select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
-      from jsonb_to_recordset(${toJson(facts)}::jsonb) as s (observation_id bigint, organization_key text,
-        identity_keys text[], match_keys integer[], facts jsonb, organization jsonb)
+      select *
+      from jsonb_to_recordset(${observations}::jsonb) as s (observation_id bigint, organization_key text,
+        organization_facts bytea, identity_keys text[], match_keys integer[], facts jsonb)
     ), companies as (
       insert into organization_facts (facts_hash, facts)
-      select distinct on (hash) hash, organization from facts where hash is not null
+      select hash, facts from jsonb_to_recordset(${organizations}::jsonb) as o (hash bytea, facts jsonb)
       order by hash
       on conflict do nothing
     ), changed as (
       update observations o
-      set facts = s.facts, organization_key = s.organization_key, organization_facts = s.hash,
+      set facts = s.facts, organization_key = s.organization_key, organization_facts = s.organization_facts,
         identity_keys = coalesce(s.identity_keys, '{}'), match_keys = coalesce(s.match_keys, '{}')
       from facts s
       where o.service = ${service}
         and o.person_key = any(${of.people}::text[])
         and s.observation_id in (o.observation_id, o.origin_observation_id)
         and row(o.facts, o.organization_key, o.organization_facts, o.identity_keys, o.match_keys)
-          is distinct from row(s.facts, s.organization_key, s.hash, coalesce(s.identity_keys, '{}'),
+          is distinct from row(s.facts, s.organization_key, s.organization_facts, coalesce(s.identity_keys, '{}'),
             coalesce(s.match_keys, '{}'))
       returning o.observation_id
     )

@@ -3,7 +3,8 @@
  * contact id the later row is appended first, so that the earlier row's decision is the newer one.
  */
 export const appendToLog = `
-create function enrichment.append_to_log(of_service text, of_observations jsonb, of_matches jsonb)
+create function enrichment.append_to_log(of_service text, of_observations jsonb, of_organizations jsonb,
+    of_matches jsonb)
   returns void language plpgsql as $$
   declare
     observed_people text[] := array(
@@ -26,22 +27,18 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
       raise exception 'another answer named the same person at the same time' using errcode = '40001';
     end if;
 
-    with said as materialized (
-      select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
-      from jsonb_to_recordset(of_observations) as s (person_key text, person_id text, kind text, asked_at timestamptz,
-        run_id text, attempt_id text, delivery_id text, organization_key text, identity_keys text[],
-        match_keys integer[], facts jsonb, organization jsonb)
-    ), companies as (
-      insert into enrichment.organization_facts (facts_hash, facts)
-      select distinct on (hash) hash, organization from said where hash is not null
-      order by hash
-      on conflict do nothing
-    )
+    insert into enrichment.organization_facts (facts_hash, facts)
+    select hash, facts from jsonb_to_recordset(of_organizations) as o (hash bytea, facts jsonb)
+    order by hash
+    on conflict do nothing;
     insert into enrichment.observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
       delivery_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     select of_service, person_key, person_id, kind, asked_at, run_id, attempt_id,
-      delivery_id, organization_key, hash, coalesce(identity_keys, '{}'), coalesce(match_keys, '{}'), facts
-    from said;
+      delivery_id, organization_key, organization_facts, coalesce(identity_keys, '{}'), coalesce(match_keys, '{}'),
+      facts
+    from jsonb_to_recordset(of_observations) as s (person_key text, person_id text, kind text, asked_at timestamptz,
+      run_id text, attempt_id text, delivery_id text, organization_key text, organization_facts bytea,
+      identity_keys text[], match_keys integer[], facts jsonb);
 
     with decided as materialized (
       select * from jsonb_to_recordset(of_matches) as m (source text, contact_id text, person_key text, evidence text,

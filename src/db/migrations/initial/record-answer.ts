@@ -131,8 +131,8 @@ export const recordFunctions = [
   // budgets. The body is null if it contains a suppressed person; `released` is null if the credits do not change. An
   // awaiting attempt keeps reserved what its call can still cost.
   `create function enrichment.write_answer(of_attempt text, of_service text, content_type text, body_gzip bytea,
-      answered jsonb, quarantined jsonb, observations jsonb, matches jsonb, learned jsonb, field_groups text[],
-      released numeric, consumed numeric)
+      answered jsonb, quarantined jsonb, observations jsonb, organizations jsonb, matches jsonb, learned jsonb,
+      field_groups text[], released numeric, consumed numeric)
     returns void language plpgsql
     ${keptPlans}
     as $$
@@ -149,7 +149,7 @@ export const recordFunctions = [
       on conflict do nothing;
       perform enrichment.write_outcomes(of_attempt, attempt.run_id, answered);
       if observations <> '[]' or matches <> '[]' then
-        perform enrichment.append_to_log(of_service, observations, matches);
+        perform enrichment.append_to_log(of_service, observations, organizations, matches);
       end if;
       perform enrichment.record_lookup(
         of_service, attempt.run_id, attempt.admitted_at, answered, learned, field_groups);
