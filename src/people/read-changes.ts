@@ -32,9 +32,10 @@ export async function* readChanges(
   { since, limit }: { readonly since: string | undefined; readonly limit: number | undefined },
 ): AsyncGenerator<ContactChange> {
   let cursor = since;
-  if (cursor !== undefined) await requireReadable(database, cursor);
   for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0;) {
     const page = await readPage(database, cursor, Math.min(left, pageSize));
+    // After reading: retention can remove changes between two pages.
+    if (cursor !== undefined) await requireReadable(database, cursor);
     yield* page;
     left -= page.length;
     if (page.length < pageSize) return;
@@ -42,12 +43,24 @@ export async function* readChanges(
   }
 }
 
-/** @returns the cursor after the newest change that can be read now; undefined if there are no changes */
+/**
+ * @returns the cursor after the newest change that can be read now, or that retention has removed; undefined if there
+ *   has never been a change
+ */
 export async function newestCursor(database: Kysely<Tables>): Promise<string | undefined> {
   const { rows } = await sql<{ cursor: string }>`
     select transaction_id || '-' || change_id as cursor
-    from changes
-    where transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    from (
+      (
+        select transaction_id, change_id
+        from changes
+        where transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+        order by transaction_id desc, change_id desc
+        limit 1
+      )
+      union all
+      select pruned_transaction_id, pruned_change_id from changes_pruned
+    ) newest
     order by transaction_id desc, change_id desc
     limit 1
   `.execute(database);
@@ -85,7 +98,7 @@ async function readPage(
 }
 
 const readAnew =
-  'note the newest cursor (enrich changes --json | tail -1), read enriched_contacts as a whole, continue after it';
+  'write all contacts with enrich export --output FILE --json, and continue after the cursor that it prints';
 
 /**
  * Refuses a cursor after which changes are missing. A cursor of another warehouse, or of one that was restored from an

@@ -209,4 +209,31 @@ describe('readChanges()', () => {
     await expect(read(cursor)).rejects.toMatchObject({ type: 'changes.cursor-too-old', exitCode: 2 });
     expect(await read(kept!.cursor)).toEqual([]);
   });
+
+  it('newestCursor() is where a new reader starts after all changes were removed', async () => {
+    await newContact('p10');
+    const tomorrow = sql<Date>`now() + interval '1 day'`;
+    await pruneChanges(warehouse, tomorrow, new AbortController().signal);
+    const start = await newestCursor(warehouse.database);
+    expect(await read(start)).toEqual([]);
+    await rename('p10', 'Lead', '2026-02-01');
+    await readOnce(1, start);
+    await pruneChanges(warehouse, tomorrow, new AbortController().signal);
+    await expect(read(start)).rejects.toMatchObject({ type: 'changes.cursor-too-old' });
+  });
+
+  it('readChanges() ends with an error if changes are removed between two pages', async () => {
+    await warehouse.pool.query(
+      `insert into changes (operation, source, contact_id, field_groups)
+       select 'upsert', 'pages', n, '{}' from generate_series(1, 20001) n`,
+    );
+    await expect.poll(async () => (await read()).length, { timeout: 60_000 }).toBeGreaterThan(20_000);
+    const reader = readChanges(warehouse.database, { since: undefined, limit: undefined });
+    await reader.next();
+    await pruneChanges(warehouse, sql<Date>`now() + interval '1 day'`, new AbortController().signal);
+    const readToEnd = async () => {
+      while ((await reader.next()).done !== true);
+    };
+    await expect(readToEnd()).rejects.toMatchObject({ type: 'changes.cursor-too-old' });
+  });
 });
