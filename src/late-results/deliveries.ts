@@ -180,11 +180,11 @@ export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string)
     .where('delivery_id', '=', deliveryId)
     .executeTakeFirstOrThrow();
   if (row.body) return row.body;
+  const wasIneffective = row.status === 'orphaned' || row.status === 'quarantined';
   throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
     where: 'enrichment.webhook_deliveries',
     next:
-      'no action is needed: ' +
-      `${row.status === 'orphaned' || row.status === 'quarantined' ? 'it had no effect' : 'it took effect before'}; ` +
+      `no action is needed: ${wasIneffective ? 'it changed no contact' : 'it took effect before'}; ` +
       'RETENTION says how long bodies are kept',
   });
 }
@@ -215,7 +215,7 @@ export async function reopenDeliveries(transaction: Transaction<Tables>, attempt
   `.execute(transaction);
 }
 
-/** Returns a delivery that had no effect to the inbox, such as for a release that can read it. */
+/** Returns an orphaned or quarantined delivery to the inbox, such as for a release that can read it. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`
     update webhook_deliveries set ${resetToReceived}

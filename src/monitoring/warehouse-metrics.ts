@@ -152,7 +152,8 @@ function renderLateResults(state: State, gauge: MakeGauge): void {
   );
   const quarantined = gauge(
     'enrich_deliveries_quarantined',
-    'Deliveries without effect: orphaned (about people that no call asked for) and quarantined (unreadable).',
+    'Deliveries that changed no contact: orphaned (their results go to no person of a recorded answer; their price ' +
+      'counts) and quarantined (unreadable, of another call, or with an impossible price).',
     'status',
   );
   for (const status of ['orphaned', 'quarantined']) {

@@ -86,7 +86,7 @@ const bodies = (whose: string) =>
 const prunedFields = {
   answers: bodies('answers'),
   deliveries: bodies('deliveries with effect'),
-  quarantine: bodies('deliveries without effect'),
+  quarantine: bodies('orphaned and quarantined deliveries'),
   staging: z
     .strictObject({ runs: count.describe('Number of runs.'), rows: count.describe('Number of rows.') })
     .describe('Personal data in rows of ended runs.'),
@@ -96,7 +96,7 @@ const prunedFields = {
     .strictObject({
       answers: kept('Bodies of answers'),
       deliveries: kept('Bodies of deliveries with effect'),
-      quarantine: kept('Bodies of deliveries without effect'),
+      quarantine: kept('Bodies of orphaned and quarantined deliveries'),
       runs: kept('Runs with rows'),
     })
     .describe('Data that open runs, calls or deliveries still need.'),
@@ -109,7 +109,7 @@ export const prune = z
       .strictObject({
         answers: keptFor('bodies of answers'),
         deliveries: keptFor('bodies of deliveries with effect'),
-        quarantine: keptFor('bodies of deliveries without effect'),
+        quarantine: keptFor('bodies of orphaned and quarantined deliveries'),
         staging: keptFor('rows of ended runs'),
         observations: keptFor('replaced observations'),
         changes: keptFor('entries of the change feed'),

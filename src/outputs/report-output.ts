@@ -142,7 +142,9 @@ const lateResults = z.strictObject({
   late: count.describe('Of these, after the end of the run.'),
   polled: count.describe('Of these, fetched by a poll.'),
   duplicate: count.describe('Deliveries that had arrived before.'),
-  orphaned: count.describe('Deliveries about people whom the call had not asked for.'),
+  orphaned: count.describe(
+    'Deliveries whose results go to no person of a recorded answer. Their price counts.',
+  ),
   quarantined: count.describe('Deliveries that cannot be read.'),
   waiting: count.describe('Deliveries that are not applied yet.'),
   median_seconds: seconds.nullable().describe('Seconds from the answer to the delivery. Null: no delivery.'),

@@ -64,7 +64,9 @@ export const runFields = {
       arrived: count.describe('Deliveries that took effect.'),
       late: count.describe('Deliveries that took effect after the run had ended.'),
       expired: count.describe('Calls whose late results did not arrive before the deadline.'),
-      orphaned: count.describe('Deliveries about people whom the call had not asked for.'),
+      orphaned: count.describe(
+        'Deliveries whose results go to no person of a recorded answer. Their price counts.',
+      ),
       missing: z
         .string()
         .nullable()

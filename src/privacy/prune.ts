@@ -12,7 +12,7 @@ import { clearPersonalData } from './suppressions.ts';
 export interface PruneFigures {
   readonly answers: { readonly count: number; readonly bytes: number };
   readonly deliveries: { readonly count: number; readonly bytes: number };
-  /** Deliveries without effect: orphaned or quarantined. */
+  /** Orphaned and quarantined deliveries. */
   readonly quarantine: { readonly count: number; readonly bytes: number };
   readonly staging: { readonly runs: number; readonly rows: number };
   /** Observations that newer ones have replaced. */
@@ -43,7 +43,7 @@ const closedCall = sql`r.finished_at is not null and a.credits_settled is not nu
 const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.run_id and o.credits_settled is null)
   and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
 
-/** A delivery without effect has a retention of its own, because `enrich inbox replay` can apply it. */
+/** These deliveries have a retention of their own, because `enrich inbox replay` can apply them. */
 const quarantined = sql`d.status in (${anyOf(ineffectiveStatuses)})`;
 
 /** A plan without approval deletes its rows when it ends. If it was killed, its rows are removed after a day. */

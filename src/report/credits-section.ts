@@ -94,5 +94,5 @@ const wasteOf: Readonly<Record<Waste['kind'], string>> = {
   no_contact: 'returned people who matched no contact',
   answered_again: 'people returned more than once: rows of one person',
   no_answer: 'people of calls without an answer that an operator accepted as billed',
-  orphaned_delivery: 'late results about people that no call asked for',
+  orphaned_delivery: 'late results for no person of a recorded answer',
 };

@@ -37,7 +37,9 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
     });
   if (late.orphaned > 0)
     actions.push({
-      what: `${counted(late.orphaned, 'delivery', 'deliveries')} named only people that no call asked for.`,
+      what:
+        `The results of ${counted(late.orphaned, 'delivery', 'deliveries')} go to no person of a recorded answer; ` +
+        'their price counts.',
       next: `enrich inbox list ${run.run_id} --status orphaned`,
     });
   // Unknown calls are counted above.

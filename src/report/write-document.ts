@@ -217,7 +217,7 @@ function lateSection({ late_results: late }: RunReport): Section {
     ['– fetched by a poll', late.polled],
     ['– after the end of the run', late.late],
     ['repeated deliveries', late.duplicate],
-    ['deliveries about people that no call asked for', late.orphaned],
+    ['deliveries for no person of a recorded answer', late.orphaned],
     ['unreadable deliveries', late.quarantined],
     ['deliveries not applied yet', late.waiting],
   ];

@@ -143,7 +143,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
             ['late results expired, calls', late.expired],
             ['deliveries arrived', late.arrived],
             ['  of them after the run', late.late],
-            ['deliveries for unknown people', late.orphaned],
+            ['deliveries for no person', late.orphaned],
           ] as const)
         : []),
     ]),

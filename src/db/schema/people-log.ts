@@ -4,8 +4,8 @@ import type { Generated } from 'kysely';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 
 /**
- * Facts about one person in one answer, delivery or poll. The table is append-only; only erasure and retention delete
- * entries.
+ * Facts about one person in one answer, delivery or poll. Runs only add entries. Erasure and retention delete entries,
+ * and `enrich rebuild --from-answers` updates them with the facts that a newer release reads.
  */
 export interface ObservationsTable {
   observation_id: Generated<string>;

@@ -1,5 +1,5 @@
 interface DeliveryStatusFacts {
-  /** `pending`: not applied yet. `none`: kept for a person, who can replay the delivery. */
+  /** `pending`: not applied yet. `none`: changed no contact; kept for a person, who can replay the delivery. */
   readonly effect: 'pending' | 'done' | 'none';
   /** Whether its stated credits count, as the first delivery of its results. */
   readonly countsCredits: boolean;
@@ -12,9 +12,9 @@ export const deliveryStatusFacts = {
   applied: { effect: 'done', countsCredits: true },
   /** The same bytes took effect before. */
   duplicate: { effect: 'done', countsCredits: false },
-  /** No call asked for its people. */
+  /** Its results go to no person of a recorded answer; its price counts. */
   orphaned: { effect: 'none', countsCredits: true },
-  /** Not readable. */
+  /** Not readable, of another call, or with an impossible price. */
   quarantined: { effect: 'none', countsCredits: false },
 } as const satisfies Readonly<Record<string, DeliveryStatusFacts>>;
 
@@ -28,7 +28,7 @@ export const effectiveStatuses = deliveryStatuses.filter(
   (status) => deliveryStatusFacts[status].effect === 'done',
 );
 
-/** Deliveries without effect: kept, and can be replayed. */
+/** Deliveries that changed no contact: kept, and can be replayed. */
 export const ineffectiveStatuses = deliveryStatuses.filter(
   (status) => deliveryStatusFacts[status].effect === 'none',
 );

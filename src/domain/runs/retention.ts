@@ -2,9 +2,8 @@ import { parseDuration } from '../text/duration.ts';
 import { Problem, exitCodes } from '../problem.ts';
 
 /**
- * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of
- * deliveries without effect (`quarantine`), staged rows of exports, replaced observations, and changes of the
- * feed.
+ * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of orphaned and
+ * quarantined deliveries (`quarantine`), staged rows of exports, replaced observations, and changes of the feed.
  */
 export const retained = [
   'answers',
@@ -17,7 +16,7 @@ export const retained = [
 export type Retained = (typeof retained)[number];
 
 /**
- * The service keeps its results for 30 days; until then a delivery without effect may be the only copy of a
+ * The service keeps its results for 30 days; until then an orphaned or quarantined delivery may be the only copy of a
  * result.
  */
 const shortestQuarantineSeconds = 30 * 86_400;
@@ -45,7 +44,7 @@ export function parseRetention(setting: string): Retention {
     }
     const seconds = parseDuration(value, 'RETENTION');
     if (kind === 'quarantine' && seconds < shortestQuarantineSeconds) {
-      throw new Problem('setting.invalid', `RETENTION keeps deliveries without effect for only ${value}`, {
+      throw new Problem('setting.invalid', `RETENTION keeps quarantined deliveries for only ${value}`, {
         where: 'RETENTION',
         next: 'write quarantine=30d or more; with a year, a later release may still read them',
         exitCode: exitCodes.usage,

@@ -233,7 +233,7 @@ describe('the doctor', () => {
 
     afterAll(() => warehouse.close());
 
-    /** A run of three rows, with an answer, an applied delivery and two deliveries without effect. */
+    /** A run of three rows, with an answer, an applied delivery and two deliveries that changed no contact. */
     async function endedRun(): Promise<PhonesCall> {
       const call = await callWithPhones(warehouse);
       await recordPhonesAnswer(warehouse, call);

@@ -240,7 +240,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 2 });
   });
 
-  it('prune() keeps deliveries that had no effect, so that they can be replayed', async () => {
+  it('prune() keeps orphaned and quarantined deliveries, so that they can be replayed', async () => {
     const call = await endedRun();
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
@@ -285,7 +285,7 @@ describe('what is still needed', () => {
     expect(await reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).toBe(false);
   });
 
-  it('prune() keeps deliveries without effect whose call is not decided', async () => {
+  it('prune() keeps orphaned and quarantined deliveries whose call is not decided', async () => {
     await prune(warehouse, { quarantine: 0 }, noSignal);
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'no answer in time');

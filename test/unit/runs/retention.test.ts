@@ -12,9 +12,9 @@ describe('RETENTION', () => {
     expect(parseRetention('')).toEqual({});
   });
 
-  it('RETENTION keeps deliveries without effect until the service’s polls expire', () => {
+  it('RETENTION keeps quarantined deliveries until the service’s polls expire', () => {
     expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
-    expect(() => parseRetention('quarantine=29d')).toThrow('keeps deliveries without effect for only 29d');
+    expect(() => parseRetention('quarantine=29d')).toThrow('keeps quarantined deliveries for only 29d');
   });
 
   it('RETENTION refuses an unknown kind with the known kinds', () => {

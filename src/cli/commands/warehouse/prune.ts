@@ -23,7 +23,7 @@ export function pruneCommand(): Command {
       `
 answers: bodies of the service's answers.
 deliveries: bodies of webhooks and polls with effect.
-quarantine: bodies of deliveries without effect (orphaned, quarantined), which can be replayed until then; at least 30d.
+quarantine: bodies of orphaned and quarantined deliveries, which can be replayed until then; at least 30d.
 staging: personal data in the rows of ended runs.
 observations: replaced observations; the newest of each value stays.
 changes: entries of the change feed; a reader with an older cursor must read all contacts again.

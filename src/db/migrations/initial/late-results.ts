@@ -33,7 +33,7 @@ export const lateResultTables = [
   `create index webhook_deliveries_waiting on enrichment.webhook_deliveries (run_id, received_at)
     where status = 'received'`,
   `create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id, status)`,
-  // Metrics count deliveries without effect, which are few in a large table.
+  // Metrics count orphaned and quarantined deliveries, which are few in a large table.
   `create index webhook_deliveries_without_effect on enrichment.webhook_deliveries (status)
     where status in (${oneOf(ineffectiveStatuses)})`,
   // Deliveries enter this index when they have taken effect, so storing a delivery does not write to it.

@@ -1,7 +1,7 @@
 import { deliveryKindNames } from '../../../domain/late-results/delivery-kinds.ts';
 import { oneOf } from '../../one-of.ts';
 
-/** The append-only log of observations of people and decisions about contacts; `schema.ts` explains the columns. */
+/** The log of observations of people and decisions about contacts; `schema.ts` explains the columns. */
 export const peopleLog = [
   `create table enrichment.organization_facts (
     facts_hash bytea primary key,
