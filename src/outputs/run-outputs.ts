@@ -145,6 +145,11 @@ export const plan = z
       .nullable()
       .describe('The tightest budget that is below the worst case. Null: every budget is sufficient.'),
     eta_seconds: z.number().nonnegative().describe('Expected duration in seconds.'),
+    flags: z
+      .record(z.string(), z.string())
+      .describe(
+        'Options of the run, by the flag of "enrich run" that sets them, without the leading dashes.',
+      ),
   })
   .describe('People, price and duration of a run of the export. Nothing was spent.');
 

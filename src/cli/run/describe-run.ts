@@ -8,13 +8,17 @@ import { exitCodes } from '../../domain/problem.ts';
 import { neededDecisions } from '../../runs/needed-decisions.ts';
 import { describeAskedService } from '../../domain/runs/asked-service.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
+import type { RunOptions } from '../../domain/runs/run-options.ts';
 import { table } from '../terminal/output.ts';
+import { flagsOfRun } from './option-flags.ts';
 
 /**
  * Formats a plan for the person who approves it. The minimum and the worst case are exact; expected credits are an
  * estimate.
+ *
+ * @param options of the planned run
  */
-export function describePlan(plan: PlanSummary): string {
+export function describePlan(plan: PlanSummary, options: RunOptions): string {
   const lines = [
     `plan ${plan.planHash}`,
     table([
@@ -36,7 +40,13 @@ export function describePlan(plan: PlanSummary): string {
       ['credits, worst case', formatNumber(plan.credits.worstCase)],
     ]),
     ...(plan.people > 0 ? [describeExpectation(plan)] : []),
-    table([['time', `about ${formatElapsed(plan.etaSeconds)}, within ${plan.rateLimits}`]]),
+    table([
+      ['time', `about ${formatElapsed(plan.etaSeconds)}, within ${plan.rateLimits}`],
+      ...Object.entries(flagsOfRun(options)).map(([flag, value], index): [string, string] => [
+        index === 0 ? 'options' : '',
+        `--${flag} ${value}`,
+      ]),
+    ]),
   ];
   if (plan.rows === 0) lines.push(noRows);
   lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));

@@ -8,7 +8,12 @@ import {
   parseRowFilters,
   parseRowOrder,
 } from '../../domain/runs/row-choice.ts';
-import { optionsSetBy, type ChosenOptions, type ScheduledOptions } from '../../domain/runs/run-options.ts';
+import {
+  optionsSetBy,
+  type ChosenOptions,
+  type RunOptions,
+  type ScheduledOptions,
+} from '../../domain/runs/run-options.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
@@ -44,13 +49,13 @@ interface OptionFlag<Value> {
    * @throws Problem
    */
   readonly read: (texts: Texts, textsOf: (name: keyof FlagOptions) => Texts) => Value | Promise<Value>;
-  /** Formats the option of a schedule as its flag takes it; null: not shown. Default: the value as text. */
+  /** Formats the option as its flag takes it; null: not shown. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
 
 /**
- * The flags of a run's options, in the order of `--help`. Commands, schedules and schedule files read this table. An
- * option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
+ * The flags of a run's options, in the order of `--help`. Commands, plans, schedules and schedule files read this
+ * table. An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
  */
 const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   source: {
@@ -239,6 +244,16 @@ export function settingsOfOptions(flags: object): Overrides {
 /** Names and formatted values of a schedule's options; null: not shown. */
 export function shownOptions(options: ScheduledOptions): [string, string | null][] {
   return optionsOfSchedules.map((name) => [commanderOption(name).name(), shown(name, options[name])]);
+}
+
+/** The flags that a plan shows, and their formatted values: every option of the run that has a value. */
+export function flagsOfRun(options: RunOptions): Record<string, string> {
+  return Object.fromEntries(
+    inHelpOrder.flatMap((name) => {
+      const text = shown(name, options[name]);
+      return text === null ? [] : [[commanderOption(name).name(), text]];
+    }),
+  );
 }
 
 function shown<Name extends keyof FlagOptions>(

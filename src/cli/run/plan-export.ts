@@ -10,6 +10,7 @@ import { giveSpaceBack, removePlans } from '../../runs/planning/discard-plan.ts'
 import { endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
+import { flagsOfRun } from './option-flags.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { endChangingLine, print, printJson, showChangingLine, table, tell } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
@@ -142,11 +143,12 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
         on_empty: plan.shortBudget.onEmpty,
       },
       eta_seconds: plan.etaSeconds,
+      flags: flagsOfRun(run.options),
     });
     return;
   }
   tell(describeMapping(run));
-  print(describePlan(plan));
+  print(describePlan(plan, run.options));
 }
 
 /** Lists the columns of the file with their fields, in the order of the file. */

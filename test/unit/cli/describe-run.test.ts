@@ -2,6 +2,9 @@ import { expect, it } from 'vitest';
 import { approvalQuestion, describePlan, describeRun } from '../../../src/cli/run/describe-run.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
+import { testSpec } from '../../helpers/rows.ts';
+
+const { options } = testSpec();
 
 const plan: PlanSummary = {
   planHash: '3f9c2a',
@@ -32,7 +35,9 @@ it.each([
 ] as const)(
   'the plan of a run says what happens when %s is empty and its policy is %s',
   (budget, onEmpty, words) => {
-    const lines = describePlan({ ...plan, shortBudget: { budget, available: '50', onEmpty } }).split('\n');
+    const lines = describePlan({ ...plan, shortBudget: { budget, available: '50', onEmpty } }, options).split(
+      '\n',
+    );
     expect(lines.at(-2)).toContain(`not fit budget ${budget}, which has 50 left`);
     expect(lines.at(-1)).toContain(words);
   },
@@ -47,17 +52,30 @@ it.each([
 ])('the plan of a run says how far a budget goes if %s credits are expected', (expected, words) => {
   const shortBudget = { budget: 'day:2026-11-21', available: '120', onEmpty: 'pause' } as const;
   const credits = { ...plan.credits, expected };
-  expect(describePlan({ ...plan, credits, shortBudget })).toContain(words);
+  expect(describePlan({ ...plan, credits, shortBudget }, options)).toContain(words);
 });
 
 it('the plan of a run counts the rows with an address if a column has addresses', () => {
-  expect(describePlan({ ...plan, withEmail: 280 })).toMatch(/^ {4}with an e-mail address +280$/m);
-  expect(describePlan(plan)).not.toContain('e-mail');
+  expect(describePlan({ ...plan, withEmail: 280 }, options)).toMatch(/^ {4}with an e-mail address +280$/m);
+  expect(describePlan(plan, options)).not.toContain('e-mail');
 });
 
 it('the plan of a run groups the digits of the credits that a budget has left', () => {
   const shortBudget = { budget: 'day:2026-11-21', available: '1200', onEmpty: 'pause' } as const;
-  expect(describePlan({ ...plan, shortBudget })).toContain('which has 1,200 left');
+  expect(describePlan({ ...plan, shortBudget }, options)).toContain('which has 1,200 left');
+});
+
+it('the plan of a run shows its options as the flags that set them', () => {
+  const chosen = { ...options, maxCredits: '500', reveal: ['phone'], onUnknown: 'retry' } as const;
+  const lines = describePlan(plan, chosen).split('\n');
+  const first = lines.findIndex((line) => line.trim().startsWith('options'));
+  expect(lines.slice(first, first + 5).map((line) => line.trim())).toEqual([
+    'options  --max-credits 500',
+    '--on-unknown retry',
+    '--freshness enriched=1d,not_found=1h',
+    '--reveal phone',
+    '--late-deadline 1d',
+  ]);
 });
 
 it('the approval of a plan names its worst case, and of a plan without calls that it costs nothing', () => {

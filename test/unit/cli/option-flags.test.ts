@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { chosenOptions, scheduledOptions, shownOptions } from '../../../src/cli/run/option-flags.ts';
+import {
+  chosenOptions,
+  flagsOfRun,
+  scheduledOptions,
+  shownOptions,
+} from '../../../src/cli/run/option-flags.ts';
+import { testSpec } from '../../helpers/rows.ts';
 
 it('chosenOptions() stores the names of --reveal in a fixed order', async () => {
   const { reveal } = await chosenOptions({ reveal: 'Phone, email' });
@@ -54,4 +60,21 @@ it('shownOptions() shows every flag of a schedule as it was given', async () => 
 it('shownOptions() shows no default of a schedule', async () => {
   const shown = shownOptions(await scheduledOptions({}));
   expect(shown.filter(([, text]) => text !== null)).toEqual([]);
+});
+
+it('flagsOfRun() shows the options of a run with values, those that only commands have included', async () => {
+  const { options } = testSpec();
+  const chosen = await chosenOptions({
+    pilot: '200',
+    maxCostPerEmail: '3',
+    minMatchRate: '40%',
+    onUnknown: 'hold',
+  });
+  expect(flagsOfRun({ ...options, ...chosen })).toEqual({
+    'min-match-rate': '40%',
+    freshness: 'enriched=1d,not_found=1h',
+    'late-deadline': '1d',
+    pilot: '200',
+    'max-cost-per-email': '3',
+  });
 });

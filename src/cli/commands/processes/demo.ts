@@ -48,7 +48,7 @@ export function demoCommand(): Command {
         async (session) => {
           const planned = await planExport(session, spec);
           tell(`\n${describeMapping(planned.run)}\n`);
-          tell(`${describePlan(planned.plan)}\n`);
+          tell(`${describePlan(planned.plan, planned.run.options)}\n`);
           const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
           tell('');
           await showContacts(session, ended.run_id);

@@ -125,7 +125,7 @@ export async function enrichExport(
       tell(describeMapping(planned));
       if (found && run.planHash !== null)
         tell('the plan was made when the run began; budgets may have changed since:');
-      tell(describePlan(plan));
+      tell(describePlan(plan, planned.options));
     },
   });
   return continueIfApproved(session, facts, asks);
@@ -180,7 +180,7 @@ async function approve(
     if (interrupted.signal.aborted) throw notApproved(runId);
     if (status !== 'awaiting_approval' || !run.plan) return false;
     tell(describeMapping(run));
-    tell(describePlan(run.plan));
+    tell(describePlan(run.plan, run.options));
     const yes = await agrees(approvalQuestion(run.plan), interrupted.signal);
     if (yes === undefined) throw notApproved(runId);
     if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
