@@ -108,6 +108,18 @@ describe('enrich undo', () => {
     await expectPromisesKept(system);
   });
 
+  it('enrich undo says how to stop the schedule that may take the file of the run again', async () => {
+    const run = await enriched(system.sample(5));
+    await system.warehouse.pool.query('update runs set options = options || $2::jsonb where run_id = $1', [
+      run.run_id,
+      { schedule: 'nightly' },
+    ]);
+    const { ended } = await undo(run.run_id);
+    expect(ended.stderr).toContain('enrich schedule pause nightly');
+    const byHand = await enriched(system.sample(6));
+    expect((await undo(byHand.run_id)).ended.stderr).not.toContain('schedule');
+  });
+
   it.each([[`status = 'paused', finished_at = null`, 2, 'has not ended: it is paused', 'enrich cancel']])(
     'enrich undo refuses a run with %s, and says what to do',
     async (state, code, why, next) => {

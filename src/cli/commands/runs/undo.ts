@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { countLookups, deleteLookups } from '../../../people/lookup-history.ts';
+import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
@@ -83,8 +84,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   }
   if (options.yes !== true) {
     show(describe(figures, reverts, forgets ? lookups : undefined));
-    if (!reverts)
-      sayWhatStays(facts.credits.settled, facts.late_results.awaited + facts.late_results.expired);
+    if (!reverts) sayWhatStays(facts, run.options.schedule);
     const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
     const approved = options.json === true ? undefined : await agrees(question);
     if (approved !== true) {
@@ -99,8 +99,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   show(describe(figures, reverts, forgets ? forgotten : undefined));
   show(reverts ? '  the undo was reverted' : '  undone');
   answer(!reverts, figures, forgotten);
-  if (options.yes === true && !reverts)
-    sayWhatStays(facts.credits.settled, facts.late_results.awaited + facts.late_results.expired);
+  if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
 }
 
 /** @throws Problem `undo.interrupted` */
@@ -149,11 +148,18 @@ function describe(figures: UndoFigures, reverts: boolean, forgotten?: number): s
   ]);
 }
 
-function sayWhatStays(settled: string, callsAwaited: number): void {
+/** @param schedule the schedule that began the run. Only Temporal knows whether it is active, and undo needs none. */
+function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts, schedule: string | null): void {
+  const callsAwaited = late.awaited + late.expired;
   tell(`${counted(settled, 'settled credit')} ${nounFor(settled, 'is', 'are')} not refunded`);
   if (callsAwaited > 0)
     tell(
       `late results of ${counted(callsAwaited, 'call')} may still come: they are stored and paid for, and ` +
         'change no contact',
+    );
+  if (schedule !== null)
+    tell(
+      `the schedule ${schedule} began this run. If the schedule is active and has no --every-new, it takes its ` +
+        `export again at its next time: correct the schedule, or enrich schedule pause ${schedule}`,
     );
 }
