@@ -32,7 +32,7 @@ import { reopenDeliveries } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
 import { withOwnIds } from './shared-ids.ts';
-import { withoutIds } from '../privacy/suppressions.ts';
+import { clearSuppressedRows, withoutIds } from '../privacy/suppressions.ts';
 
 /** Result of recording an answer: number of rows by outcome, and the credits. */
 export interface RecordedAnswer {
@@ -161,6 +161,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       entries: entriesOf({ ...record, attempt, rows, others, withdrawals, newKeys }),
       credits: settledCredits(attempt, awaited, consumed),
     });
+    if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
     if (earlier.length > 0) await giveEarlierPhones(transaction, attemptId, earlier);
     return {
       ...tallyOf(rows),
@@ -266,6 +267,10 @@ function awaitedOf(
     ...lateResults,
     worstCase: onlyPhones && consumed !== undefined ? worstCaseWithPhones(consumed, found) : undefined,
   };
+}
+
+function suppressedOf(rows: readonly AnsweredRow[]): number[] {
+  return rows.flatMap(({ outcome, rowNumber }) => (outcome === 'suppressed' ? [rowNumber] : []));
 }
 
 function tallyOf(rows: readonly AnsweredRow[]): Pick<RecordedAnswer, 'enriched' | 'notFound' | 'mismatched'> {

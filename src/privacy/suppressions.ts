@@ -138,6 +138,19 @@ export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
 /** The same of a suppressed row `r`: its hash shows whether the contact's record has changed. */
 export const clearSuppressedRow = sql`${clearedCells}, identity_hash = ${identityHash('r')}`;
 
+/** Clears the personal data of rows that an answer has shown to be suppressed people. */
+export async function clearSuppressedRows(
+  transaction: Transaction<Tables>,
+  runId: string,
+  rowNumbers: readonly number[],
+): Promise<void> {
+  await sql`
+    update run_rows r set ${clearSuppressedRow}
+    where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'
+      and r.keys <> '{}'
+  `.execute(transaction);
+}
+
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
 export function identityHash(alias: string): RawBuilder<Buffer> {
   const columns = sql.raw(identityColumns.map((column) => `${alias}.${column}`).join(', '));

@@ -629,6 +629,11 @@ describe('a person on the suppression list', () => {
     ]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
     expect(await contact('listed')).toBeUndefined();
+    const cells = await warehouse.pool.query(
+      'select email, first_name, keys from run_rows where run_id = $1',
+      [runId],
+    );
+    expect(cells.rows).toEqual([{ email: null, first_name: null, keys: [] }]);
     const bodies = await warehouse.pool.query('select 1 from raw_answers where attempt_id = $1', [attemptId]);
     expect(bodies.rows).toEqual([]);
   });
