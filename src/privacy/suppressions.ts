@@ -4,6 +4,7 @@ import type { Warehouse } from '../db/database.ts';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
+import { sharesMatchKey } from '../people/shares-match-key.ts';
 import type { Tables } from '../db/schema.ts';
 import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
 
@@ -138,12 +139,26 @@ export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
 /** The same of a suppressed row `r`: its hash shows whether the contact's record has changed. */
 export const clearSuppressedRow = sql`${clearedCells}, identity_hash = ${identityHash('r')}`;
 
-/** Clears the personal data of rows that an answer has shown to be suppressed people. */
+/**
+ * Clears the personal data of rows that an answer has shown to be suppressed people. Duplicates that share a key with
+ * such a row are suppressed as well.
+ */
 export async function clearSuppressedRows(
   transaction: Transaction<Tables>,
   runId: string,
   rowNumbers: readonly number[],
 ): Promise<void> {
+  const listed = sql`
+    select row_number, keys, match_keys from run_rows
+    where run_id = ${runId} and row_number = any(${rowNumbers}::integer[]) and outcome = 'suppressed'`;
+  await sql`
+    update run_rows r
+    set outcome = 'suppressed', reason = 'the same person is on the suppression list by row ' || l.row_number,
+      ${clearSuppressedRow}
+    from (${listed}) l
+    where r.run_id = ${runId} and r.outcome = 'duplicate' and r.keys && l.keys
+      and ${sharesMatchKey('r', sql`select unnest(match_keys) from (${listed}) listed`)}
+  `.execute(transaction);
   await sql`
     update run_rows r set ${clearSuppressedRow}
     where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'

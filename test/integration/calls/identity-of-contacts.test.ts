@@ -639,6 +639,35 @@ describe('a person on the suppression list', () => {
   });
 });
 
+it('the duplicates of a row lose their cells if the answer shows a person on the suppression list', async () => {
+  await warehouse.database.transaction().execute((transaction) => suppress(transaction, ['person:P8'], note));
+  const row = {
+    firstName: 'Ada',
+    lastName: 'Eight',
+    organizationName: 'Orbit',
+    keys: ['name:ada eight|orbit'],
+  };
+  const rows = [
+    row,
+    { ...row, contactId: 'again' },
+    { ...row, lastName: 'Nine', keys: ['name:ada nine|orbit'] },
+  ];
+  const runId = await runningRunOf(warehouse, rows);
+  await answerBatch(warehouse, { runId }, () => [
+    { id: 'P8', first_name: 'Ada', last_name: 'Eight', organization: { name: 'Orbit' } },
+    null,
+  ]);
+  const { rows: written } = await warehouse.pool.query(
+    'select outcome, last_name, reason from run_rows where run_id = $1 order by row_number',
+    [runId],
+  );
+  expect(written).toMatchObject([
+    { outcome: 'suppressed', last_name: null },
+    { outcome: 'suppressed', last_name: null, reason: 'the same person is on the suppression list by row 1' },
+    { outcome: 'not_found', last_name: 'Nine' },
+  ]);
+});
+
 describe('a row of very long names', () => {
   it('a row of very long names does not stop its page', async () => {
     let seed = 7;
