@@ -60,7 +60,8 @@ const organizationWritten = [...Object.keys(organizationColumns), 'observation_i
 
 /**
  * Computes the current state of companies from the log, and returns the keys of written and removed companies. Without
- * `anew`, skips a company that has its newest observation already, because many answers name the same company.
+ * `anew`, leaves the values of a company as they are if its newest observation states the same facts, because many
+ * answers describe the same company: PostgreSQL compresses 50 KB of facts for milliseconds.
  */
 export const projectOrganizations = `
   create function enrichment.project_organizations(of_service text, keys text[], anew boolean)
@@ -82,6 +83,22 @@ export const projectOrganizations = `
         where g.service = of_service and g.organization_key = any(keys)
           and g.organization_key not in (select organization_key from newest)
         returning g.organization_key
+      ), unchanged as materialized (
+        select n.organization_key, g.observation_id
+        from newest n
+        join enrichment.organizations g on g.service = of_service and g.organization_key = n.organization_key
+        join enrichment.observations o on o.observation_id = g.observation_id
+        where not anew
+          and (n.observation_id = g.observation_id or n.organization_facts = o.organization_facts)
+      ), confirmed as (
+        update enrichment.organizations g
+        set observation_id = n.observation_id, observed_at = n.asked_at, run_id = n.run_id
+        from newest n
+        join unchanged u on u.organization_key = n.organization_key
+        where g.service = of_service
+          and g.organization_key = n.organization_key
+          and u.observation_id <> n.observation_id
+        returning g.organization_key
       ), written as (
         insert into enrichment.organizations as g (service, organization_key, ${organizationWritten.join(', ')})
         select of_service, n.organization_key, ${organizationValues.join(', ')},
@@ -89,16 +106,15 @@ export const projectOrganizations = `
         from newest n
         left join enrichment.organization_facts said on said.facts_hash = n.organization_facts
         left join lateral jsonb_to_record(said.facts) as f (${members.join(', ')}) on true
-        where anew or not exists (
-          select from enrichment.organizations g
-          where g.service = of_service and g.organization_key = n.organization_key
-            and g.observation_id = n.observation_id)
+        where n.organization_key not in (select organization_key from unchanged)
         order by n.organization_key
         on conflict (service, organization_key) do update set ${assignments(organizationWritten)}
         where ${rowOf('g', organizationWritten)} is distinct from ${rowOf('excluded', organizationWritten)}
         returning g.organization_key
       )
       select organization_key from gone
+      union all
+      select organization_key from confirmed
       union all
       select organization_key from written;
     end
