@@ -8,7 +8,7 @@ export interface LateResultsStatus {
   readonly arrived: number;
   /** Of those, after the run had ended. */
   readonly late: number;
-  /** Deliveries about people who were not asked for. */
+  /** Deliveries whose results go to no person of a recorded answer. Their price counts. */
   readonly orphaned: number;
   /** Deliveries that lie in the inbox. */
   readonly waiting: number;
