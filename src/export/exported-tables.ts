@@ -1,3 +1,4 @@
+import { personColumns } from '../domain/identity/person-columns.ts';
 import type { Tables } from '../db/schema.ts';
 
 interface ExportedTable {
@@ -63,28 +64,10 @@ export type ExportedTableName = keyof typeof exportedTables;
 export const exportedTableNames = Object.keys(exportedTables) as readonly ExportedTableName[];
 
 /** The columns of `contacts` that are written where none are selected, in order. Of other tables, all columns are. */
-export const contactColumns = [
+export const contactColumns: readonly string[] = [
   'source',
   'contact_id',
-  'first_name',
-  'last_name',
-  'email',
-  'email_status',
-  'phone',
-  'title',
-  'headline',
-  'seniority',
-  'departments',
-  'city',
-  'state',
-  'country',
-  'organization_name',
-  'organization_domain',
-  'organization_industry',
-  'organization_employees',
-  'linkedin_url',
-  'person_id',
-  'organization_id',
+  ...personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name),
   'enriched_at',
   'run_id',
-] as const;
+];

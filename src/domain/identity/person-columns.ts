@@ -23,10 +23,6 @@ export interface FieldGroup {
  * generated from this table, and so are the members of `Person` that the columns take.
  */
 export const personFieldGroups = {
-  person_id: {
-    columns: { person_id: { type: 'text', person: 'id', comment: 'Id of the person at the service' } },
-    inContacts: true,
-  },
   first_name: {
     columns: {
       first_name: { type: 'text', person: 'first_name', comment: 'First name' },
@@ -42,6 +38,10 @@ export const personFieldGroups = {
         comment: 'Status of the address as the service states it, such as verified',
       },
     },
+    inContacts: true,
+  },
+  phone: {
+    columns: { phone: { type: 'text', comment: 'Best number of the person; docs/late-results.md' } },
     inContacts: true,
   },
   title: {
@@ -71,7 +71,6 @@ export const personFieldGroups = {
   organization_name: {
     columns: {
       organization_name: { type: 'text', employer: 'name', comment: 'Name of the employer' },
-      organization_id: { type: 'text', comment: 'Id of the company at the service' },
       organization_domain: { type: 'text', comment: 'Domain of the employer' },
       organization_industry: { type: 'text', employer: 'industry', comment: 'Industry of the employer' },
       organization_employees: {
@@ -79,11 +78,8 @@ export const personFieldGroups = {
         employer: 'estimated_num_employees',
         comment: 'Number of employees of the employer',
       },
+      organization_id: { type: 'text', comment: 'Id of the company at the service' },
     },
-    inContacts: true,
-  },
-  phone: {
-    columns: { phone: { type: 'text', comment: 'Best number of the person; docs/late-results.md' } },
     inContacts: true,
   },
   linkedin_url: {
@@ -94,6 +90,10 @@ export const personFieldGroups = {
         comment: 'Profile in the normalised form that identifies the person',
       },
     },
+    inContacts: true,
+  },
+  person_id: {
+    columns: { person_id: { type: 'text', person: 'id', comment: 'Id of the person at the service' } },
     inContacts: true,
   },
   name: { columns: { name: { type: 'text', person: 'name', comment: 'Full name' } }, inContacts: false },
