@@ -2,7 +2,7 @@ import type { ServiceSettings } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Organization, Person } from '../domain/identity/person.ts';
-import { lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
+import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { readHealth, readProfile, readUsers, type Page, type User } from './answers/account-answers.ts';
 import type { Sent } from './failures/advice.ts';
@@ -269,8 +269,8 @@ type Query = Readonly<Record<string, string | undefined>>;
  * @throws Problem `service.no-webhook-url`
  */
 function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query {
-  const deliversLater = lateKindsOf({ reveal, waterfall }).length > 0;
-  if (deliversLater && webhookUrl === undefined) {
+  const late = lateKindsOf({ reveal, waterfall });
+  if (late.length > 0 && webhookUrl === undefined) {
     throw new Problem(
       'service.no-webhook-url',
       'the service delivers phones and waterfall results to a webhook, and its address is missing',
@@ -283,10 +283,8 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query
   }
   return {
     reveal_personal_emails: reveal.includes('email') ? 'true' : undefined,
-    reveal_phone_number: reveal.includes('phone') ? 'true' : undefined,
-    run_waterfall_email: waterfall.includes('email') ? 'true' : undefined,
-    run_waterfall_phone: waterfall.includes('phone') ? 'true' : undefined,
-    webhook_url: deliversLater ? webhookUrl : undefined,
+    ...Object.fromEntries(late.map((kind) => [lateKinds[kind].parameter, 'true'])),
+    webhook_url: late.length > 0 ? webhookUrl : undefined,
   };
 }
 

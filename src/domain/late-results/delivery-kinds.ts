@@ -46,15 +46,35 @@ interface LateFacts {
   /** The option of a run, and its entry, that ask for this kind. */
   readonly option: keyof AskedExtras;
   readonly entry: string;
+  /** The query parameter of a call that asks for this kind. */
+  readonly parameter: string;
   readonly deliveredBy: DeliveryKind;
   readonly values: 'phones' | 'emails';
 }
 
 /** The kinds of results that arrive after an answer. */
 export const lateKinds = {
-  phone: { option: 'reveal', entry: 'phone', deliveredBy: 'phones', values: 'phones' },
-  waterfall_email: { option: 'waterfall', entry: 'email', deliveredBy: 'waterfall', values: 'emails' },
-  waterfall_phone: { option: 'waterfall', entry: 'phone', deliveredBy: 'waterfall', values: 'phones' },
+  phone: {
+    option: 'reveal',
+    entry: 'phone',
+    parameter: 'reveal_phone_number',
+    deliveredBy: 'phones',
+    values: 'phones',
+  },
+  waterfall_email: {
+    option: 'waterfall',
+    entry: 'email',
+    parameter: 'run_waterfall_email',
+    deliveredBy: 'waterfall',
+    values: 'emails',
+  },
+  waterfall_phone: {
+    option: 'waterfall',
+    entry: 'phone',
+    parameter: 'run_waterfall_phone',
+    deliveredBy: 'waterfall',
+    values: 'phones',
+  },
 } as const satisfies Readonly<Record<string, LateFacts>>;
 
 export type LateKind = keyof typeof lateKinds;
