@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repeatedly, type Bill } from './bill.ts';
 import { RecentEntries } from './recent-entries.ts';
+import type { LateKind } from '../late-results/late-kinds.ts';
 
 /** One call as the service received it. Credits are decimals as text. */
 export interface LoggedCall {
@@ -27,7 +28,7 @@ export interface LoggedCall {
 export interface LoggedLateResult {
   readonly at: number;
   readonly requestId: string;
-  readonly kind: 'phones' | 'waterfall';
+  readonly kind: LateKind;
   readonly credits: string;
   readonly billed: readonly { readonly personId: string; readonly credits: string }[];
 }
@@ -36,7 +37,7 @@ export interface LoggedLateResult {
 export interface LoggedDelivery {
   readonly at: number;
   readonly requestId: string;
-  readonly kind: 'phones' | 'waterfall';
+  readonly kind: LateKind;
   /** Number of the result, equal for all its tries. */
   readonly number: number;
   readonly status: number;

@@ -1,5 +1,6 @@
 import { Chance } from './chance.ts';
 import type { DeliveryRule, FaultsToProduce, OutOfCreditsStatus, Rule } from './scenario.ts';
+import type { LateKind } from '../late-results/late-kinds.ts';
 
 export interface FaultsOptions {
   readonly seed: number;
@@ -36,7 +37,7 @@ export class Faults {
   }
 
   /** The first rule that applies to the next late result of a kind, or an empty rule. */
-  nextDelivery(kind: 'phones' | 'waterfall'): DeliveryRule {
+  nextDelivery(kind: LateKind): DeliveryRule {
     const name = `late ${kind}`;
     const number = this.#count(name);
     const isFor = (each: DeliveryRule) =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateParameterNames, lateParameters, type LateParameterName } from '../late-results/late-kinds.ts';
 
 const input = (description: string) => z.string().optional().meta({ description });
 const asFlag = (description: string) => z.enum(['true', 'false']).default('false').meta({ description });
@@ -16,12 +17,14 @@ const askedSchema = z.object({
   proflink_url: input('profile URL'),
 });
 
+const lateFlags = Object.fromEntries(
+  lateParameterNames.map((name) => [name, asFlag(lateParameters[name].description)]),
+) as Record<LateParameterName, ReturnType<typeof asFlag>>;
+
 /** Parameters that apply to every person of a call. */
 export const extrasSchema = z.object({
-  run_waterfall_email: asFlag('ask connected vendors for addresses; results are sent to webhook_url'),
-  run_waterfall_phone: asFlag('ask connected vendors for phones; results are sent to webhook_url'),
+  ...lateFlags,
   reveal_personal_emails: asFlag('include personal addresses'),
-  reveal_phone_number: asFlag('include phones; results are sent to webhook_url'),
   webhook_url: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -1,16 +1,113 @@
+import { randomInt } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
-import type { DeliveryRule } from '../faults/scenario.ts';
+import type { DeliveryRule, Rule } from '../faults/scenario.ts';
+import type { LateKind, LatePerson, LateRequest } from './late-kinds.ts';
 
-/** A person with late results. */
-export interface LatePerson {
-  readonly id: string;
-  readonly hasMobile: boolean;
-  readonly email: string | null;
+const mobilePhoneCredits = 8;
+/** Price of a record that an invented vendor finds. */
+const vendorCredits = 2;
+
+/** What an answer says about late results of a kind, and whether they follow. */
+interface Announcement {
+  /** JSON text; undefined: the answer does not mention them. */
+  readonly member: string | undefined;
+  readonly areDelivered: boolean;
+}
+
+interface Announcing {
+  readonly people: readonly LatePerson[];
+  /** An earlier request delivers the results of all these people. */
+  readonly areInFlight: boolean;
+  readonly fault: Rule;
+}
+
+interface Making {
+  readonly request: LateRequest;
+  readonly fields: readonly string[];
+  readonly rule: DeliveryRule;
+  readonly seed: number;
+}
+
+/** The body of a delivery with its people and its bill. */
+export interface MadeBody {
+  readonly body: string;
+  readonly people: readonly LatePerson[];
+  readonly billed: readonly LatePerson[];
+  readonly creditsEach: number;
+}
+
+interface LateRules {
+  readonly announce: (announcing: Announcing) => Announcement;
+  readonly bodies: (making: Making) => readonly MadeBody[];
+}
+
+/** How each kind of late results is announced and delivered. */
+export const lateRules: Readonly<Record<LateKind, LateRules>> = {
+  phones: { announce: announcePhones, bodies: phonesBodies },
+  waterfall: { announce: announceWaterfall, bodies: waterfallBodies },
+};
+
+function announcePhones({ people, areInFlight, fault }: Announcing): Announcement {
+  const status = fault.phone_enrichment ?? (areInFlight || people.length === 0 ? 'skipped' : 'pending');
+  const isPromised = status === 'pending' || status === 'absent';
+  return {
+    member:
+      status === 'absent'
+        ? undefined
+        : `"phone_enrichment":{"request_id":${phoneEnrichmentId()},"status":"${status}"}`,
+    areDelivered: people.length > 0 && (isPromised || fault.delivers_anyway === true),
+  };
+}
+
+function announceWaterfall({ fault }: Announcing): Announcement {
+  const status = fault.waterfall ?? 'accepted';
+  return {
+    member:
+      status === 'absent'
+        ? undefined
+        : `"waterfall":{"status":"${status}","message":"results are sent to the webhook"}`,
+    areDelivered: status !== 'failed' || fault.delivers_anyway === true,
+  };
+}
+
+/** Ids of phone enrichment differ from request ids and cannot be polled. */
+function phoneEnrichmentId(): string {
+  return String(randomInt(2 ** 47)) + String(randomInt(1_000, 9_999));
+}
+
+function phonesBodies({ request, rule, seed }: Making): MadeBody[] {
+  const asked = rule.split && !rule.missing ? 1 : request.people.length;
+  return groupsOf(request, rule).map((people) => {
+    const billed = people.filter((person) => person.hasMobile);
+    const credits = billed.length * mobilePhoneCredits;
+    const body = nativeBody({ people, asked, credits, rule, seed });
+    return { body, people, billed, creditsEach: mobilePhoneCredits };
+  });
+}
+
+function waterfallBodies({ request, fields, rule, seed }: Making): MadeBody[] {
+  const { requestId } = request;
+  const targets = rule.fields ? fields.map((field) => [field]) : [fields];
+  const parts = targets.flatMap((targetFields) =>
+    groupsOf(request, rule).map((people) => ({ targetFields, people })),
+  );
+  return parts.map(({ targetFields, people }, index) => {
+    const missing = rule.missing && request.people.length - people.length;
+    // The first body also has the cost of the answer, which the answer does not report.
+    const credits = (index === 0 ? request.creditsOfAnswer : 0) + people.length * vendorCredits;
+    const body = waterfallBody({ people, requestId, targetFields, missing, credits, rule, seed });
+    return { body, people, billed: people, creditsEach: vendorCredits };
+  });
+}
+
+/** The people of each body. */
+function groupsOf(request: LateRequest, rule: DeliveryRule): readonly (readonly LatePerson[])[] {
+  return rule.split ? request.people.map((person) => [person]) : [request.people];
 }
 
 /** The body of revealed phones, which has no request id. */
-export function nativeBody(result: {
+function nativeBody(result: {
   readonly people: readonly LatePerson[];
   readonly asked: number;
   readonly credits: number;
@@ -39,7 +136,7 @@ export function nativeBody(result: {
 }
 
 /** The body of a waterfall, with the request's own id. */
-export function waterfallBody(result: {
+function waterfallBody(result: {
   readonly people: readonly LatePerson[];
   readonly requestId: string;
   readonly targetFields: readonly string[];

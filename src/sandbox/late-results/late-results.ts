@@ -1,12 +1,12 @@
-import { randomInt } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Chance } from '../faults/chance.ts';
 import type { CallLog } from '../account/call-log.ts';
-import type { ProcessedCall, LateRequest } from '../server/processed-call.ts';
+import type { ProcessedCall } from '../server/processed-call.ts';
 import type { Refusal } from '../faults/failures.ts';
 import type { Faults } from '../faults/faults.ts';
 import { pollParametersSchema } from '../interface/inputs.ts';
-import { bodyBeside, nativeBody, waterfallBody, type LatePerson } from './late-bodies.ts';
+import { bodyBeside, lateRules, type MadeBody } from './late-bodies.ts';
+import type { LateKind, LatePerson, LateRequest } from './late-kinds.ts';
 import type { LateStore, StoredResult } from './late-store.ts';
 import type { DeliveryRule } from '../faults/scenario.ts';
 
@@ -23,9 +23,6 @@ export interface LateOptions {
 const keptMilliseconds = 30 * 86_400_000;
 const longestPauseMilliseconds = 30_000;
 const answerMilliseconds = 30_000;
-const mobilePhoneCredits = 8;
-/** Price of a record that an invented vendor finds. */
-const vendorCredits = 2;
 
 /**
  * Late results: created after a delay, billed then, delivered to the webhook until it answers 2xx, and kept
@@ -34,7 +31,8 @@ const vendorCredits = 2;
 export class LateResults {
   readonly #options: LateOptions;
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #phonesInFlight = new Map<string, number>();
+  /** The number of the undelivered result of a kind and a person. */
+  readonly #inFlight = new Map<string, number>();
   #made = 0;
   #closed = false;
 
@@ -43,12 +41,9 @@ export class LateResults {
     for (const result of options.store.undelivered()) this.#schedule(result, 0);
   }
 
-  /**
-   * Whether an earlier request is already delivering the phones of all these people. Then nothing is
-   * delivered for this one.
-   */
-  arePhonesInFlight(people: readonly LatePerson[]): boolean {
-    return people.length > 0 && people.every(({ id }) => this.#phonesInFlight.has(id));
+  /** Whether earlier requests are already delivering the results of all these people. */
+  areInFlight(kind: LateKind, people: readonly LatePerson[]): boolean {
+    return people.length > 0 && people.every(({ id }) => this.#inFlight.has(`${kind} ${id}`));
   }
 
   /**
@@ -57,9 +52,13 @@ export class LateResults {
    * @returns resolves after the deliveries that precede the answer
    */
   async accept(request: LateRequest): Promise<void> {
+    const { faults, seed } = this.#options;
     const early: Promise<void>[] = [];
-    if (request.phones) early.push(...this.#makePhones(request));
-    if (request.waterfall.length > 0) early.push(...this.#makeWaterfall(request));
+    for (const [kind, fields] of request.fields) {
+      const rule = faults.nextDelivery(kind);
+      for (const made of lateRules[kind].bodies({ request, fields, rule, seed }))
+        early.push(this.#make(kind, request, rule, made));
+    }
     await Promise.all(early);
   }
 
@@ -91,58 +90,7 @@ export class LateResults {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  #makePhones(request: LateRequest): Promise<void>[] {
-    const rule = this.#options.faults.nextDelivery('phones');
-    const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
-    return groups.map((people) => {
-      const billed = people.filter((person) => person.hasMobile);
-      const credits = billed.length * mobilePhoneCredits;
-      const asked = rule.split && !rule.missing ? 1 : request.people.length;
-      return this.#make('phones', request, rule, {
-        body: nativeBody({ people, asked, credits, rule, seed: this.#options.seed }),
-        people: billed,
-        everybody: people,
-        creditsEach: mobilePhoneCredits,
-      });
-    });
-  }
-
-  #makeWaterfall(request: LateRequest): Promise<void>[] {
-    const rule = this.#options.faults.nextDelivery('waterfall');
-    const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
-    const fields = rule.fields ? request.waterfall.map((field) => [field]) : [request.waterfall];
-    const bodies = fields.flatMap((targetFields) => groups.map((people) => ({ targetFields, people })));
-    return bodies.map(({ targetFields, people }, index) =>
-      this.#make('waterfall', request, rule, {
-        body: waterfallBody({
-          people,
-          requestId: request.requestId,
-          targetFields,
-          missing: rule.missing && request.people.length - people.length,
-          // The first body also has the cost of the answer, which the answer does not report.
-          credits: (index === 0 ? request.creditsOfAnswer : 0) + people.length * vendorCredits,
-          rule,
-          seed: this.#options.seed,
-        }),
-        people,
-        everybody: people,
-        creditsEach: vendorCredits,
-      }),
-    );
-  }
-
-  #make(
-    kind: 'phones' | 'waterfall',
-    request: LateRequest,
-    rule: DeliveryRule,
-    made: {
-      readonly body: string;
-      /** The billed people of the body. */
-      readonly people: readonly LatePerson[];
-      readonly everybody: readonly LatePerson[];
-      readonly creditsEach: number;
-    },
-  ): Promise<void> {
+  #make(kind: LateKind, request: LateRequest, rule: DeliveryRule, made: MadeBody): Promise<void> {
     this.#made += 1;
     const chance = new Chance(this.#options.seed, `late ${this.#made}`);
     const delay = rule.before_answer
@@ -155,11 +103,11 @@ export class LateResults {
       url: request.webhookUrl,
       body: made.body,
       readyAt: this.#options.now() + delay + jitter,
-      billed: made.people.map((person) => ({ personId: person.id, credits: String(made.creditsEach) })),
-      credits: String(made.people.length * made.creditsEach),
+      billed: made.billed.map((person) => ({ personId: person.id, credits: String(made.creditsEach) })),
+      credits: String(made.billed.length * made.creditsEach),
       rule,
     });
-    if (kind === 'phones') for (const { id } of made.everybody) this.#phonesInFlight.set(id, result.number);
+    for (const { id } of made.people) this.#inFlight.set(`${kind} ${id}`, result.number);
     if (rule.before_answer) return this.#deliver(result);
     this.#schedule(result, delay + jitter);
     return Promise.resolve();
@@ -185,8 +133,8 @@ export class LateResults {
         credits: result.credits,
         billed: result.billed,
       });
-      for (const [person, number] of this.#phonesInFlight)
-        if (number === result.number) this.#phonesInFlight.delete(person);
+      for (const [person, number] of this.#inFlight)
+        if (number === result.number) this.#inFlight.delete(person);
     }
     if (result.rule.never) return;
     const { beside } = result.rule;
@@ -233,9 +181,4 @@ function refusal(status: number, code: string, retryAfterSeconds?: number): Refu
     suggestions: wait ? [{ label: 'Ask again later', ...wait }] : [],
     older: { error_code: code, error: code, ...wait },
   };
-}
-
-/** Ids of phone enrichment differ from request ids and cannot be polled. */
-export function phoneEnrichmentId(): string {
-  return String(randomInt(2 ** 47)) + String(randomInt(1_000, 9_999));
 }

@@ -1,12 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeliveryRule } from '../faults/scenario.ts';
+import type { LateKind } from './late-kinds.ts';
 
 export interface StoredResult {
   /** From 1. */
   readonly number: number;
   readonly requestId: string;
-  readonly kind: 'phones' | 'waterfall';
+  readonly kind: LateKind;
   readonly url: string;
   /** JSON text. */
   readonly body: string;

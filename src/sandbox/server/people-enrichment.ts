@@ -1,10 +1,18 @@
 import { Chance } from '../faults/chance.ts';
 import type { Incoming } from './call-handler.ts';
-import type { ProcessedCall, LateRequest } from './processed-call.ts';
+import type { ProcessedCall } from './processed-call.ts';
 import { distort } from '../faults/distort.ts';
 import type { Refusal } from '../faults/failures.ts';
 import { bulkBodySchema, extrasSchema, matchQuerySchema, type Extras } from '../interface/inputs.ts';
-import { phoneEnrichmentId, type LateResults } from '../late-results/late-results.ts';
+import { lateRules } from '../late-results/late-bodies.ts';
+import {
+  askedParameters,
+  lateKinds,
+  lateParameters,
+  type LateKind,
+  type LateRequest,
+} from '../late-results/late-kinds.ts';
+import type { LateResults } from '../late-results/late-results.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import { parseJson } from './parse-json.ts';
 import type { Asked } from '../population/asked.ts';
@@ -114,14 +122,14 @@ export class PeopleEnrichment {
     const people = distort(rendered, fault, () =>
       renderer.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
     );
-    const { announced, phones, waterfall } = this.#announce(extras, found, fault);
+    const knownPeople = found.flatMap((known) => known ?? []);
+    const { announced, fields } = this.#announce(extras, knownPeople, fault);
     const late: LateRequest = {
       requestId,
       webhookUrl: extras.webhook_url ?? '',
       asked: asked.length,
-      people: found.flatMap((known) => known ?? []),
-      phones,
-      waterfall,
+      people: knownPeople,
+      fields,
       creditsOfAnswer: credits,
     };
     return {
@@ -130,43 +138,37 @@ export class PeopleEnrichment {
       found: billed.length,
       announced,
       billing: { people: asked.length, credits: String(credits), billed, requestId },
-      late: phones || waterfall.length > 0 ? late : undefined,
+      late: fields.size > 0 ? late : undefined,
     };
   }
 
   /** The answer's members about late results, and which late results follow. */
   #announce(
     extras: Extras,
-    found: readonly (Known | undefined)[],
+    people: readonly Known[],
     fault: Rule,
-  ): Pick<LateRequest, 'phones' | 'waterfall'> & { readonly announced: readonly string[] } {
-    const people = found.flatMap((known) => known ?? []);
+  ): Pick<LateRequest, 'fields'> & { readonly announced: readonly string[] } {
     const announced: string[] = [];
-    let phones = extras.reveal_phone_number === 'true';
-    if (phones) {
-      const inFlight = this.#parts.late.arePhonesInFlight(people);
-      const status = fault.phone_enrichment ?? (inFlight || people.length === 0 ? 'skipped' : 'pending');
-      const isAnnounced = status === 'pending' || status === 'absent';
-      phones = people.length > 0 && (isAnnounced || fault.delivers_anyway === true);
-      if (status !== 'absent')
-        announced.push(`"phone_enrichment":{"request_id":${phoneEnrichmentId()},"status":"${status}"}`);
+    const fields = new Map<LateKind, readonly string[]>();
+    for (const kind of lateKinds) {
+      const asked = askedParameters(extras, [kind]);
+      if (asked.length === 0) continue;
+      const areInFlight = this.#parts.late.areInFlight(kind, people);
+      const { member, areDelivered } = lateRules[kind].announce({ people, areInFlight, fault });
+      if (member !== undefined) announced.push(member);
+      if (areDelivered)
+        fields.set(
+          kind,
+          asked.map((name) => lateParameters[name].field),
+        );
     }
-    const wanted = [
-      ...(extras.run_waterfall_email === 'true' ? (['emails'] as const) : []),
-      ...(extras.run_waterfall_phone === 'true' ? (['phone_numbers'] as const) : []),
-    ];
-    const status = fault.waterfall ?? 'accepted';
-    if (wanted.length > 0 && status !== 'absent')
-      announced.push(`"waterfall":{"status":"${status}","message":"results are sent to the webhook"}`);
-    const isRefused = status === 'failed' && fault.delivers_anyway !== true;
-    return { announced, phones, waterfall: isRefused ? [] : wanted };
+    return { announced, fields };
   }
 }
 
 /** Refuses late results without a webhook address. */
 function refuseExtras(extras: Extras): Refusal | undefined {
-  const names = ['reveal_phone_number', 'run_waterfall_email', 'run_waterfall_phone'] as const;
-  const wanted = names.filter((name) => extras[name] === 'true');
+  const wanted = askedParameters(extras);
   return wanted.length === 0 || extras.webhook_url !== undefined
     ? undefined
     : missingParameter('webhook_url', `with ${wanted.join(', ')}`);
