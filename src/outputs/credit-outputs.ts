@@ -46,7 +46,7 @@ export const budgetList = z
       alarms: z.array(z.int()).describe('Thresholds of BUDGET_ALARMS that were crossed, in percent.'),
     } satisfies Fields<BudgetFacts>),
   )
-  .describe('Budgets of the newest days, months and runs.');
+  .describe('Budgets of the newest periods and runs.');
 
 export const budgetHistory = z
   .array(

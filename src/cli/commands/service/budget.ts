@@ -35,7 +35,7 @@ export function budgetCommand(): Command {
 
 function showCommand(): Command {
   return withSettings(new Command('show'))
-    .description('Show limits, settled and reserved credits of the newest days, months and runs.')
+    .description('Show limits, settled and reserved credits of the newest periods and runs.')
     .option('--json', 'one JSON array')
     .addHelpText(
       'after',
