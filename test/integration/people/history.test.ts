@@ -203,6 +203,19 @@ describe('job_changes', () => {
     expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
   });
 
+  it('job_changes is the same in every time zone of its reader', async () => {
+    const person = newPerson();
+    await seen(person, '2026-03-31T20:00:00Z', 'run-1', acme);
+    await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
+    const client = await warehouse.pool.connect();
+    await client.query(`set timezone = 'Asia/Tokyo'`);
+    const { rows: found } = await client.query('select evidence from job_changes where person_id = $1', [
+      person,
+    ]);
+    client.release(true);
+    expect(found).toEqual([{ evidence: 'start_date' }]);
+  });
+
   it('job_changes has a row for a move that a new address at the new employer shows', async () => {
     const person = newPerson();
     await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });

@@ -156,11 +156,11 @@ export const peopleHistory = [
       from_title, from_organization, from_domain,
       title as to_title, organization as to_organization, domain as to_domain,
       started_at,
-      case when started_at > last_seen_at::date then 'start_date' else 'email' end as evidence,
+      case when started_at > (last_seen_at at time zone 'UTC')::date then 'start_date' else 'email' end as evidence,
       run_id, observation_id
     from moves
     where stay > 0
-      and (started_at > last_seen_at::date
+      and (started_at > (last_seen_at at time zone 'UTC')::date
         -- Not a rebrand, which gives the same job another name, domain and address.
         or coalesce(started_at <> from_started_at, true)
           and (email_domain = domain or email_domain like '%.' || domain)
