@@ -23,13 +23,17 @@ export async function findPeople(
   keys: readonly string[],
   rows: readonly { readonly runId: string; readonly rowNumber: number }[],
 ): Promise<FoundPerson[]> {
+  // Not `or`, which reads the whole log.
   return readPeople(
     database,
-    sql`o.identity_keys && ${keys}::text[] or (o.service, o.person_key) in (
-      select m.service, m.person_key from contact_matches m
+    sql`o.observation_id in (
+      select s.observation_id from observations s where s.identity_keys && ${keys}::text[]
+      union all
+      select s.observation_id
+      from contact_matches m
       join unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
         as r (run_id, row_number) using (run_id, row_number)
-      where m.person_key is not null)`,
+      join observations s on s.service = m.service and s.person_key = m.person_key)`,
   );
 }
 

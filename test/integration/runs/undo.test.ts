@@ -188,7 +188,7 @@ describe('undoRun()', () => {
     );
     expect(rows).toEqual([
       { operation: 'upsert', contact_id: 'fed', field_groups: ['title'] },
-      { operation: 'delete', contact_id: 'fed', field_groups: ['person_id', 'title'] },
+      { operation: 'delete', contact_id: 'fed', field_groups: ['title', 'person_id'] },
     ]);
   });
 });
