@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { AlignedRow, Alignment } from '../domain/identity/alignment.ts';
 import type { Credits } from '../domain/money/decimal.ts';
-import { contactFields, type ContactFields } from '../domain/identity/contact-fields.ts';
+import { contactFields, type ContactFields } from '../domain/warehouse/contact-fields.ts';
 import { isWeak } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../domain/identity/match-keys.ts';

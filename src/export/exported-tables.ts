@@ -1,4 +1,4 @@
-import { personColumns } from '../domain/identity/person-columns.ts';
+import { personColumns } from '../domain/warehouse/person-columns.ts';
 import type { Tables } from '../db/schema.ts';
 
 interface ExportedTable {

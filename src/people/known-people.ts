@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { readyPerson, type ComparedPerson } from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
-import { personColumns } from '../domain/identity/person-columns.ts';
+import { personColumns } from '../domain/warehouse/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { emailHashes } from './email-hashes.ts';
 import type { Tables } from '../db/schema.ts';

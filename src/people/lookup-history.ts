@@ -2,7 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { askedFieldGroups, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
-import type { ContactFields } from '../domain/identity/contact-fields.ts';
+import type { ContactFields } from '../domain/warehouse/contact-fields.ts';
 import type { Warehouse } from '../db/database.ts';
 import { rowCount } from '../db/expressions.ts';
 import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppressions.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { parseEmail, isRoleAddress } from '../domain/identity/email-address.ts';
-import { contactFields, type ContactFields } from '../domain/identity/contact-fields.ts';
+import { contactFields, type ContactFields } from '../domain/warehouse/contact-fields.ts';
 import { bounded, identityKeys } from '../domain/identity/identity-keys.ts';
 import { readyPerson } from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentityKeys, matchKeysOfPerson } from '../domain/identity/match-keys.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
-import { personFieldGroups, type FieldGroup } from '../domain/identity/person-columns.ts';
+import { personFieldGroups, type FieldGroup } from '../domain/warehouse/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';

@@ -10,7 +10,7 @@ import { describeAskedService } from '../../domain/runs/asked-service.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import { table } from '../terminal/output.ts';
-import { flagsOfRun } from './option-flags.ts';
+import { flagsOfRun } from './run-option-flags.ts';
 
 /**
  * Formats a plan for the person who approves it. The minimum and the worst case are exact; expected credits are an

@@ -10,7 +10,7 @@ import { giveSpaceBack, removePlans } from '../../runs/planning/discard-plan.ts'
 import { endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
-import { flagsOfRun } from './option-flags.ts';
+import { flagsOfRun } from './run-option-flags.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { endChangingLine, print, printJson, showChangingLine, table, tell } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';

@@ -17,8 +17,8 @@ import type { RunSpec } from '../../runs/begin-run.ts';
 import type { ChosenOptions } from '../../domain/runs/run-options.ts';
 import { tell } from '../terminal/output.ts';
 import { openWithMapping } from './mapping-proposal.ts';
-import { chosenOptions } from './option-flags.ts';
-import type { RunFlags } from './run-flags.ts';
+import { chosenOptions } from './run-option-flags.ts';
+import type { CommandFlags } from './command-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
 /** A run spec whose export has been opened. */
@@ -32,7 +32,7 @@ export interface SpecifiedRun extends RunSpec {
  *
  * @throws Problem `export.address`
  */
-export function addressOf(file: string | undefined, flags: RunFlags): ExportAddress {
+export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.fromTable, flags.query].filter((source) => source !== undefined);
   if (given.length !== 1) {
     throw new Problem(
@@ -67,7 +67,7 @@ export function addressOf(file: string | undefined, flags: RunFlags): ExportAddr
  */
 export async function specifyRun(
   address: ExportAddress,
-  flags: RunFlags,
+  flags: CommandFlags,
   config: Config,
   priority: RunPriority = 'ad-hoc',
 ): Promise<SpecifiedRun> {
@@ -88,7 +88,7 @@ export async function specifyRun(
 async function checkedContent(
   address: ExportAddress,
   reading: ReadingOptions & { readonly choice: RowChoice },
-  flags: RunFlags,
+  flags: CommandFlags,
   config: Config,
 ): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'> & Pick<ChosenOptions, 'mapping'>> {
   if (!isElsewhere(address)) {

@@ -8,7 +8,7 @@ import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
-import { scheduleKeys, scheduledOptions, shownOptions } from '../run/option-flags.ts';
+import { scheduleKeys, scheduledOptions, shownOptions } from '../run/run-option-flags.ts';
 
 /** A schedule as its flags or its file define it. */
 export interface ScheduleDefinition {

@@ -1,4 +1,4 @@
-import type { ContactColumns, PersonColumns } from '../../domain/identity/person-columns.ts';
+import type { ContactColumns, PersonColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Generated } from 'kysely';
 import type { Decimal, Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 

@@ -1,4 +1,4 @@
-import { contactFields } from './contact-fields.ts';
+import { contactFields } from '../warehouse/contact-fields.ts';
 import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';

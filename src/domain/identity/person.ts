@@ -1,4 +1,4 @@
-import type { AnsweredMembers } from './person-columns.ts';
+import type { AnsweredMembers } from '../warehouse/person-columns.ts';
 
 /**
  * A person in an answer of the service: the fields that the product reads, under the service's names. Any field may be

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { personFieldGroups } from '../../../src/domain/identity/person-columns.ts';
-import { contactFields } from '../../../src/domain/identity/contact-fields.ts';
+import { personFieldGroups } from '../../../src/domain/warehouse/person-columns.ts';
+import { contactFields } from '../../../src/domain/warehouse/contact-fields.ts';
 
 describe('what an answer puts into a contact', () => {
   it.each(['email_not_unlocked@domain.com', 'not an address', ''])(

@@ -3,14 +3,14 @@ import { describeService } from '../../run/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { ProposalWritten } from '../../run/mapping-proposal.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
-import { settingsOfRun, withRunOptions, type RunFlags } from '../../run/run-flags.ts';
+import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich plan FILE` */
 export function planCommand(): Command {
-  return withRunOptions(withSettings(new Command('plan')))
+  return withCommandFlags(withSettings(new Command('plan')))
     .description('Show the people, price and duration of a run of this export. Spends nothing.')
     .addHelpText(
       'after',
@@ -20,7 +20,7 @@ Examples:
   enrich plan --query "select id, email, first_name, last_name from crm.contacts where stage = 'lead' order by id"
   enrich run contacts.csv --plan HASH --yes      runs only the printed plan`,
     )
-    .action(async (file: string | undefined, options: RunFlags) => {
+    .action(async (file: string | undefined, options: CommandFlags) => {
       const config = settingsOfRun(options);
       tell(describeService(config));
       const spec = await specifyRun(addressOf(file, options), options, config).catch((error: unknown) => {

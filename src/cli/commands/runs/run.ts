@@ -15,7 +15,7 @@ import { approvalQuestion, describePlan, describeRun, exitCodeOf } from '../../r
 import { followRun } from '../../run/follow-run.ts';
 import { print, printJson, tell } from '../../terminal/output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from '../../run/plan-export.ts';
-import { settingsOfRun, withRunOptions, type RunFlags } from '../../run/run-flags.ts';
+import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun, type SpecifiedRun } from '../../run/run-spec.ts';
 import { withSession, withWarehouse, type Session } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
@@ -55,12 +55,12 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
  * @param priority of the run's calls
  */
 export function enrichingCommand(name: string, priority: RunPriority): Command {
-  return withRunOptions(withSettings(new Command(name)))
+  return withCommandFlags(withSettings(new Command(name)))
     .option('--yes', 'approve the plan without asking')
     .action(
       async (
         file: string | undefined,
-        options: RunFlags & { readonly yes?: boolean; readonly rateLimits?: string },
+        options: CommandFlags & { readonly yes?: boolean; readonly rateLimits?: string },
       ) => {
         const config = settingsOfRun(options);
         const spec = await specifyRun(addressOf(file, options), options, config, priority);

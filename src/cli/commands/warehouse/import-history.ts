@@ -7,7 +7,7 @@ import { describeService } from '../../run/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
-import type { RunFlags } from '../../run/run-flags.ts';
+import type { CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -33,7 +33,7 @@ warehouse count as not found. The command makes no call. docs/production.md desc
 Example:
   enrich import-history /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`,
     )
-    .action(async (file: string, options: RunFlags & JsonFlag & { readonly askedAt: string }) => {
+    .action(async (file: string, options: CommandFlags & JsonFlag & { readonly askedAt: string }) => {
       const askedAt = timeOf(options.askedAt);
       const config = settingsOf(options);
       tell(describeService(config));

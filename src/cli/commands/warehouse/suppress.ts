@@ -15,7 +15,7 @@ import { print, printFacts, printJson, table, tell } from '../../terminal/output
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
-import type { RunFlags } from '../../run/run-flags.ts';
+import type { CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -84,7 +84,7 @@ function importCommand(): Command {
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
     .addHelpText('after', '\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
-    .action(async (file: string, options: RunFlags & NoteFlags) => {
+    .action(async (file: string, options: CommandFlags & NoteFlags) => {
       const config = settingsOf(options);
       const spec = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows } = await withWarehouse(config, (session) =>

@@ -1,4 +1,4 @@
-import { personColumns } from '../../../domain/identity/person-columns.ts';
+import { personColumns } from '../../../domain/warehouse/person-columns.ts';
 import { columnComments } from './column-comments.ts';
 
 /** Comments of columns that have the same meaning in every table. */

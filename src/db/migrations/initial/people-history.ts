@@ -1,4 +1,4 @@
-import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
+import { personFieldGroups, type FieldGroup } from '../../../domain/warehouse/person-columns.ts';
 import { isValid, isValidMatch } from '../../valid-entries.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);

@@ -1,4 +1,4 @@
-import { personColumns } from '../../../domain/identity/person-columns.ts';
+import { personColumns } from '../../../domain/warehouse/person-columns.ts';
 
 const columns = personColumns.map(({ name, type }) => `${name} ${type}`);
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);

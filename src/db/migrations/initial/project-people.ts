@@ -3,7 +3,7 @@ import {
   personColumns,
   personFieldGroups,
   type FieldGroup,
-} from '../../../domain/identity/person-columns.ts';
+} from '../../../domain/warehouse/person-columns.ts';
 import { isValidMatch } from '../../valid-entries.ts';
 import { assignments, rowOf } from './assignments.ts';
 import { keptPlans } from './kept-plans.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnsweredMembers } from '../../../domain/identity/person-columns.ts';
+import type { AnsweredMembers } from '../../../domain/warehouse/person-columns.ts';
 
 /** A schema has at least the members that columns of the warehouse take. */
 export type ColumnsOf<Owner extends 'person' | 'employer'> = Readonly<

@@ -4,7 +4,7 @@ import {
   flagsOfRun,
   scheduledOptions,
   shownOptions,
-} from '../../../src/cli/run/option-flags.ts';
+} from '../../../src/cli/run/run-option-flags.ts';
 import { testSpec } from '../../helpers/rows.ts';
 
 it('chosenOptions() stores the names of --reveal in a fixed order', async () => {

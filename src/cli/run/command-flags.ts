@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf } from '../session/settings-flags.ts';
-import { settingsOfOptions, withOptionFlags } from './option-flags.ts';
+import { settingsOfOptions, withOptionFlags } from './run-option-flags.ts';
 
-/** Flags of `run`, `backfill` and `plan` that are no options of a run; `option-flags.ts` has the others. */
-export interface RunFlags {
+/** Flags of `run`, `backfill` and `plan` that are no options of a run; `run-option-flags.ts` has the others. */
+export interface CommandFlags {
   readonly source?: string;
   readonly reveal?: string;
   readonly fromTable?: string;
@@ -15,7 +15,7 @@ export interface RunFlags {
 }
 
 /** Adds the argument and flags that `run`, `backfill` and `plan` share. */
-export function withRunOptions(command: Command): Command {
+export function withCommandFlags(command: Command): Command {
   return withOptionFlags(command)
     .argument(
       '[file]',
@@ -28,7 +28,7 @@ export function withRunOptions(command: Command): Command {
     .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
 }
 
-/** The settings of a command with the flags of `withRunOptions`, which override the environment. */
-export function settingsOfRun(flags: RunFlags): Config {
+/** The settings of a command with the flags of `withCommandFlags`, which override the environment. */
+export function settingsOfRun(flags: CommandFlags): Config {
   return settingsOf(flags, settingsOfOptions(flags));
 }
