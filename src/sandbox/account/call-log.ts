@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repeatedly, type Bill } from './bill.ts';
 import { RecentEntries } from './recent-entries.ts';
-import type { LateKind } from '../late-results/late-kinds.ts';
+import type { LateKind } from '../late-results/delivery-kinds.ts';
 
 /** One call as the service received it. Credits are decimals as text. */
 export interface LoggedCall {

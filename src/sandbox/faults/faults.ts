@@ -1,6 +1,6 @@
 import { Chance } from './chance.ts';
 import type { DeliveryRule, FaultsToProduce, OutOfCreditsStatus, Rule } from './scenario.ts';
-import type { LateKind } from '../late-results/late-kinds.ts';
+import type { LateKind } from '../late-results/delivery-kinds.ts';
 
 export interface FaultsOptions {
   readonly seed: number;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lateKinds } from '../late-results/late-kinds.ts';
+import { lateKinds } from '../late-results/delivery-kinds.ts';
 
 const countedFrom1 = z.int().min(1);
 const milliseconds = z.int().min(0);

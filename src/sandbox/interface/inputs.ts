@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { lateParameterNames, lateParameters, type LateParameterName } from '../late-results/late-kinds.ts';
+import {
+  lateParameterNames,
+  lateParameters,
+  type LateParameterName,
+} from '../late-results/delivery-kinds.ts';
 
 const input = (description: string) => z.string().optional().meta({ description });
 const asFlag = (description: string) => z.enum(['true', 'false']).default('false').meta({ description });

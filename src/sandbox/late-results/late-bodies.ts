@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import type { DeliveryRule, Rule } from '../faults/scenario.ts';
-import type { LateKind, LatePerson, LateRequest } from './late-kinds.ts';
+import type { LateKind, LatePerson, LateRequest } from './delivery-kinds.ts';
 
 const mobilePhoneCredits = 8;
 /** Price of a record that an invented vendor finds. */

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeliveryRule } from '../faults/scenario.ts';
-import type { LateKind } from './late-kinds.ts';
+import type { LateKind } from './delivery-kinds.ts';
 
 export interface StoredResult {
   /** From 1. */

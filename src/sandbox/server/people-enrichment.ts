@@ -11,7 +11,7 @@ import {
   lateParameters,
   type LateKind,
   type LateRequest,
-} from '../late-results/late-kinds.ts';
+} from '../late-results/delivery-kinds.ts';
 import type { LateResults } from '../late-results/late-results.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import { parseJson } from './parse-json.ts';
