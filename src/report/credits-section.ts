@@ -1,6 +1,6 @@
 import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
 import { describeInRange } from '../domain/money/credit-rules.ts';
-import type { Section, Table } from './document.ts';
+import type { Section, Table } from './document-types.ts';
 import type { RunReport, Waste } from './report-types.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { fieldName, price } from './wording.ts';

@@ -1,6 +1,6 @@
 import { callsCharts } from './calls-charts.ts';
 import { coverageChart, creditsChart, outcomesChart } from './charts.ts';
-import type { ReportDocument, Section, Table } from './document.ts';
+import type { ReportDocument, Section, Table } from './document-types.ts';
 import { html, Markup } from './html.ts';
 import type { RunReport } from './report-types.ts';
 import { styleSheet } from './style.ts';

@@ -1,4 +1,4 @@
-import type { ReportDocument, Table } from './document.ts';
+import type { ReportDocument, Table } from './document-types.ts';
 
 /** Renders the report as Markdown with GitHub's tables, for a pull request, a wiki page or a message. */
 export function renderMarkdown(document: ReportDocument): string {

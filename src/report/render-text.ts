@@ -1,4 +1,4 @@
-import type { ReportDocument, Table } from './document.ts';
+import type { ReportDocument, Table } from './document-types.ts';
 
 /** Renders the report as plain text for a terminal. */
 export function renderText(document: ReportDocument): string {

@@ -4,7 +4,7 @@ import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { creditsSection } from './credits-section.ts';
 import { evaluationSection } from './evaluation/evaluation-section.ts';
-import type { ReportDocument, Section, Table } from './document.ts';
+import type { ReportDocument, Section, Table } from './document-types.ts';
 import type { RunReport } from './report-types.ts';
 import { counted } from '../domain/text/counted.ts';
 import { formatElapsed } from '../domain/text/duration.ts';

@@ -1,7 +1,7 @@
 import { describeRate } from '../../domain/runs/match-rate.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import type { Section, Table } from '../document.ts';
+import type { Section, Table } from '../document-types.ts';
 import { fieldName } from '../wording.ts';
 import type { Evaluation } from '../../domain/evaluation/evaluate.ts';
 
