@@ -13,7 +13,7 @@ import {
   type CredentialHeader,
   type CredentialSource,
 } from './credential.ts';
-import { toDetail } from './details.ts';
+import { toDetail } from './request-details.ts';
 import { operations, pollOperation, type Operation } from './endpoints.ts';
 import { codeNaming } from './failures/match-code.ts';
 import { ServiceFailure, type Endpoint } from './failures/failure.ts';

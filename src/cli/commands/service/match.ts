@@ -11,7 +11,7 @@ import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { parseProfileUrl } from '../../../domain/identity/profile-url.ts';
 import { matchPerson } from '../../../calls/match-person.ts';
 import type { MatchAnswer } from '../../../service/client.ts';
-import { toDetail } from '../../../service/details.ts';
+import { toDetail } from '../../../service/request-details.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { visible } from '../../../domain/text/visible.ts';
 import { describeService } from '../../run/describe-service.ts';

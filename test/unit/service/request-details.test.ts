@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toDetail } from '../../../src/service/details.ts';
+import { toDetail } from '../../../src/service/request-details.ts';
 
 describe('toDetail', () => {
   it('toDetail() names every field as the wire does', () => {
