@@ -15,7 +15,7 @@ import {
 } from './credential.ts';
 import { toDetail } from './request-details.ts';
 import { operations, pollOperation, type Operation } from './endpoints.ts';
-import { codeNaming } from './failures/match-code.ts';
+import { codeNaming } from './failures/error-codes.ts';
 import { ServiceFailure, type Endpoint } from './failures/failure.ts';
 import { mapTransportError } from './failures/map-failure.ts';
 import { readMatchAnswer, type MatchAnswer } from './answers/match-answer.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readAnswer } from './answer.ts';
-import { codeNaming } from '../failures/match-code.ts';
+import { codeNaming } from '../failures/error-codes.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';

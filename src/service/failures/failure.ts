@@ -1,6 +1,6 @@
 import { Problem } from '../../domain/problem.ts';
 import { adviceOf, type Sent, type Suggestion } from './advice.ts';
-import type { ErrorCodes } from './match-code.ts';
+import type { ErrorCodes } from './error-codes.ts';
 import { failureKinds, nothingBilled, type Disposition, type FailureType } from './failure-kinds.ts';
 import type { RateWindow } from '../rate-headers.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Suggestion } from './advice.ts';
-import { codeNaming, nameCredits, type ErrorCodes } from './match-code.ts';
+import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from '../answers/exact-json.ts';
 import { readRequestId } from '../answers/exact-values.ts';
 import { ServiceFailure, type Endpoint, type FailureType } from './failure.ts';
