@@ -21,7 +21,7 @@ import { openAdmissions } from '../../src/ledger/admit.ts';
 import { prune } from '../../src/privacy/prune.ts';
 import { finishRun } from '../../src/runs/finish-run.ts';
 import { openPage } from '../../src/runs/pages/pages.ts';
-import { planRows } from '../../src/runs/planning/plan.ts';
+import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { setRunStatus } from '../../src/runs/runs.ts';
 import { stagedRun, type StagedRow } from '../helpers/rows.ts';

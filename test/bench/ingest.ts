@@ -19,7 +19,7 @@ import { hashExport } from '../../src/ingest/sources/hash-export.ts';
 import { stageExport } from '../../src/ingest/staging/stage.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { planRows } from '../../src/runs/planning/plan.ts';
+import { planRows } from '../../src/runs/planning/plan-rows.ts';
 
 interface Job {
   readonly measure: 'bare' | 'stage' | 'plan';

@@ -16,7 +16,7 @@ import { matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../src/people/email-hashes.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { countFillable } from '../../src/runs/reconciliation/count-fillable.ts';
-import { planRows } from '../../src/runs/planning/plan.ts';
+import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { postgresMilliseconds } from './processor-time.ts';
 

@@ -6,7 +6,7 @@ import { admit } from '../../src/ledger/admit.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { storeDelivery } from '../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
-import { planRows } from '../../src/runs/planning/plan.ts';
+import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { recordAnswer } from '../../src/calls/record-answer.ts';
 import { setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun } from './rows.ts';

@@ -6,7 +6,7 @@ import type { Warehouse } from '../../src/db/database.ts';
 import { admit } from '../../src/ledger/admit.ts';
 import type { Freshness } from '../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../src/runs/pages/pages.ts';
-import { planRows } from '../../src/runs/planning/plan.ts';
+import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 

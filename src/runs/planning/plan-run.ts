@@ -27,7 +27,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { askedBy, firstOpenPage } from '../pages/pages.ts';
 import { countFillable } from '../reconciliation/count-fillable.ts';
 import { pagesOf } from '../quality-gate/pilot.ts';
-import { planRows } from './plan.ts';
+import { planRows } from './plan-rows.ts';
 import type { PlannedRows } from './planned-rows.ts';
 import { adoptService } from '../adopt-service.ts';
 import { getRun, savePlan, setRunStatus, type RunRecord } from '../runs.ts';

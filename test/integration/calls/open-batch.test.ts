@@ -7,7 +7,7 @@ import { openBatch } from '../../../src/calls/open-batch.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';

@@ -9,7 +9,7 @@ import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { closeRefused, closeReleased, markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/open-people.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import type { AnswerToRecord } from '../../../src/calls/answered-rows.ts';
 import { recordAnswer } from '../../../src/calls/record-answer.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';

@@ -4,7 +4,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/lookup-history.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';

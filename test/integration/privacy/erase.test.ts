@@ -6,7 +6,7 @@ import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import {
   callWithPhones,

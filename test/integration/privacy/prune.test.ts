@@ -5,7 +5,7 @@ import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';

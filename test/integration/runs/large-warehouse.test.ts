@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';

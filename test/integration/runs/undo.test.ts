@@ -3,7 +3,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { countLookups, deleteLookups } from '../../../src/people/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';

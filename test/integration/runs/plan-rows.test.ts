@@ -4,7 +4,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/people/email-hashes.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { planRows } from '../../../src/runs/planning/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
