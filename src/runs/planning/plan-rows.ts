@@ -7,7 +7,7 @@ import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
-import { chooseRows } from './choose-rows.ts';
+import { chooseRows } from './apply-row-choice.ts';
 import { freshLookups, type Asked } from './fresh-lookups.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
