@@ -8,7 +8,7 @@ import type { Warehouse } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { isDatabaseAway } from '../db/postgres-errors.ts';
 import { hashToken } from '../ledger/webhook-token.ts';
-import { BodyReader, BodyRefused } from './body-reader.ts';
+import { BodyReader, BodyRefused } from './limited-body-reader.ts';
 
 export interface ReceiverSettings {
   /** Its pool must fail fast: the service then sends the delivery again. */
