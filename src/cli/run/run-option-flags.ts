@@ -26,7 +26,7 @@ import {
   extrasOf,
   shareOf,
   withoutPeople,
-} from './option-values.ts';
+} from './run-option-values.ts';
 
 type FlagOptions = ChosenOptions & ScheduledOptions;
 
