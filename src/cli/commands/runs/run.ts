@@ -21,7 +21,7 @@ import { withSession, withWarehouse, type Session } from '../../session/session.
 import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/present-status.ts';
 import { runPage } from '../../run/run-page.ts';
-import { continueIfApproved, isStoppedByQualityGate } from '../../run/quality-gate.ts';
+import { continueIfApproved, isStoppedByQualityGate } from '../../run/continue-after-quality-gate.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
 /** `enrich run FILE` */
