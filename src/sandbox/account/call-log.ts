@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repeatedly, type Bill } from './bill.ts';
 import { RecentEntries } from './recent-entries.ts';
-import type { LateKind } from '../late-results/delivery-kinds.ts';
+import type { DeliveryKind } from '../late-results/delivery-kinds.ts';
 
 /** One call as the service received it. Credits are decimals as text. */
 export interface LoggedCall {
@@ -28,7 +28,7 @@ export interface LoggedCall {
 export interface LoggedLateResult {
   readonly at: number;
   readonly requestId: string;
-  readonly kind: LateKind;
+  readonly kind: DeliveryKind;
   readonly credits: string;
   readonly billed: readonly { readonly personId: string; readonly credits: string }[];
 }
@@ -37,7 +37,7 @@ export interface LoggedLateResult {
 export interface LoggedDelivery {
   readonly at: number;
   readonly requestId: string;
-  readonly kind: LateKind;
+  readonly kind: DeliveryKind;
   /** Number of the result, equal for all its tries. */
   readonly number: number;
   readonly status: number;

@@ -1,6 +1,6 @@
 import { Chance } from './chance.ts';
 import type { DeliveryRule, FaultsToProduce, OutOfCreditsStatus, Rule } from './scenario.ts';
-import type { LateKind } from '../late-results/delivery-kinds.ts';
+import type { DeliveryKind } from '../late-results/delivery-kinds.ts';
 
 export interface FaultsOptions {
   readonly seed: number;
@@ -37,7 +37,7 @@ export class Faults {
   }
 
   /** The first rule that applies to the next late result of a kind, or an empty rule. */
-  nextDelivery(kind: LateKind): DeliveryRule {
+  nextDelivery(kind: DeliveryKind): DeliveryRule {
     const name = `late ${kind}`;
     const number = this.#count(name);
     const isFor = (each: DeliveryRule) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lateKinds } from '../late-results/delivery-kinds.ts';
+import { deliveryKinds } from '../late-results/delivery-kinds.ts';
 
 const countedFrom1 = z.int().min(1);
 const milliseconds = z.int().min(0);
@@ -85,7 +85,7 @@ const rule = z.strictObject({
 /** A fault of late results. The first rule that applies to a result applies to all its deliveries. */
 const deliveryRule = z.strictObject({
   ...numbers,
-  kind: z.enum(lateKinds).optional(),
+  kind: z.enum(deliveryKinds).optional(),
   /**
    * Milliseconds from the request to the result, plus up to `jitter`, drawn by the seed, so that results
    * change their order.

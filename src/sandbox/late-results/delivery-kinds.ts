@@ -26,19 +26,19 @@ export const lateParameters = {
 } as const satisfies Readonly<Record<string, LateParameter>>;
 
 export type LateParameterName = keyof typeof lateParameters;
-export type LateKind = (typeof lateParameters)[LateParameterName]['kind'];
+export type DeliveryKind = (typeof lateParameters)[LateParameterName]['kind'];
 
 export const lateParameterNames = Object.keys(lateParameters) as readonly LateParameterName[];
 
-/** All kinds of late results. `lateRules` has how each is announced and delivered. */
-export const lateKinds: readonly LateKind[] = [
+/** All kinds of deliveries. `lateRules` has how each is announced and delivered. */
+export const deliveryKinds: readonly DeliveryKind[] = [
   ...new Set(lateParameterNames.map((name) => lateParameters[name].kind)),
 ];
 
 /** The parameters of a call that ask for late results of these kinds. */
 export function askedParameters(
   extras: Readonly<Record<LateParameterName, 'true' | 'false'>>,
-  kinds = lateKinds,
+  kinds = deliveryKinds,
 ): LateParameterName[] {
   return lateParameterNames.filter(
     (name) => extras[name] === 'true' && kinds.includes(lateParameters[name].kind),
@@ -59,7 +59,7 @@ export interface LateRequest {
   readonly asked: number;
   readonly people: readonly LatePerson[];
   /** The kinds that are delivered, with the fields that are asked for. */
-  readonly fields: ReadonlyMap<LateKind, readonly string[]>;
+  readonly fields: ReadonlyMap<DeliveryKind, readonly string[]>;
   /** Credits billed with the answer; a waterfall's delivery reports the price of the whole request. */
   readonly creditsOfAnswer: number;
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import type { DeliveryRule, Rule } from '../faults/scenario.ts';
-import type { LateKind, LatePerson, LateRequest } from './delivery-kinds.ts';
+import type { DeliveryKind, LatePerson, LateRequest } from './delivery-kinds.ts';
 
 const mobilePhoneCredits = 8;
 /** Price of a record that an invented vendor finds. */
@@ -43,7 +43,7 @@ interface LateRules {
 }
 
 /** How each kind of late results is announced and delivered. */
-export const lateRules: Readonly<Record<LateKind, LateRules>> = {
+export const lateRules: Readonly<Record<DeliveryKind, LateRules>> = {
   phones: { announce: announcePhones, bodies: phonesBodies },
   waterfall: { announce: announceWaterfall, bodies: waterfallBodies },
 };

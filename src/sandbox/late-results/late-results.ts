@@ -6,7 +6,7 @@ import type { Refusal } from '../faults/failures.ts';
 import type { Faults } from '../faults/faults.ts';
 import { pollParametersSchema } from '../interface/inputs.ts';
 import { bodyBeside, lateRules, type MadeBody } from './late-bodies.ts';
-import type { LateKind, LatePerson, LateRequest } from './delivery-kinds.ts';
+import type { DeliveryKind, LatePerson, LateRequest } from './delivery-kinds.ts';
 import type { LateStore, StoredResult } from './late-store.ts';
 import type { DeliveryRule } from '../faults/scenario.ts';
 
@@ -42,7 +42,7 @@ export class LateResults {
   }
 
   /** Whether earlier requests are already delivering the results of all these people. */
-  areInFlight(kind: LateKind, people: readonly LatePerson[]): boolean {
+  areInFlight(kind: DeliveryKind, people: readonly LatePerson[]): boolean {
     return people.length > 0 && people.every(({ id }) => this.#inFlight.has(`${kind} ${id}`));
   }
 
@@ -90,7 +90,7 @@ export class LateResults {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  #make(kind: LateKind, request: LateRequest, rule: DeliveryRule, made: MadeBody): Promise<void> {
+  #make(kind: DeliveryKind, request: LateRequest, rule: DeliveryRule, made: MadeBody): Promise<void> {
     this.#made += 1;
     const chance = new Chance(this.#options.seed, `late ${this.#made}`);
     const delay = rule.before_answer

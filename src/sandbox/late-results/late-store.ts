@@ -1,13 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeliveryRule } from '../faults/scenario.ts';
-import type { LateKind } from './delivery-kinds.ts';
+import type { DeliveryKind } from './delivery-kinds.ts';
 
 export interface StoredResult {
   /** From 1. */
   readonly number: number;
   readonly requestId: string;
-  readonly kind: LateKind;
+  readonly kind: DeliveryKind;
   readonly url: string;
   /** JSON text. */
   readonly body: string;

@@ -7,9 +7,9 @@ import { bulkBodySchema, extrasSchema, matchQuerySchema, type Extras } from '../
 import { lateRules } from '../late-results/late-bodies.ts';
 import {
   askedParameters,
-  lateKinds,
+  deliveryKinds,
   lateParameters,
-  type LateKind,
+  type DeliveryKind,
   type LateRequest,
 } from '../late-results/delivery-kinds.ts';
 import type { LateResults } from '../late-results/late-results.ts';
@@ -149,8 +149,8 @@ export class PeopleEnrichment {
     fault: Rule,
   ): Pick<LateRequest, 'fields'> & { readonly announced: readonly string[] } {
     const announced: string[] = [];
-    const fields = new Map<LateKind, readonly string[]>();
-    for (const kind of lateKinds) {
+    const fields = new Map<DeliveryKind, readonly string[]>();
+    for (const kind of deliveryKinds) {
       const asked = askedParameters(extras, [kind]);
       if (asked.length === 0) continue;
       const areInFlight = this.#parts.late.areInFlight(kind, people);
