@@ -9,7 +9,7 @@ const rowsPerFetch = 10_000;
  * Fills `plan_excluded` with the rows that `--only` leaves out, and `plan_order` with what `--order-by` sorts rows by.
  * Reads the cells only where one of the two is given.
  */
-export async function chooseRows(
+export async function applyRowChoice(
   transaction: Transaction<Tables>,
   runId: string,
   columns: ReadColumns,

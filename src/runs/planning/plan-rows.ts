@@ -7,7 +7,7 @@ import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
-import { chooseRows } from './apply-row-choice.ts';
+import { applyRowChoice } from './apply-row-choice.ts';
 import { freshLookups, type Asked } from './fresh-lookups.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
@@ -104,7 +104,7 @@ async function decide(
   await addKnownAddresses(transaction, { runId, service: asked.service }, sql`plan_keys`);
   await addHashesOfOtherRows(transaction, sql`plan_keys`);
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
-  await chooseRows(transaction, runId, columns, options);
+  await applyRowChoice(transaction, runId, columns, options);
   await findSamePeople(transaction);
   await findRepeatedRecords(transaction);
   await sql`
