@@ -26,7 +26,7 @@ interface Arrival {
  * At the limit the oldest unfinished request is refused. A delivery arrives within milliseconds, so the oldest request
  * is not a delivery during an attack. Refusing the newest request would let thirty slow senders block the receiver.
  */
-export class BodyReader {
+export class LimitedBodyReader {
   readonly #longestBody: number;
   readonly #mostInMemory: number;
   /** Oldest first. */

@@ -8,7 +8,7 @@ import type { Warehouse } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { isDatabaseAway } from '../db/postgres-errors.ts';
 import { hashToken } from '../ledger/webhook-token.ts';
-import { BodyReader, BodyRefused } from './limited-body-reader.ts';
+import { LimitedBodyReader, BodyRefused } from './limited-body-reader.ts';
 
 export interface ReceiverSettings {
   /** Its pool must fail fast: the service then sends the delivery again. */
@@ -74,7 +74,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   });
   server.server.maxConnections = 4_000;
 
-  const bodies = new BodyReader({ longestBody, bytesInMemory });
+  const bodies = new LimitedBodyReader({ longestBody, bytesInMemory });
   const deliveries = new GroupCommit<ArrivedDelivery, StoredDelivery | undefined>({
     commit: (group) => storeDeliveries(warehouse, group),
     bytesOf: ({ body }) => body.length,
