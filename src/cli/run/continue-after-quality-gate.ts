@@ -18,7 +18,7 @@ export function isStoppedByQualityGate({ status, pauseReason }: RunRecord): bool
  * @param asks whether a person can answer
  * @returns facts of the run afterwards
  */
-export async function continueIfApproved(
+export async function continueAfterQualityGate(
   session: Session,
   facts: RunFacts,
   asks: boolean,
