@@ -1,0 +1,56 @@
+import { formatRateLimits } from '../domain/rates/rate-limit.ts';
+import type { Section, Table } from './document-types.ts';
+import type { RunReport } from './report-types.ts';
+import { counted } from '../domain/text/counted.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { formatPercent } from '../domain/text/format-percent.ts';
+import { moment } from './wording.ts';
+
+/** The section on calls: by status, and the most in each window of the rate limits. */
+export function callsSection({ calls }: RunReport): Section {
+  const { by_status: statuses, first_at: first, last_at: last, windows } = calls;
+  return {
+    id: 'calls',
+    title: 'Calls against the limit',
+    lead:
+      first === null || last === null
+        ? 'No call was made.'
+        : `${counted(countSentCalls(statuses), 'call')} from ${moment(first)} to ${moment(last)}. ` +
+          'All runs at one service share its limits. The charts show the current limits.',
+    tables: [
+      ...(windows.length === 0
+        ? []
+        : [
+            {
+              caption: 'Maximum calls in a trailing window, of all runs',
+              columns: [
+                { title: 'Limit' },
+                { title: 'Maximum', numeric: true },
+                { title: 'Share of the limit', numeric: true },
+              ],
+              rows: windows.map(({ limit, seconds, peak }) => [
+                formatRateLimits([{ calls: limit, seconds }]),
+                formatNumber(peak),
+                formatPercent(peak, limit),
+              ]),
+            } satisfies Table,
+          ]),
+      {
+        caption: 'Calls by status',
+        columns: [{ title: 'Status' }, { title: 'Calls', numeric: true }],
+        rows: Object.entries(statuses).map(([status, number]) => [
+          status === 'released' ? 'released, never sent' : status,
+          formatNumber(number),
+        ]),
+      },
+    ],
+  };
+}
+
+/** Calls that may have reached the service. */
+export function countSentCalls(statuses: Readonly<Record<string, number>>): number {
+  return Object.entries(statuses).reduce(
+    (sum, [status, calls]) => sum + (status === 'released' ? 0 : calls),
+    0,
+  );
+}

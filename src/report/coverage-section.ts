@@ -1,0 +1,45 @@
+import type { Section } from './document-types.ts';
+import type { RunReport } from './report-types.ts';
+import { counted } from '../domain/text/counted.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { formatPercent } from '../domain/text/format-percent.ts';
+import { fieldName } from './wording.ts';
+
+/** The section on coverage: contacts with each field, before the run and now. */
+export function coverageSection({ coverage }: RunReport): Section {
+  const { contacts, fields } = coverage;
+  const title = 'Coverage before and after';
+  if (fields.length === 0) {
+    const lead = 'The rows of the file were deleted after their retention period (RETENTION).';
+    return { id: 'coverage', title, lead, tables: [] };
+  }
+  return {
+    id: 'coverage',
+    title,
+    lead:
+      `The number of contacts with each field, of ${counted(contacts, 'contact')} in the file (without duplicates ` +
+      'and unreadable rows): in the export, and now in the export or the warehouse. ' +
+      'A dash means that the export has no such column.',
+    tables: [
+      {
+        caption: 'Contacts with a value, by field',
+        columns: [
+          { title: 'Field' },
+          { title: 'Before', numeric: true },
+          { title: 'After', numeric: true },
+          { title: 'Gained', numeric: true },
+          { title: 'Before, share', numeric: true },
+          { title: 'After, share', numeric: true },
+        ],
+        rows: fields.map(({ field, before, after, gained }) => [
+          fieldName(field),
+          before === null ? '–' : formatNumber(before),
+          formatNumber(after),
+          `+${formatNumber(gained)}`,
+          before === null ? '–' : formatPercent(before, contacts),
+          formatPercent(after, contacts),
+        ]),
+      },
+    ],
+  };
+}

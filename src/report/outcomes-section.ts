@@ -1,0 +1,45 @@
+import { isOutcome, outcomeFacts } from '../domain/runs/outcome.ts';
+import type { Section } from './document-types.ts';
+import type { RunReport } from './report-types.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { formatPercent, formatShares } from '../domain/text/format-percent.ts';
+import { words } from './wording.ts';
+
+/** The section on outcomes: how many rows ended in each. */
+export function outcomesSection({ run, outcomes, lost_contacts: lost }: RunReport): Section {
+  const shares = formatShares(Object.values(outcomes));
+  const rows = Object.entries(outcomes).map(([outcome, number], at) => [
+    words(outcome),
+    formatNumber(number),
+    shares[at]!,
+    isOutcome(outcome) ? outcomeFacts[outcome].meaning : openRows,
+  ]);
+  return {
+    id: 'outcomes',
+    title: 'Outcomes',
+    lead: 'Every row of the file ends in exactly one outcome.',
+    tables: [
+      {
+        caption: 'Rows by outcome',
+        columns: [
+          { title: 'Outcome' },
+          { title: 'Rows', numeric: true },
+          { title: 'Share', numeric: true },
+          { title: 'Meaning' },
+        ],
+        rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
+      },
+      ...(lost.length === 0
+        ? []
+        : [
+            {
+              caption: 'Rows whose contact has lost its person since',
+              columns: [{ title: 'Reason' }, { title: 'Rows', numeric: true as const }],
+              rows: lost.map(({ reason, rows: number }) => [reason, formatNumber(number)]),
+            },
+          ]),
+    ],
+  };
+}
+
+const openRows = 'not decided yet';

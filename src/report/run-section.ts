@@ -1,0 +1,42 @@
+import { describeAskedService } from '../domain/runs/asked-service.ts';
+import type { Section } from './document-types.ts';
+import type { RunReport } from './report-types.ts';
+import { formatElapsed } from '../domain/text/duration.ts';
+import { visibleInLine } from '../domain/text/visible.ts';
+import { moment, words } from './wording.ts';
+
+/** The section on the run itself: its file, options and times. */
+export function runSection({ run }: RunReport): Section {
+  const { reveal, waterfall } = run.asked_for;
+  const extras = [...reveal.map((kind) => `reveal ${kind}`), ...waterfall.map((kind) => `waterfall ${kind}`)];
+  const facts: [string, string | null][] = [
+    ['run', run.run_id],
+    ['status', words(run.status)],
+    ['reason', run.reason],
+    ['file', run.file],
+    ['SHA-256 of the file', run.file_sha256],
+    ['source', run.source],
+    ['service', describeAskedService(run.service)],
+    ['asked for', ['profile', ...extras].join(', ')],
+    ['priority', run.priority],
+    ['plan', run.plan_hash],
+    ['created', moment(run.created_at)],
+    ['approved', run.approved_at && moment(run.approved_at)],
+    ['ended', run.finished_at && moment(run.finished_at)],
+    ['duration', formatElapsed(run.seconds)],
+    ['undone', run.undone && `${moment(run.undone.at)} by ${run.undone.by}`],
+    ['reason for undo', run.undone?.reason ?? null],
+  ];
+  return {
+    id: 'run',
+    title: 'Run',
+    lead: '',
+    tables: [
+      {
+        caption: 'The run',
+        columns: [{ title: 'Property' }, { title: 'Value' }],
+        rows: facts.flatMap(([name, value]) => (value === null ? [] : [[name, visibleInLine(value)]])),
+      },
+    ],
+  };
+}
