@@ -5,6 +5,7 @@ import {
   lateKindsBy,
   type DeliveryKind,
   type LateKind,
+  type LateValues,
 } from './delivery-kinds.ts';
 import { kindsOfFields } from './late-assignment.ts';
 
@@ -127,5 +128,6 @@ export function spokenKinds(
 }
 
 function hasValues(person: DeliveredShare, kind: LateKind): boolean {
-  return lateKinds[kind].values === 'emails' ? person.hasEmails : person.hasPhones;
+  const has: Readonly<Record<LateValues, boolean>> = { emails: person.hasEmails, phones: person.hasPhones };
+  return has[lateKinds[kind].values];
 }

@@ -42,6 +42,9 @@ export type DeliveryKind = keyof typeof deliveryKinds;
 /** All kinds of deliveries. */
 export const deliveryKindNames = Object.keys(deliveryKinds) as readonly DeliveryKind[];
 
+/** The lists of values that a delivered person has. */
+export type LateValues = 'phones' | 'emails';
+
 interface LateFacts {
   /** The option of a run, and its entry, that ask for this kind. */
   readonly option: keyof AskedExtras;
@@ -49,7 +52,7 @@ interface LateFacts {
   /** The query parameter of a call that asks for this kind. */
   readonly parameter: string;
   readonly deliveredBy: DeliveryKind;
-  readonly values: 'phones' | 'emails';
+  readonly values: LateValues;
 }
 
 /** The kinds of results that arrive after an answer. */
