@@ -5,12 +5,9 @@ import type { AnsweredMembers } from '../warehouse/person-columns.ts';
  * null or missing. Other fields stay in the stored body.
  */
 export interface Person extends AnsweredMembers<'person'> {
-  readonly email?: string | null | undefined;
-  readonly email_status?: string | null | undefined;
   /** Only in answers to calls that reveal personal addresses. */
   readonly personal_emails?: readonly string[] | null | undefined;
   readonly extrapolated_email_confidence?: number | null | undefined;
-  readonly organization_id?: string | null | undefined;
   readonly organization?: Organization | null | undefined;
   readonly employment_history?: readonly (Employment | null | undefined)[] | null | undefined;
   readonly contact?: SavedContact | null | undefined;
@@ -18,11 +15,7 @@ export interface Person extends AnsweredMembers<'person'> {
   readonly isPartlyRead?: boolean;
 }
 
-export interface Organization extends AnsweredMembers<'employer'> {
-  readonly id?: string | null | undefined;
-  readonly website_url?: string | null | undefined;
-  readonly primary_domain?: string | null | undefined;
-}
+export type Organization = AnsweredMembers<'employer'>;
 
 export interface Employment {
   readonly organization_name?: string | null | undefined;

@@ -1,6 +1,8 @@
 /** Types of the columns of people. */
 type ColumnType = keyof ValueTypes;
 
+type Members = Readonly<Record<string, ColumnType>>;
+
 interface Column {
   readonly type: ColumnType;
   /** What the column means, as psql, dbt and BI tools show it. */
@@ -8,6 +10,8 @@ interface Column {
   /** Member of the person, or of their employer, whose value the column has. Others are computed by `contactFields`. */
   readonly person?: string;
   readonly employer?: string;
+  /** The members, with their types, from which `contactFields` computes the column. */
+  readonly computedFrom?: { readonly person?: Members; readonly employer?: Members };
 }
 
 /** Columns that change together: the newest observation with a value of the group sets all of them. */
@@ -32,9 +36,14 @@ export const personFieldGroups = {
   },
   email: {
     columns: {
-      email: { type: 'text', comment: 'Work address; placeholders are left out' },
+      email: {
+        type: 'text',
+        computedFrom: { person: { email: 'text' } },
+        comment: 'Work address; placeholders are left out',
+      },
       email_status: {
         type: 'text',
+        computedFrom: { person: { email: 'text', email_status: 'text' } },
         comment: 'Status of the address as the service states it, such as verified',
       },
     },
@@ -71,14 +80,22 @@ export const personFieldGroups = {
   organization_name: {
     columns: {
       organization_name: { type: 'text', employer: 'name', comment: 'Name of the employer' },
-      organization_domain: { type: 'text', comment: 'Domain of the employer' },
+      organization_domain: {
+        type: 'text',
+        computedFrom: { employer: { primary_domain: 'text', website_url: 'text' } },
+        comment: 'Domain of the employer',
+      },
       organization_industry: { type: 'text', employer: 'industry', comment: 'Industry of the employer' },
       organization_employees: {
         type: 'integer',
         employer: 'estimated_num_employees',
         comment: 'Number of employees of the employer',
       },
-      organization_id: { type: 'text', comment: 'Id of the company at the service' },
+      organization_id: {
+        type: 'text',
+        computedFrom: { person: { organization_id: 'text' }, employer: { id: 'text' } },
+        comment: 'Id of the company at the service',
+      },
     },
     inContacts: true,
   },
@@ -87,6 +104,7 @@ export const personFieldGroups = {
       linkedin_url: { type: 'text', person: 'proflink_url', comment: 'Profile as the service states it' },
       profile_url: {
         type: 'text',
+        computedFrom: { person: { proflink_url: 'text' } },
         comment: 'Profile in the normalised form that identifies the person',
       },
     },
@@ -158,13 +176,25 @@ type Copied<Name extends keyof Columns> = Name extends Name
   : never;
 
 /** The members of an answered person, or of the employer, that columns take; any can be null or missing. */
-export type AnsweredMembers<Owner extends 'person' | 'employer'> = {
+export type AnsweredMembers<Owner extends 'person' | 'employer'> = CopiedMembers<Owner> &
+  ComputedMembers<Merged<MembersOf<Columns[keyof Columns], Owner>>>;
+
+type CopiedMembers<Owner extends string> = {
   readonly [
     Name in keyof Columns as Columns[Name] extends Readonly<Record<Owner, infer Member extends string>>
       ? Member
       : never
-  ]?: Readonly<ValueTypes[TypeOf<Columns[Name]>]> | null | undefined;
+  ]?: Answered<TypeOf<Columns[Name]>>;
 };
+type ComputedMembers<Of> = {
+  readonly [Name in keyof Of]?: Answered<Extract<Of[Name], ColumnType>>;
+};
+type MembersOf<Facts, Owner extends string> = Facts extends {
+  readonly computedFrom: Readonly<Record<Owner, infer Of>>;
+}
+  ? Of
+  : never;
+type Answered<Type extends ColumnType> = Readonly<ValueTypes[Type]> | null | undefined;
 
 /** All columns with their facts, in the order of the groups. */
 export const personColumns = Object.entries<FieldGroup>(personFieldGroups).flatMap(
