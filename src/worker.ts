@@ -48,6 +48,8 @@ export interface RunningWorker {
 
 /** The service requires an address; this one can never be reached (RFC 2606), so results are fetched by polls alone. */
 const nowhere = 'https://no-receiver.invalid';
+/** For the activities of the control queue. */
+const controlConnections = 6;
 /** Waits up to this long stay in the activity; longer ones become a timer that the UI shows. */
 const patienceMilliseconds = 20_000;
 
@@ -59,11 +61,19 @@ const patienceMilliseconds = 20_000;
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { config, log, metrics, tracing } = settings;
-  const warehouse = openWarehouse(settings.databaseUrl, {
-    // One per call in flight, one more for each admission beside it, and some for the control queue.
-    connections: 2 * config.callConcurrency + 6,
+  const connectionOptions = {
     applicationName: 'enrich worker',
-    onIdleError: (error) => log.info({ err: error }, 'an idle database connection ended'),
+    onIdleError: (error: Error) => log.info({ err: error }, 'an idle database connection ended'),
+  };
+  const warehouse = openWarehouse(settings.databaseUrl, {
+    ...connectionOptions,
+    connections: controlConnections,
+  });
+  const callWarehouse = openWarehouse(settings.databaseUrl, {
+    ...connectionOptions,
+    // One per call in flight, and one for each batch that waits beside it.
+    connections: 2 * config.callConcurrency,
+    keepsPlans: true,
   });
   const client = createServiceClient({
     ...config.service,
@@ -73,16 +83,17 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const service = serviceName(config);
   const queue = new CallQueue({
     concurrency: config.callConcurrency,
-    freeSlots: () => freeSlots(warehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
+    freeSlots: () => freeSlots(callWarehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
     patienceMilliseconds,
   });
   const close = async (): Promise<void> => {
     await queue.close();
     await client.close();
-    await warehouse.close();
+    await Promise.all([warehouse.close(), callWarehouse.close()]);
   };
   try {
-    const workers = await createWorkers(await workerOptions(settings, { warehouse, client, service, queue }));
+    const parts = { warehouse, callWarehouse, client, service, queue };
+    const workers = await createWorkers(await workerOptions(settings, parts));
     const drain = (): void => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       queue.handBack();
@@ -105,6 +116,8 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
 
 interface WorkerParts {
   readonly warehouse: Warehouse;
+  /** Its connections keep the plans of the statements of a call. */
+  readonly callWarehouse: Warehouse;
   readonly client: ServiceClient;
   /** Name of the service. */
   readonly service: string;
@@ -114,7 +127,7 @@ interface WorkerParts {
 /** Options of the workers of all queues, the control queue's first. */
 async function workerOptions(
   settings: WorkerSettings,
-  { warehouse, client, service, queue }: WorkerParts,
+  { warehouse, callWarehouse, client, service, queue }: WorkerParts,
 ): Promise<WorkerOptions[]> {
   const { config, log, metrics } = settings;
   const budgets = {
@@ -157,9 +170,10 @@ async function workerOptions(
   const callActivities = createCallActivities(
     {
       ...shared,
+      warehouse: callWarehouse,
       queue,
       limits,
-      admit: openAdmissions(warehouse.database, limits),
+      admit: openAdmissions(callWarehouse.database, limits),
       patienceMilliseconds,
       streak: new FailureStreak(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { keptPlanSettings, preparing } from './kept-plans.ts';
 import type { Tables } from './schema.ts';
 
 /** The schema that all tables live in. */
@@ -22,6 +23,8 @@ export interface WarehouseOptions {
   readonly queryMilliseconds?: number;
   /** Name of this process in `pg_stat_activity`. */
   readonly applicationName?: string;
+  /** Prepares statements and keeps their plans, for the same few statements on the rows of each call. */
+  readonly keepsPlans?: boolean;
   /** Called when an idle connection breaks, such as at a server's restart. */
   readonly onIdleError?: (error: Error) => void;
 }
@@ -32,14 +35,21 @@ export interface WarehouseOptions {
  * @param databaseUrl a PostgreSQL address, version 15 or later
  */
 export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
+  const settings = {
+    // Unqualified names mean the product's tables, whatever search path the role has.
+    search_path: `${schemaName},pg_catalog`,
+    timezone: 'UTC',
+    ...(options.keepsPlans && keptPlanSettings),
+  };
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.connections ?? 10,
     ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
-    // Unqualified names mean the product's tables, whatever search path the role has.
-    options: `-c search_path=${schemaName},pg_catalog -c timezone=UTC`,
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
   });
   // Without a listener, a restart of the server (57P01) ends the process. Errors are expected while the pool closes.
   pool.on('error', (error) => {
@@ -47,7 +57,9 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
   });
   // A connection in use also emits an event that would end the process. Its query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}));
-  const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const database = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: options.keepsPlans ? preparing(pool) : pool }),
+  });
   return {
     database,
     pool,

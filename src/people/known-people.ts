@@ -80,12 +80,12 @@ export async function readKnownPeople(
         ) as given_to
       from people p
       where p.service = ${service}
-        and p.person_key in (
+        and p.person_key = any(array(
           select o.person_key from observations o
           where o.service = ${service} and ${sharesMatchKey('o', eachOf(keys.matchKeys))}
           union
           select unnest(${keys.personKeys ?? []}::text[])
-        )
+        ))
       order by p.person_id is null, p.enriched_at desc, p.person_key`,
   );
 }

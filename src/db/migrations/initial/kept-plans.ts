@@ -1,8 +1,6 @@
-/**
- * Settings of a function that works on the rows of one call. PostgreSQL plans its statements once a session, for all
- * values, and always with indexes, even if the tables were small at that time.
- */
-export const keptPlans = `set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off`;
+import { keptPlanSettings } from '../../kept-plans.ts';
+
+/** Clauses of a function that works on the rows of one call. */
+export const keptPlans = Object.entries(keptPlanSettings)
+  .map(([name, value]) => `set ${name} = ${value}`)
+  .join('\n    ');

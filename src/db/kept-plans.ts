@@ -1,0 +1,47 @@
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import type pg from 'pg';
+import { databaseErrorCode } from './postgres-errors.ts';
+
+/**
+ * Settings under which PostgreSQL plans a statement once a session, for all values, and always with indexes, even if the
+ * tables were small at that time. For statements on the rows of one call: planning them takes longer than their work.
+ */
+export const keptPlanSettings: Readonly<Record<string, string>> = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
+
+/** PostgreSQL refuses a prepared statement whose columns a migration has changed (0A000). */
+const changedColumns = '0A000';
+
+/** A name for each text of a statement. Texts are few: values are parameters. */
+const names = new Map<string, string>();
+
+/**
+ * A pool that prepares each statement with parameters once for each of its connections. A connection with a statement
+ * that a migration has outdated is closed.
+ */
+export function preparing(pool: pg.Pool): PostgresPool {
+  return {
+    connect: async () => {
+      const client = await pool.connect();
+      let isOutdated = false;
+      const query = (text: string, values: readonly unknown[]): Promise<pg.QueryResult> =>
+        client.query(preparedQuery(text, values)).catch((error: unknown) => {
+          isOutdated ||= databaseErrorCode(error) === changedColumns;
+          throw error;
+        });
+      return { query, release: () => client.release(isOutdated) } as unknown as PostgresPoolClient;
+    },
+    end: () => pool.end(),
+  };
+}
+
+function preparedQuery(text: string, values: readonly unknown[]): pg.QueryConfig {
+  if (values.length === 0) return { text };
+  let name = names.get(text);
+  if (name === undefined) names.set(text, (name = `statement ${names.size + 1}`));
+  return { name, text, values: [...values] };
+}

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
+
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true });
+});
+
+afterAll(() => warehouse.close());
+
+it('a warehouse that keeps plans prepares a statement once a connection, whatever its values', async () => {
+  for (const runId of ['one', 'two', 'three'])
+    await sql`select file_name from runs where run_id = ${runId}`.execute(warehouse.database);
+  const { rows } = await warehouse.pool.query<{ generic: number; custom: number }>(
+    `select generic_plans::int as generic, custom_plans::int as custom from pg_prepared_statements
+     where statement like 'select file_name from runs%'`,
+  );
+  expect(rows).toEqual([{ generic: 3, custom: 0 }]);
+});
+
+it('a warehouse that keeps plans goes on after a migration has changed the columns of a statement', async () => {
+  await warehouse.pool.query('create table enrichment.changing (id integer)');
+  const read = () => sql`select * from changing where id > ${0}`.execute(warehouse.database);
+  await read();
+  await warehouse.pool.query('alter table enrichment.changing add column added text');
+  await expect(read()).rejects.toMatchObject({ code: '0A000' });
+  await expect(read()).resolves.toMatchObject({ rows: [] });
+});
