@@ -14,7 +14,7 @@ import {
   type AttemptRequest,
   type AttemptResult,
 } from './attempt-call.ts';
-import { openBatch, type BatchRequest } from './open-batch.ts';
+import type { OpenBatch } from './open-batches.ts';
 
 export interface BatchContext {
   /** Aborted when the activity is cancelled or the worker shuts down. No call begins afterwards. */
@@ -27,11 +27,11 @@ export interface BatchContext {
  */
 export async function enrichBatch(
   dependencies: AttemptDependencies,
-  request: BatchRequest,
+  { run, isOurs, ready, asked, people }: OpenBatch,
   context: BatchContext,
 ): Promise<BatchResult> {
   const { warehouse } = dependencies;
-  const { run, isOurs, ready, asked, people } = await openBatch(dependencies, request);
+  const { runId, batch } = ready;
   let calls = 0;
   /** Admission removes the registration of a batch that calls. */
   let isRegistered = true;
@@ -40,13 +40,13 @@ export async function enrichBatch(
     return {
       kind: 'stopped',
       calls,
-      pauseReason: await reasonOfStop(dependencies, request.runId),
+      pauseReason: await reasonOfStop(dependencies, runId),
     };
   if (!isOurs)
     return {
       kind: 'stopped',
       calls,
-      pauseReason: await pause(dependencies, request.runId, otherService(run, dependencies.limits.service)),
+      pauseReason: await pause(dependencies, runId, otherService(run, dependencies.limits.service)),
     };
   const groups: OpenPerson[][] = [people];
   let taken = false;
@@ -54,7 +54,7 @@ export async function enrichBatch(
   const rejected: { rowNumber: number; reason: string }[] = [];
   const writeOff = async (): Promise<void> => {
     for (const person of rejected.splice(0)) {
-      await rejectPerson(warehouse, { runId: request.runId, ...person, asked: run.options });
+      await rejectPerson(warehouse, { runId, ...person, asked: run.options });
     }
   };
   const patience = dependencies.patienceMilliseconds;
@@ -63,7 +63,9 @@ export async function enrichBatch(
   /** While the batch waits for its turn, another call can answer its people. */
   const stillOpen = async (group: OpenPerson[]): Promise<OpenPerson[]> => {
     if (performance.now() - readAt < staleMilliseconds) return group;
-    const open = new Set(numbersOf(await refreshOpenPeople(warehouse.database, ready, asked)));
+    const open = new Set(
+      numbersOf(await refreshOpenPeople(warehouse.database, { runId, batches: [batch] }, asked)),
+    );
     readAt = performance.now();
     return group.filter(({ rowNumber }) => open.has(rowNumber));
   };
@@ -75,7 +77,7 @@ export async function enrichBatch(
       async () => {
         group = await stillOpen(group);
         if (group.length === 0) return undefined;
-        return callAndPause(dependencies, { run, batch: request.batch, people: group }, context.signal);
+        return callAndPause(dependencies, { run, batch, people: group }, context.signal);
       },
       context.signal,
     );
@@ -99,9 +101,7 @@ export async function enrichBatch(
         break;
       case 'unknown': {
         const again =
-          run.options.onUnknown === 'retry'
-            ? await reopenUnknown(warehouse, request.runId, numbersOf(group))
-            : [];
+          run.options.onUnknown === 'retry' ? await reopenUnknown(warehouse, runId, numbersOf(group)) : [];
         if (paused) return { kind: 'stopped', calls, pauseReason: paused };
         groups.unshift(
           group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
@@ -122,7 +122,7 @@ export async function enrichBatch(
         }
         rejected.push({ rowNumber: sent[0]!.rowNumber, reason: result.reason });
         if (!taken && rejected.length === people.length && rejected.length >= fewestForSystematicRefusal) {
-          const pauseReason = await pause(dependencies, request.runId, everybodyRefused(result.reason));
+          const pauseReason = await pause(dependencies, runId, everybodyRefused(result.reason));
           return { kind: 'stopped', calls, pauseReason };
         }
         if (taken) await writeOff();
@@ -130,7 +130,7 @@ export async function enrichBatch(
         break;
       }
       case 'taken': {
-        const open = await readOpenPeople(warehouse.database, request.runId, request.batch);
+        const open = await readOpenPeople(warehouse.database, runId, batch);
         const left = group.filter(({ rowNumber }) => open.some((person) => person.rowNumber === rowNumber));
         // An operator skipped the page, or an abandoned call brought the outcome.
         if (left.length < group.length) {
@@ -172,7 +172,7 @@ export async function enrichBatch(
         return {
           kind: 'stopped',
           calls,
-          pauseReason: await reasonOfStop(dependencies, request.runId),
+          pauseReason: await reasonOfStop(dependencies, runId),
         };
     }
     if (groups.some((left) => left.length > 0)) {

@@ -1,10 +1,12 @@
 import type { BatchesRequest, BatchesResult, BatchResult } from '../contract/activities.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
 import { enrichBatch, type BatchContext } from './enrich-batch.ts';
+import { openBatches } from './open-batches.ts';
 
 /**
  * Enriches several batches in one activity, at the same time: an activity of its own for each call cost half as much
- * processor time as recording the answer. The call queue orders and limits their calls.
+ * processor time as recording the answer. The batches are opened together. The call queue orders and limits their
+ * calls.
  *
  * @param context.onDone is told how many batches are done
  * @throws what a batch throws, after the other batches have ended
@@ -15,11 +17,13 @@ export async function enrichBatches(
   context: BatchContext & { readonly onDone: (batches: number) => void },
 ): Promise<BatchesResult> {
   let done = 0;
+  const opened = await openBatches(dependencies, runId, batches);
   const ended = await Promise.allSettled(
-    batches.map(async (batch) => {
+    opened.map(async (open) => {
+      const { batch } = open.ready;
       const result = await enrichBatch(
         { ...dependencies, log: dependencies.log.child({ runId, page, batch }) },
-        { runId, batch },
+        open,
         // A signal for each batch: Node warns of more than ten listeners of one signal.
         { signal: AbortSignal.any([context.signal]) },
       );

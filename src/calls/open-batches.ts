@@ -1,19 +1,13 @@
-import type { RunRequest } from '../contract/activities.ts';
 import { withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
-import { registerBatch, refreshOpenPeople, type OpenPerson } from './open-people.ts';
+import { registerBatches, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { askedBy } from '../runs/pages/pages.ts';
 import type { Asked } from '../runs/planning/fresh-lookups.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService } from '../runs/adopt-service.ts';
 import { getRun, type RunRecord } from '../runs/runs.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
-
-export interface BatchRequest extends RunRequest {
-  /** From 1 within the run. */
-  readonly batch: number;
-}
 
 /** A batch that an activity begins with, or continues with. */
 export interface OpenBatch {
@@ -30,30 +24,38 @@ export interface OpenBatch {
 }
 
 /**
- * Reads the open people of a batch and closes what an earlier execution left. Attempts without an end may have been
- * sent, so they become unknown, and their people are not sent again. These attempts keep their slots until their
+ * Reads the open people of batches together and closes what an earlier execution left. Attempts without an end may have
+ * been sent, so they become unknown, and their people are not sent again. These attempts keep their slots until their
  * deadlines, because a worker that only lost Temporal may still be sending them.
+ *
+ * @param batches numbers from 1 within the run
+ * @returns the batches in the same order
  */
-export async function openBatch(
+export async function openBatches(
   dependencies: AttemptDependencies,
-  { runId, batch }: BatchRequest,
-): Promise<OpenBatch> {
+  runId: string,
+  batches: readonly number[],
+): Promise<OpenBatch[]> {
   const { warehouse, log } = dependencies;
   const { database } = warehouse;
   const { service } = dependencies.limits;
   let run = await getRun(warehouse, runId);
   const isOurs = run.options.service === service || (await adoptService(warehouse, runId, service));
   if (run.options.service !== service) run = await getRun(warehouse, runId);
-  const ready = { runId, batch, priority: run.options.priority };
+  const { priority } = run.options;
   // Registered first, so that calls of lower priority leave a slot free during the following steps.
-  const { leftAttempts, hasSuppressions } = await registerBatch(database, ready);
+  const { leftAttempts, hasSuppressions } = await registerBatches(database, { runId, batches, priority });
   for (const attemptId of leftAttempts) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
-  if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);
+  if (run.options.onUnknown === 'retry')
+    for (const batch of batches) await reopenBatch(warehouse, runId, batch);
   const asked = askedBy(run.options);
-  const people = await refreshOpenPeople(database, ready, asked, hasSuppressions);
-  const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
-  return { run: { ...run, options }, isOurs, ready, asked, people };
+  const open = await refreshOpenPeople(database, { runId, batches }, asked, hasSuppressions);
+  return batches.map((batch) => {
+    const people = open.filter((person) => person.batch === batch);
+    const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
+    return { run: { ...run, options }, isOurs, ready: { runId, batch, priority }, asked, people };
+  });
 }

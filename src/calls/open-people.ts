@@ -7,7 +7,7 @@ import {
 } from '../domain/identity/identity-columns.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Tables } from '../db/schema.ts';
-import { registration, type ReadyBatch } from '../ledger/waiting-batches.ts';
+import { registration, type ReadyBatches } from '../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
 import { droppingFresh } from '../runs/pages/pages.ts';
 import { peopleWithRows } from '../runs/pages/people-with-rows.ts';
@@ -23,17 +23,27 @@ export interface OpenPerson {
   readonly leftOut?: readonly string[];
 }
 
+/** An open person with the number of the batch, from 1 within the run. */
+export interface PersonOfBatch extends OpenPerson {
+  readonly batch: number;
+}
+
 type OpenRow = IdentityColumns & {
+  readonly batch: number;
   readonly row_number: number;
   readonly contact_id: string;
   readonly left_out: string[];
 };
 
 const openRow = sql`
-  r.row_number, r.contact_id, p.left_out, ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}`;
+  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out, ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}`;
 
-const inBatch = (batch: number) => sql<boolean>`
-  p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}`;
+const inBatches = (batches: readonly number[]) => {
+  const positions = batches.flatMap((batch) =>
+    Array.from({ length: peoplePerCall }, (_, place) => (batch - 1) * peoplePerCall + place),
+  );
+  return sql<boolean>`p.position = any(${positions}::integer[])`;
+};
 
 /** Reads the people of a batch without an outcome, in the order of the file. @param batch from 1 within the run */
 export async function readOpenPeople(
@@ -44,14 +54,14 @@ export async function readOpenPeople(
   const { rows } = await sql<OpenRow>`
     select ${openRow}
     from ${peopleWithRows}
-    where p.run_id = ${runId} and r.outcome is null and ${inBatch(batch)}
+    where p.run_id = ${runId} and r.outcome is null and ${inBatches([batch])}
     order by p.position
   `.execute(database);
   return rows.map(openPerson);
 }
 
 /**
- * Drops people of a batch who became fresh or suppressed after its page was opened, and reads the others as
+ * Drops people of batches who became fresh or suppressed after its page was opened, and reads the others as
  * `readOpenPeople` does. A person becomes fresh when an earlier answer of the page shows that two rows with different
  * keys are the same person.
  *
@@ -59,36 +69,37 @@ export async function readOpenPeople(
  */
 export async function refreshOpenPeople(
   database: Kysely<Tables>,
-  { runId, batch }: { readonly runId: string; readonly batch: number },
+  { runId, batches }: { readonly runId: string; readonly batches: readonly number[] },
   asked: Asked,
   hasSuppressions = true,
-): Promise<OpenPerson[]> {
+): Promise<PersonOfBatch[]> {
   if (hasSuppressions)
     await dropSuppressed(
       database,
       runId,
-      sql`select row_number from run_people p where p.run_id = ${runId} and ${inBatch(batch)}`,
+      sql`select row_number from run_people p where p.run_id = ${runId} and ${inBatches(batches)}`,
     );
   const keys = sql`(
     select identity_key, r.row_number, p.left_out
     from ${peopleWithRows}
     cross join unnest(r.keys) as identity_key
-    where p.run_id = ${runId} and r.outcome is null and ${inBatch(batch)})`;
+    where p.run_id = ${runId} and r.outcome is null and ${inBatches(batches)})`;
   const { rows } = await sql<OpenRow>`
     with ${droppingFresh(runId, keys, asked)}
     select ${openRow}
     from ${peopleWithRows}
     where p.run_id = ${runId}
       and r.outcome is null
-      and ${inBatch(batch)}
+      and ${inBatches(batches)}
       and r.row_number not in (select row_number from dropped)
     order by p.position
   `.execute(database);
   return rows.map(openPerson);
 }
 
-function openPerson(row: OpenRow): OpenPerson {
+function openPerson(row: OpenRow): PersonOfBatch {
   return {
+    batch: row.batch,
     rowNumber: row.row_number,
     contactId: row.contact_id,
     identity: identityOfColumns(row),
@@ -97,21 +108,21 @@ function openPerson(row: OpenRow): OpenPerson {
 }
 
 /**
- * Registers a batch as waiting, so that calls of lower priority leave a slot free.
+ * Registers batches as waiting, so that calls of lower priority leave slots free.
  *
- * @returns whether the suppression list has entries, and the attempts that an earlier execution of the batch left open:
- *   their calls may have been sent
+ * @returns whether the suppression list has entries, and the attempts that an earlier execution of the batches left
+ *   open: their calls may have been sent
  */
-export async function registerBatch(
+export async function registerBatches(
   database: Kysely<Tables>,
-  ready: ReadyBatch,
+  ready: ReadyBatches,
 ): Promise<{ readonly leftAttempts: readonly string[]; readonly hasSuppressions: boolean }> {
   const { rows } = await sql<{ leftAttempts: string[]; hasSuppressions: boolean }>`
     with registered as (${registration(ready)})
     select exists (select from suppression_entries) as "hasSuppressions",
       array(
         select attempt_id from attempts
-        where run_id = ${ready.runId} and batch = ${ready.batch} and status = 'admitted'
+        where run_id = ${ready.runId} and batch = any(${ready.batches}::integer[]) and status = 'admitted'
       ) as "leftAttempts"
   `.execute(database);
   return rows[0]!;

@@ -10,6 +10,9 @@ export interface ReadyBatch {
   readonly priority: RunPriority;
 }
 
+/** Batches of one run that wait for their calls. */
+export type ReadyBatches = Omit<ReadyBatch, 'batch'> & { readonly batches: readonly number[] };
+
 /**
  * How long a registration lasts beyond the batch's known wait: the longest time that Temporal lets an activity wait in
  * a worker's queue. If a worker dies, its registrations last until the batches run at another worker.
@@ -29,16 +32,17 @@ export async function registerWaitingBatch(
   ready: ReadyBatch,
   milliseconds = 0,
 ): Promise<void> {
-  await registration(ready, milliseconds).execute(database);
+  await registration({ ...ready, batches: [ready.batch] }, milliseconds).execute(database);
 }
 
-/** The statement of `registerWaitingBatch`. */
-export function registration(ready: ReadyBatch, milliseconds = 0): RawBuilder<unknown> {
+/** The statement of `registerWaitingBatch`, for several batches. */
+export function registration(ready: ReadyBatches, milliseconds = 0): RawBuilder<unknown> {
   return sql`
     insert into waiting_batches (run_id, batch, waits_until)
-    select ${ready.runId}, ${ready.batch}::integer,
-      clock_timestamp() + make_interval(secs => ${milliseconds / 1_000 + believedSeconds})
+    select ${ready.runId}, batch, clock_timestamp() + make_interval(secs => ${milliseconds / 1_000 + believedSeconds})
+    from unnest(${ready.batches}::integer[]) as batch
     where ${ready.priority !== runPriorities.at(-1)}
+    order by batch
     on conflict (run_id, batch) do update set waits_until = excluded.waits_until
   `;
 }

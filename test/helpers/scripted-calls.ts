@@ -58,7 +58,7 @@ export async function answerBatch(
   answer: (people: readonly OpenPerson[]) => readonly (Person | null)[],
 ): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {
   const { options, source } = await getRun(warehouse, runId);
-  const people = await refreshOpenPeople(warehouse.database, { runId, batch }, askedBy(options));
+  const people = await refreshOpenPeople(warehouse.database, { runId, batches: [batch] }, askedBy(options));
   const admission = await admit(
     warehouse.database,
     {

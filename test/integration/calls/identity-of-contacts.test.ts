@@ -174,7 +174,7 @@ describe('two people of one name at one employer', () => {
       ),
     );
     const { options } = await getRun(warehouse, runId);
-    await refreshOpenPeople(warehouse.database, { runId, batch: 2 }, askedBy(options));
+    await refreshOpenPeople(warehouse.database, { runId, batches: [2] }, askedBy(options));
     await reconcileContacts(warehouse, runId, signal);
     const outcomes = await outcomesOf(warehouse, runId);
     expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'fresh']);

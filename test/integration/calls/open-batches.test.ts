@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/open-people.ts';
-import { openBatch } from '../../../src/calls/open-batch.ts';
+import { openBatches } from '../../../src/calls/open-batches.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
@@ -54,7 +54,7 @@ it('a call that another worker abandons keeps its slot until its deadline and on
     },
     limits,
   );
-  await openBatch(dependencies(), { runId, batch: 1 });
+  await openBatches(dependencies(), runId, [1]);
 
   const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
   expect(rows).toEqual([{ status: 'unknown' }]);
@@ -79,9 +79,7 @@ it('a batch asks for no phones if a person opted out of calls, and for phones ot
   );
   await planRows(warehouse, run.runId, askedBy(run.options));
   await setRunStatus(warehouse, run.runId, 'running', undefined);
-  const [first, second] = await Promise.all(
-    [1, 2].map((batch) => openBatch(dependencies(), { runId: run.runId, batch })),
-  );
+  const [first, second] = await openBatches(dependencies(), run.runId, [1, 2]);
   expect(first).toMatchObject({ people: [{ contactId: 'b' }], run: { options: { reveal: ['email'] } } });
   expect(second).toMatchObject({
     people: [{ contactId: 'c' }],
@@ -108,7 +106,7 @@ it.each([
       { ...spec, options: { ...spec.options, service: 'sandbox', serviceOf } },
     );
     await planRows(warehouse, run.runId, asked);
-    const batch = await openBatch(dependencies(), { runId: run.runId, batch: 1 });
+    const [batch] = await openBatches(dependencies(), run.runId, [1]);
     expect(batch).toMatchObject({ isOurs: moves, run: { options: { service: moves ? 'test' : 'sandbox' } } });
   },
 );
@@ -128,9 +126,9 @@ it('a run that moves to another service leaves the people whom a run asks for th
   await planRows(warehouse, run.runId, { ...asked, service: 'sandbox' });
   await openPage(warehouse, run.runId, 1, { ...asked, service: 'sandbox' });
 
-  const batch = await openBatch(dependencies(), { runId: run.runId, batch: 1 });
+  const [batch] = await openBatches(dependencies(), run.runId, [1]);
 
-  expect(batch.people.map(({ contactId }) => contactId)).toEqual(['kept']);
+  expect(batch?.people.map(({ contactId }) => contactId)).toEqual(['kept']);
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['in_flight', null]);
 });
 
@@ -156,7 +154,7 @@ it('the people of a batch are read without the other rows of a run that is newer
       return counts[0]!.fetched;
     };
     const before = await fetched();
-    expect(await refreshOpenPeople(transaction, { runId, batch: 3 }, asked)).toHaveLength(10);
+    expect(await refreshOpenPeople(transaction, { runId, batches: [3] }, asked)).toHaveLength(10);
     return (await fetched()) - before;
   });
   expect(rowsRead).toBeLessThanOrEqual(60);

@@ -10,6 +10,7 @@ import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { FailureStreak } from '../../../src/calls/failure-streak.ts';
 import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
+import { openBatches } from '../../../src/calls/open-batches.ts';
 import { admit, openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { recordReports } from '../../../src/ledger/rate-reports.ts';
@@ -197,11 +198,8 @@ describe('a batch', () => {
       callTimeoutSeconds: 5,
       onBudgetAlarm: () => {},
     } as unknown as AttemptDependencies;
-    const result = await enrichBatch(
-      dependencies,
-      { runId, batch },
-      { signal: new AbortController().signal },
-    );
+    const [open] = await openBatches(dependencies, runId, [batch]);
+    const result = await enrichBatch(dependencies, open!, { signal: new AbortController().signal });
     await queue.close();
     return result;
   }

@@ -161,7 +161,9 @@ describe('a person who is put on the list', () => {
     await planRows(warehouse, run.runId, asked);
     await openPage(warehouse, run.runId, 1, asked);
     await put(`email:${email}`);
-    expect(await refreshOpenPeople(warehouse.database, { runId: run.runId, batch: 1 }, asked)).toEqual([]);
+    expect(await refreshOpenPeople(warehouse.database, { runId: run.runId, batches: [1] }, asked)).toEqual(
+      [],
+    );
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
     const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
     expect(claims.rowCount).toBe(0);
