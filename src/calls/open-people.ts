@@ -36,7 +36,8 @@ type OpenRow = IdentityColumns & {
 };
 
 const openRow = sql`
-  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out, ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}`;
+  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out,
+  ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}`;
 
 const inBatches = (batches: readonly number[]) => {
   const positions = batches.flatMap((batch) =>

@@ -99,6 +99,8 @@ export const analystColumns: {
   contact_matches: 'all',
   people: 'all',
   organizations: 'all',
+  // `organizations` has its columns.
+  organization_values: 'none',
   contacts: 'all',
   changes: 'all',
   changes_pruned: 'all',

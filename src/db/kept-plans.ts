@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { databaseErrorCode } from './postgres-errors.ts';
 
 /**
- * Settings under which PostgreSQL plans a statement once a session, for all values, and always with indexes, even if the
- * tables were small at that time. For statements on the rows of one call: planning them takes longer than their work.
+ * Settings under which PostgreSQL plans a statement once a session, for all values, and always with indexes, even if
+ * the tables were small at that time. For statements on the rows of one call: planning takes longer than their work.
  */
 export const keptPlanSettings: Readonly<Record<string, string>> = {
   plan_cache_mode: 'force_generic_plan',

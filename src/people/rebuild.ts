@@ -138,7 +138,7 @@ const kinds = {
     order: ['name', 'owner'],
     owner: 'service',
     name: 'organization_key',
-    tables: ['observations', 'organizations'],
+    tables: ['observations', 'organization_values'],
     only: sql`organization_key !~ '^name:'`,
   },
 } as const;

@@ -17,7 +17,7 @@ const isReplaced = sql`
   and not p.emails @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
   and not p.phones @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
   and not exists (
-    select from organizations g where g.service = o.service and g.organization_key = o.organization_key
+    select from organization_values g where g.service = o.service and g.organization_key = o.organization_key
       and g.observation_id = o.observation_id)
   and (o.organization_key is null or o.organization_key is distinct from p.organization_key or exists (
     select from observations n

@@ -36,7 +36,15 @@ export interface PeopleTable extends PersonColumns {
 }
 
 /** What is known about each company now, by the newest answer that described it. */
-export interface OrganizationsTable {
+export interface OrganizationsView extends OrganizationValuesTable {
+  industries: string[] | null;
+  secondary_industries: string[] | null;
+  keywords: string[] | null;
+  technologies: string[] | null;
+}
+
+/** The columns of `organizations` that are no lists. */
+export interface OrganizationValuesTable {
   service: string;
   /** `id:…` or `domain:…`. */
   organization_key: string;
@@ -49,10 +57,6 @@ export interface OrganizationsTable {
   socialnet_url: string | null;
   logo_url: string | null;
   industry: string | null;
-  industries: string[] | null;
-  secondary_industries: string[] | null;
-  keywords: string[] | null;
-  technologies: string[] | null;
   employees: number | null;
   founded_year: number | null;
   annual_revenue: Decimal | null;
@@ -163,7 +167,8 @@ export interface EmploymentHistoryView {
 export interface PeopleProjectionsTables {
   enriched_contacts: EnrichedContactsView;
   people: PeopleTable;
-  organizations: OrganizationsTable;
+  organizations: OrganizationsView;
+  organization_values: OrganizationValuesTable;
   contacts: ContactsTable;
   changes: ChangesTable;
   changes_pruned: ChangesPrunedTable;

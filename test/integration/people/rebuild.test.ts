@@ -46,8 +46,8 @@ describe('rebuild()', () => {
   it('rebuild() removes companies that no observation describes any more', async () => {
     const before = await contents();
     await warehouse.pool.query(
-      `insert into organizations
-       select (jsonb_populate_record(g, '{"organization_key": "id:gone"}')).* from organizations g limit 1`,
+      `insert into organization_values
+       select (jsonb_populate_record(g, '{"organization_key": "id:gone"}')).* from organization_values g limit 1`,
     );
     expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: ['id:gone'] });
     await rebuild(warehouse, { check: false, signal });
@@ -56,7 +56,7 @@ describe('rebuild()', () => {
 
   it('rebuild() corrects a company and a contact whose observation and match are the newest', async () => {
     const before = await contents();
-    await warehouse.pool.query(`update organizations set name = 'Amce'`);
+    await warehouse.pool.query(`update organization_values set name = 'Amce'`);
     await warehouse.pool.query(`update contacts set person_key = 'person:p-2' where contact_id = 'c-1'`);
     const checked = await rebuild(warehouse, { check: true, signal });
     expect(checked.differing.toSorted()).toEqual(['generic c-1', 'id:o']);

@@ -27,7 +27,7 @@ const owners: Readonly<Record<string, string>> = {
   notifications: 'monitoring',
   observations: 'people',
   organization_facts: 'people',
-  organizations: 'people',
+  organization_values: 'people',
   people: 'people',
   quarantined_people: 'calls',
   rate_calls: 'ledger',

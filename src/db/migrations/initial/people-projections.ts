@@ -1,4 +1,6 @@
 import { personColumns } from '../../../domain/warehouse/person-columns.ts';
+import { isList, organizationColumns } from './organization-columns.ts';
+import { textsOf } from './texts-of.ts';
 
 const columns = personColumns.map(({ name, type }) => `${name} ${type}`);
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
@@ -26,46 +28,36 @@ export const peopleProjections = [
   `comment on column enrichment.people.said_by is
     'The observation of each group of fields that has a value'`,
 
-  `create table enrichment.organizations (
+  `create table enrichment.organization_values (
     service text not null,
     organization_key text not null,
-    organization_id text,
-    name text,
-    domain text,
-    website_url text,
-    linkedin_url text,
-    microblog_url text,
-    socialnet_url text,
-    logo_url text,
-    industry text,
-    industries text[],
-    secondary_industries text[],
-    keywords text[],
-    technologies text[],
-    employees integer,
-    founded_year integer,
-    annual_revenue numeric,
-    annual_revenue_printed text,
-    total_funding numeric,
-    total_funding_printed text,
-    latest_funding_stage text,
-    latest_funding_round_date text,
-    raw_address text,
-    street_address text,
-    city text,
-    state text,
-    postal_code text,
-    country text,
-    short_description text,
-    seo_description text,
-    phone text,
+    ${organizationColumns
+      .filter((column) => !isList(column))
+      .map(({ name, type }) => `${name} ${type}`)
+      .join(',\n    ')},
     observation_id bigint not null,
     observed_at timestamptz not null,
     run_id text not null,
     primary key (organization_key, service)
   )`,
-  `create index organizations_by_domain on enrichment.organizations (domain) where domain is not null`,
-  `comment on table enrichment.organizations is 'What is known about each company now'`,
+  `create index organization_values_by_domain on enrichment.organization_values (domain) where domain is not null`,
+  `comment on table enrichment.organization_values is
+    'Columns of organizations that are no lists; read organizations'`,
+  // Lists can be nine tenths of what an answer says about a company, so they are stored once, in the facts. PostgreSQL
+  // leaves out the joins for queries without a list.
+  `create view enrichment.organizations as
+    select v.service, v.organization_key,
+      ${organizationColumns
+        .map((column) => {
+          const { name, member = name } = column;
+          return isList(column) ? `${textsOf(`f.facts -> '${member}'`)} as ${name}` : `v.${name}`;
+        })
+        .join(',\n      ')},
+      v.observation_id, v.observed_at, v.run_id
+    from enrichment.organization_values v
+    left join enrichment.observations o on o.observation_id = v.observation_id
+    left join enrichment.organization_facts f on f.facts_hash = o.organization_facts`,
+  `comment on view enrichment.organizations is 'What is known about each company now'`,
 
   `create table enrichment.contacts (
     source text not null,

@@ -1,67 +1,32 @@
 import { isValid } from '../../valid-entries.ts';
 import { assignments, rowOf } from './assignments.ts';
-import { textsOf } from './texts-of.ts';
+import { isList, organizationColumns } from './organization-columns.ts';
 
-/** For each column of `organizations`: the type of its value, and the member of the facts that has the value. */
-const organizationColumns: Readonly<Record<string, string>> = {
-  organization_id: 'text:id',
-  name: 'text:name',
-  domain: 'text:domain',
-  website_url: 'text:website_url',
-  linkedin_url: 'text:proflink_url',
-  microblog_url: 'text:microblog_url',
-  socialnet_url: 'text:socialnet_url',
-  logo_url: 'text:logo_url',
-  industry: 'text:industry',
-  industries: 'texts:industries',
-  secondary_industries: 'texts:secondary_industries',
-  keywords: 'texts:keywords',
-  technologies: 'texts:technology_names',
-  employees: 'whole:estimated_num_employees',
-  founded_year: 'whole:founded_year',
-  annual_revenue: 'numeric:annual_revenue',
-  annual_revenue_printed: 'text:annual_revenue_printed',
-  total_funding: 'numeric:total_funding',
-  total_funding_printed: 'text:total_funding_printed',
-  latest_funding_stage: 'text:latest_funding_stage',
-  latest_funding_round_date: 'text:latest_funding_round_date',
-  raw_address: 'text:raw_address',
-  street_address: 'text:street_address',
-  city: 'text:city',
-  state: 'text:state',
-  postal_code: 'text:postal_code',
-  country: 'text:country',
-  short_description: 'text:short_description',
-  seo_description: 'text:seo_description',
-  phone: 'phone:phone',
-};
-
-const sources = Object.values(organizationColumns).map((source) => source.split(':') as [string, string]);
+const columns = organizationColumns.filter((column) => !isList(column));
 
 /** The members of the facts as columns: `->>` would decompress the facts for each column. */
 const members = [
-  ...sources.map(([type, member]) => `${member} ${['text', 'phone'].includes(type) ? 'text' : 'jsonb'}`),
+  ...columns.map(({ name, type, member = name }) => `${member} ${type === 'text' ? 'text' : 'jsonb'}`),
   'primary_phone jsonb',
 ];
 
-const organizationValues = sources.map(([type, member]) => {
+const organizationValues = columns.map(({ name, type, member = name }) => {
   const value = `f.${member}`;
-  if (type === 'texts') return textsOf(value);
   // Services state the number as an object. The interface document leaves its members open.
-  if (type === 'phone')
+  if (name === 'phone')
     return `coalesce(nullif(${value}, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number')`;
-  if (type === 'whole') return `enrichment.whole(${value})`;
+  if (type === 'integer') return `enrichment.whole(${value})`;
   return type === 'numeric'
     ? `case when jsonb_typeof(${value}) = 'number' then ${value}::numeric end`
     : value;
 });
 
-const organizationWritten = [...Object.keys(organizationColumns), 'observation_id', 'observed_at', 'run_id'];
+const organizationWritten = [...columns.map(({ name }) => name), 'observation_id', 'observed_at', 'run_id'];
 
 /**
  * Computes the current state of companies from the log, and returns the keys of written and removed companies. Without
  * `anew`, leaves the values of a company as they are if its newest observation states the same facts, because many
- * answers describe the same company: PostgreSQL compresses 50 KB of facts for milliseconds.
+ * answers describe the same company, and reading 50 KB of facts takes milliseconds.
  */
 export const projectOrganizations = `
   create function enrichment.project_organizations(of_service text, keys text[], anew boolean)
@@ -79,19 +44,19 @@ export const projectOrganizations = `
           order by o.asked_at desc, o.observation_id desc limit 1
         ) o
       ), gone as (
-        delete from enrichment.organizations g
+        delete from enrichment.organization_values g
         where g.service = of_service and g.organization_key = any(keys)
           and g.organization_key not in (select organization_key from newest)
         returning g.organization_key
       ), unchanged as materialized (
         select n.organization_key, g.observation_id
         from newest n
-        join enrichment.organizations g on g.service = of_service and g.organization_key = n.organization_key
+        join enrichment.organization_values g on g.service = of_service and g.organization_key = n.organization_key
         join enrichment.observations o on o.observation_id = g.observation_id
         where not anew
           and (n.observation_id = g.observation_id or n.organization_facts = o.organization_facts)
       ), confirmed as (
-        update enrichment.organizations g
+        update enrichment.organization_values g
         set observation_id = n.observation_id, observed_at = n.asked_at, run_id = n.run_id
         from newest n
         join unchanged u on u.organization_key = n.organization_key
@@ -100,7 +65,7 @@ export const projectOrganizations = `
           and u.observation_id <> n.observation_id
         returning g.organization_key
       ), written as (
-        insert into enrichment.organizations as g (service, organization_key, ${organizationWritten.join(', ')})
+        insert into enrichment.organization_values as g (service, organization_key, ${organizationWritten.join(', ')})
         select of_service, n.organization_key, ${organizationValues.join(', ')},
           n.observation_id, n.asked_at, n.run_id
         from newest n
