@@ -268,7 +268,8 @@ async function measureReads(warehouse: Warehouse, people: number): Promise<void>
   );
   const sizes = await warehouse.pool.query<{ name: string; each: string }>(
     `select name, round(sum(pg_total_relation_size(name::regclass)) / $1) as each
-     from unnest(array['observations', 'organization_facts', 'contact_matches', 'people', 'organization_values', 'contacts',
+     from unnest(array['observations', 'organization_facts', 'contact_matches', 'people', 'organization_values',
+       'contacts',
        'changes']) as name group by rollup (name) order by 2 desc`,
     [people],
   );
