@@ -269,8 +269,7 @@ async function measureReads(warehouse: Warehouse, people: number): Promise<void>
   const sizes = await warehouse.pool.query<{ name: string; each: string }>(
     `select name, round(sum(pg_total_relation_size(name::regclass)) / $1) as each
      from unnest(array['observations', 'organization_facts', 'contact_matches', 'people', 'organization_values',
-       'contacts',
-       'changes']) as name group by rollup (name) order by 2 desc`,
+       'contacts', 'changes']) as name group by rollup (name) order by 2 desc`,
     [people],
   );
   for (const { name, each } of sizes.rows)

@@ -101,7 +101,10 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
     mailboxDomains: new Set([...parsed].filter((email) => !isRoleAddress(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,
-    record: JSON.stringify(contactFields(person)),
+    // Only people without ids are compared by all fields.
+    get record() {
+      return JSON.stringify(contactFields(person));
+    },
   };
 });
 
