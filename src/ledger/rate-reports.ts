@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { unlimitedCalls, type RateLimit } from '../domain/rates/rate-limit.ts';
+import { trustedSeconds, unlimitedCalls, type RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** One rate window as the service reports it. Null: unlimited; undefined: not reported. */
@@ -24,8 +24,6 @@ export interface RateReport {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** A report about a day's window expires after an hour, because the end of that window is unknown. */
-const longestBeliefSeconds = 3_600;
 /**
  * Stores the service's reports about its windows: the fewest calls left, until the window must have ended. The product
  * obeys a report that is lower than its own count, because other programs use the same quota and the plan can be
@@ -57,7 +55,7 @@ export function storeReports(
     if (left === undefined) return [];
     // The first request opens a window. A window without use is not open, so its time has not begun.
     const isOpen = left < Math.min(window.limit ?? unlimitedCalls, unlimitedCalls);
-    const belief = isOpen ? Math.min(window.seconds, longestBeliefSeconds) : 0;
+    const belief = isOpen ? window.seconds : 0;
     // A refusal states the end of the exhausted window.
     const isEndNamed = left === 0 && retryAfterSeconds !== undefined && retryAfterSeconds >= 1;
     return [
@@ -70,6 +68,7 @@ export function storeReports(
       },
     ];
   });
+  const isOld = sql`r.said_at <= clock_timestamp() - make_interval(secs => ${trustedSeconds})`;
   const isNewWindow = sql`(
     r.believed_until <= clock_timestamp() or (excluded.calls_left > r.calls_left
       and r.said_at < (select started_at from rate_calls where call_id = ${callId ?? null}))
@@ -85,7 +84,11 @@ export function storeReports(
     on conflict (service, scope, seconds) do update set
       calls_limit = excluded.calls_limit,
       calls_left = case when ${isNewWindow} then excluded.calls_left else least(r.calls_left, excluded.calls_left) end,
-      said_at = case when ${isNewWindow} or excluded.calls_left < r.calls_left then excluded.said_at else r.said_at end,
+      said_at = case
+        when ${isNewWindow} or excluded.calls_left < r.calls_left or (excluded.calls_left = r.calls_left and ${isOld})
+        then excluded.said_at
+        else r.said_at
+      end,
       believed_until = case when ${isNewWindow} then excluded.believed_until
         else least(r.believed_until, excluded.believed_until) end
   `;

@@ -56,5 +56,11 @@ function invalid(part: string, setting: string): Problem {
   });
 }
 
+/**
+ * How long a service's report about a window decides how many calls may begin. No header names the end of a window, so
+ * after this time one call at a time asks again.
+ */
+export const trustedSeconds = 3_600;
+
 /** The calls of a window without a limit: PostgreSQL's largest integer. */
 export const unlimitedCalls = 2_147_483_647;

@@ -360,6 +360,35 @@ describe('what the service says of its windows', () => {
     expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
   });
 
+  it('one call an hour asks whether a used-up window of a day has ended', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const day = (left: number): ReportedWindow => ({ seconds: 86_400, limit: 2_000, used: undefined, left });
+    const anHourLater = () =>
+      warehouse.pool.query(
+        `update rate_reports
+         set said_at = said_at - interval '61 minutes', believed_until = believed_until - interval '61 minutes'`,
+      );
+    const askTenTimes = async () =>
+      (await Promise.all(Array.from({ length: 10 }, () => ask(runId)))).flatMap((admission) =>
+        admission.kind === 'admitted' ? [admission.attemptId] : [],
+      );
+    await end(await begin(runId), day(0));
+    const next = await ask(runId);
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(59 * 60_000);
+    expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60 * 60_000);
+
+    await anHourLater();
+    const asked = await askTenTimes();
+    expect(asked).toHaveLength(1);
+    await endCall(warehouse.database, bulkCalls, asked[0]!, false, { rateLimits: [day(0)] });
+    expect(await askTenTimes()).toEqual([]);
+
+    await anHourLater();
+    await end((await askTenTimes())[0]!, day(1_999));
+    expect(await free()).toBe(1_999);
+  });
+
   it('a rate report does not include calls in flight, which the service may not have counted', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);

@@ -1,4 +1,4 @@
-import { unlimitedCalls } from '../../../domain/rates/rate-limit.ts';
+import { trustedSeconds, unlimitedCalls } from '../../../domain/rates/rate-limit.ts';
 
 /** Retry interval of a call that leaves the slots of the service's window to higher priorities. */
 const keptInServiceWindowMilliseconds = 5_000;
@@ -9,7 +9,8 @@ const whileInFlightMilliseconds = 250;
 /** Functions of the ledger that count the calls of rate windows. An admission calls them with the endpoint locked. */
 export const rateWindowFunctions = [
   // The windows that the service has reported. Calls in flight reduce the free calls, because the service may not have
-  // counted them when it reported. An expired report counts as an empty window.
+  // counted them when it reported. An expired report counts as an empty window. By an old report about a used-up window
+  // that can still last, one call at a time may ask whether the window has ended.
   `create function enrichment.service_windows(of_service text, of_scope text)
     returns table (calls integer, seconds integer, free integer, milliseconds float8)
     language plpgsql as $$
@@ -21,16 +22,23 @@ export const rateWindowFunctions = [
       select known.calls_limit, known.seconds, greatest(0, left_now - in_flight)::int,
         case
           when left_now > 0 then ${whileInFlightMilliseconds}
-          else extract(epoch from believed_until - at) * 1000
+          else extract(epoch from least(believed_until, trusted_until) - at) * 1000
         end::float8
       from (
         select r.*,
-          case when r.believed_until > at then r.calls_left else r.calls_limit end as left_now,
+          case
+            when r.believed_until <= at then r.calls_limit
+            when r.trusted_until <= at then greatest(1, r.calls_left)
+            else r.calls_left
+          end as left_now,
           (
             select count(*) from enrichment.rate_calls c
             where c.scope = of_scope and c.counted_until > at
           ) as in_flight
-        from enrichment.rate_reports r where r.service = of_service and r.scope = of_scope
+        from (
+          select *, said_at + make_interval(secs => ${trustedSeconds}) as trusted_until from enrichment.rate_reports
+        ) r
+        where r.service = of_service and r.scope = of_scope
       ) as known
       where left_now < ${unlimitedCalls}
       order by known.seconds;
