@@ -48,7 +48,8 @@ export async function postgresMilliseconds(pool: pg.Pool): Promise<number> {
 
 /**
  * Returns the number of statements that the clients of the server have sent, without those of this file; undefined
- * without `pg_stat_statements`.
+ * without `pg_stat_statements`. A deferred trigger's statements count as top-level; statements of functions and triggers
+ * name the schema, and those of clients do not.
  */
 export async function countStatements(pool: pg.Pool): Promise<number | undefined> {
   const { rows: loaded } = await pool.query(
@@ -58,7 +59,7 @@ export async function countStatements(pool: pg.Pool): Promise<number | undefined
   await pool.query('create extension if not exists pg_stat_statements with schema public');
   const { rows } = await pool.query<{ calls: number }>(
     `select sum(calls)::int as calls from public.pg_stat_statements
-      where toplevel and query !~ 'pg_stat_activity|pg_backend_pid|pg_stat_statements'`,
+      where toplevel and query !~ 'enrichment\\.|pg_stat_activity|pg_backend_pid|pg_stat_statements'`,
   );
   return rows[0]!.calls;
 }
