@@ -114,12 +114,12 @@ export async function endCall(
   report: RateReport = { rateLimits: [] },
 ): Promise<void> {
   // The report in the same statement: otherwise the call would for a moment be neither in flight nor in the service's
-  // count.
+  // count. The commit does not wait for the disk: if a crash loses it, the slot is occupied until the call's deadline.
   await sql`
     with reported as (${storeReports(of, callId, report)}), ended as (
       update rate_calls
       set counted_until = case when position is null then least(counted_until, clock_timestamp()) else counted_until end
-      where call_id = ${callId}
+      where call_id = ${callId} and set_config('synchronous_commit', 'off', true) = 'off'
       returning started_at
     )
     update rate_scopes set refusals = 0, paused_until = null from ended

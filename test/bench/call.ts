@@ -190,6 +190,8 @@ const stack = await acquireStack(
   () => {},
 );
 const pool = new pg.Pool({ connectionString: stack.databaseUrl });
+// An idle connection ends with the server.
+pool.on('error', () => {});
 try {
   console.log(`${cpus().length} processors, ${people} people a run, ${concurrency} calls in flight\n`);
   for (const [index, personBytes] of [6_000, 60_000].entries()) {
