@@ -1,29 +1,39 @@
 import { isRoleAddress } from './email-address.ts';
 import type { Identity } from './identity.ts';
-import { readyIdentity, readyPerson, type EmailHashes } from './identity-evidence.ts';
+import { readyPerson, type EmailHashes } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
-import { isInitial, lettersOfLocalPart, localPartsOf, type ComparedName } from './name-agreement.ts';
+import {
+  compareReady,
+  isInitial,
+  lettersOfLocalPart,
+  localPartsOf,
+  type ComparedName,
+} from './name-agreement.ts';
 import type { Person } from './person.ts';
 
 /**
  * Keys that find the rows that a person could fit. A row that fits a person or is a namesake, by `weigh`, shares a key
  * with the person. A row that shares a key need not fit.
  *
+ * @param keys `identityKeys` of the row
  * @returns keys of a row
  */
-export function matchKeysOfIdentity(identity: Identity): number[] {
-  const { name } = readyIdentity(identity);
-  const addresses = [identity.email, ...(identity.otherEmails ?? [])];
+export function matchKeysOfIdentity(
+  identity: Identity,
+  keys: readonly string[] = identityKeys(identity),
+): number[] {
+  const name = compareReady(identity.firstName, identity.lastName, identity.name);
+  const ofName = name ? nameKeys(name) : [];
   const isNamed = name !== undefined && name.all.length > 1;
-  return hashed([
-    ...identityKeys(identity),
-    ...(name ? nameKeys(name) : []),
-    ...addresses.flatMap((email) =>
-      email === undefined || isNamed || isRoleAddress(email)
-        ? []
-        : (lettersOfLocalPart(email.slice(0, email.lastIndexOf('@'))) ?? []),
-    ),
-  ]);
+  return hashed([...keys, ...ofName, ...(isNamed ? [] : lettersOfAddresses(identity))]);
+}
+
+function lettersOfAddresses({ email, otherEmails = [] }: Identity): string[] {
+  return [email, ...otherEmails].flatMap((address) =>
+    address === undefined || isRoleAddress(address)
+      ? []
+      : (lettersOfLocalPart(address.slice(0, address.lastIndexOf('@'))) ?? []),
+  );
 }
 
 /**
@@ -73,27 +83,32 @@ export function matchKeysOfIdentityKeys(keys: readonly string[], hashesOf: Email
  */
 function nameKeys({ first, last, all }: ComparedName): string[] {
   if (last.length === 0) return all.map((word) => `name ${word}`);
-  return [
-    ...[...last, last.join('')]
-      .filter((word) => !isInitial(word))
-      .map((word) => `name ${first[0]![0]} ${word}`),
-    ...(all.some(isInitial) ? [] : [`names ${all.toSorted().join(' ')}`]),
-    ...(/\p{Lo}/u.test(all.join(''))
-      ? [`name ${[...first, ...last].join('')}`, `name ${[...last, ...first].join('')}`]
-      : []),
-  ];
+  const keys: string[] = [];
+  for (const word of last.length === 1 ? last : [...last, last.join('')])
+    if (!isInitial(word)) keys.push(`name ${first[0]![0]} ${word}`);
+  if (!all.some(isInitial)) keys.push(`names ${all.toSorted().join(' ')}`);
+  if (all.some((word) => /\p{Lo}/u.test(word)))
+    keys.push(`name ${[...first, ...last].join('')}`, `name ${[...last, ...first].join('')}`);
+  return keys;
+}
+
+/** The hashes of keys, each once. */
+function hashed(keys: readonly string[]): number[] {
+  const hashes: number[] = [];
+  for (const key of keys) {
+    const hash = fnv1a(key);
+    if (!hashes.includes(hash)) hashes.push(hash);
+  }
+  return hashes;
 }
 
 /**
  * FNV-1a with 32 bits, as a signed integer: the keys only have to find rows, and a row that is found by chance does
  * not fit.
  */
-function hashed(keys: readonly string[]): number[] {
-  const hashes = keys.map((key) => {
-    let hash = 0x811c9dc5;
-    for (let index = 0; index < key.length; index += 1)
-      hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
-    return hash | 0;
-  });
-  return [...new Set(hashes)];
+function fnv1a(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < key.length; index += 1)
+    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
+  return hash | 0;
 }

@@ -120,11 +120,11 @@ const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
 const pointBetweenInitials = /(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu;
 
 function words(text: string | null | undefined): string[] {
-  return text
-    ? comparisonForm(text.replace(pointBetweenInitials, '. '))
-        .split(' ')
-        .filter((word) => word !== '' && !titles.has(word))
-    : [];
+  if (!text) return [];
+  const apart = text.includes('.') ? text.replace(pointBetweenInitials, '. ') : text;
+  return comparisonForm(apart)
+    .split(' ')
+    .filter((word) => word !== '' && !titles.has(word));
 }
 
 /**

@@ -73,7 +73,7 @@ export function createRowReader(
       optedOut: hasOptedOut(cells, refusals),
       optedOutOfCalls: hasOptedOut(cells, refusalsOfCalls),
       keys,
-      matchKeys: usable ? matchKeysOfIdentity(identity) : [],
+      matchKeys: usable ? matchKeysOfIdentity(identity, keys) : [],
     };
   };
 }
