@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Chunk } from '../reading/chunk.ts';
-import { copyColumns, copyFormat } from './copy-line.ts';
+import type { Chunk } from './chunk.ts';
+import { copyColumns } from './copy-row.ts';
 
 /** What the run keeps of how its file was read. */
 export interface ReadingRecord {
@@ -28,10 +28,12 @@ export async function stageChunk(
     if (rowsStaged >= chunk.lastRow) return rowsStaged;
     if (rowsStaged < chunk.firstRow - 1)
       throw new Error(`run ${runId}: rows before ${chunk.firstRow} are missing`);
-    const copy = client.query(copyFrom(`copy enrichment.run_rows (${copyColumns}) from stdin ${copyFormat}`));
+    const copy = client.query(
+      copyFrom(`copy enrichment.run_rows (${copyColumns.join(', ')}) from stdin with (format binary)`),
+    );
     // In one piece: between two the stream waits until the socket is served, and the parser lets nothing be served for
     // long.
-    await pipeline([chunk.linesAfter(rowsStaged)], copy);
+    await pipeline([chunk.copyOfRowsAfter(rowsStaged)], copy);
     await client.query(
       `update enrichment.runs set rows_staged = $2, header = $3, mapping = $4::jsonb, source = $5 where run_id = $1`,
       [runId, chunk.lastRow, reading.header, JSON.stringify(reading.mapping), reading.source],

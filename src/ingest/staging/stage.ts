@@ -1,8 +1,6 @@
 import type { Pool } from 'pg';
-import type { ByteText } from '../reading/byte-text.ts';
-import { Chunk } from '../reading/chunk.ts';
+import { Chunk } from './chunk.ts';
 import { describeColumns } from '../columns/column-map.ts';
-import { copyLine } from './copy-line.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
 import { createRowReader } from '../columns/read-row.ts';
@@ -52,8 +50,8 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   let rows = 0;
   let malformed = 0;
   // One chunk is written while the other is filled: database and parser work side by side.
-  let filling = new Chunk();
-  let writing = new Chunk();
+  let filling = new Chunk(runId);
+  let writing = new Chunk(runId);
   let staging: Promise<unknown> = Promise.resolve();
   const stageFilled = async (): Promise<void> => {
     await staging;
@@ -70,18 +68,14 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
       (warning) => warnings.push(warning),
       signal,
     )) {
-      const lines: ByteText[] = [];
       for (let index = 0; index < records.length; index += 1) {
         rows += 1;
         const cells = records[index]!;
         const fault = faults.get(index);
         if (fault !== undefined) malformed += 1;
-        if (rows > run.rowsStaged) lines.push(copyLine(runId, readRow(cells, rows, fault)));
+        if (rows > run.rowsStaged) filling.add(readRow(cells, rows, fault));
       }
-      if (lines.length === 0) continue;
-      const text = `${lines.join('\n')}\n` as ByteText;
-      if (!filling.isEmpty && !filling.hasRoomFor(text)) await stageFilled();
-      filling.add(rows - lines.length + 1, lines.length, text);
+      if (filling.isFull) await stageFilled();
     }
     if (!filling.isEmpty) await stageFilled();
   } finally {

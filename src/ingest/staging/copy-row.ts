@@ -1,0 +1,48 @@
+import { identityColumns } from '../../domain/identity/identity-columns.ts';
+import type { ByteText } from '../reading/byte-text.ts';
+import type { StagedRow } from '../columns/read-row.ts';
+import type { CopyMemory } from './copy-memory.ts';
+
+/** Columns of `enrichment.run_rows` in the order in which `copyRow` writes them. */
+export const copyColumns = [
+  'run_id',
+  'row_number',
+  'contact_id',
+  'outcome',
+  'reason',
+  ...identityColumns,
+  'opted_out',
+  'opted_out_of_calls',
+  'keys',
+  'match_keys',
+  'raw',
+] as const;
+
+/**
+ * Writes one row in the binary format of COPY: PostgreSQL takes the values as they are, where it would search text for
+ * delimiters, quotes and line ends, and parse numbers and arrays. That was a third of its work on a row, indexes apart.
+ */
+export function copyRow(memory: CopyMemory, runId: string, row: StagedRow): void {
+  const { identity } = row;
+  memory.row(copyColumns.length);
+  memory.text(runId);
+  memory.integer(row.rowNumber);
+  memory.text(row.contactId);
+  memory.text(row.outcome);
+  memory.text(row.reason);
+  memory.text(identity.personId);
+  memory.text(identity.email);
+  memory.texts(identity.otherEmails);
+  memory.text(identity.hashedEmail);
+  memory.text(identity.profileUrl);
+  memory.text(identity.firstName);
+  memory.text(identity.lastName);
+  memory.text(identity.name);
+  memory.text(identity.organizationName);
+  memory.text(identity.domain);
+  memory.boolean(row.optedOut);
+  memory.boolean(row.optedOutOfCalls);
+  memory.texts(row.keys);
+  memory.integers(row.matchKeys);
+  memory.bytes(JSON.stringify(row.cells) as ByteText);
+}
