@@ -1,14 +1,19 @@
+/** Printable ASCII with single spaces inside: nearly every name and cell, which is tidy already. */
+const tidy = /^[!-~]+(?: [!-~]+)*$/;
+
 /**
  * Tidies a column's name: removes a byte order mark, Unicode compatibility forms, unusual and repeated spaces, and the
  * `*` of required fields. Keeps letter case, because `Record ID` and `Record Id` are of different CRMs.
  */
 export function headerName(raw: string): string {
-  return raw
-    .replaceAll('\ufeff', '')
-    .normalize('NFKC')
-    .replace(/[\s\u0085\0]+/g, ' ')
-    .trim()
-    .replace(/ ?\*$/, '');
+  const name = tidy.test(raw)
+    ? raw
+    : raw
+        .replaceAll('\ufeff', '')
+        .normalize('NFKC')
+        .replace(/[\s\u0085\0]+/g, ' ')
+        .trim();
+  return name.endsWith('*') ? name.replace(/ ?\*$/, '') : name;
 }
 
 /** The key of a column's name, equal for all spellings: `first_name`, `First Name` and `firstName`. */

@@ -80,11 +80,15 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
 
 /** Cells behind the first that begin with a space, and cells that do not. */
 function countSpaced(cells: readonly string[]): { readonly spaced: number; readonly plain: number } {
-  const behind = cells
-    .slice(1)
-    .filter((cell) => cell !== '' && (!cell.startsWith(' ') || cell.trim() !== ''));
-  const spaced = behind.filter((cell) => cell.startsWith(' ')).length;
-  return { spaced, plain: behind.length - spaced };
+  let spaced = 0;
+  let plain = 0;
+  for (let index = 1; index < cells.length; index += 1) {
+    const cell = cells[index]!;
+    if (cell === '') continue;
+    if (!cell.startsWith(' ')) plain += 1;
+    else if (cell.trim() !== '') spaced += 1;
+  }
+  return { spaced, plain };
 }
 
 /** A quote without its other half: the cell began further left, or ends further right. */
