@@ -15,6 +15,7 @@ export interface ReadingRecord {
  * Stages consecutive rows in one transaction, together with the run's own count of them. The run's row is locked, so a
  * second process that stages the same file finds what the first one did: rows that are there are left out.
  *
+ * @param onCopy told when COPY begins
  * @returns the number of rows of the run that are staged now
  */
 export async function stageChunk(
@@ -22,6 +23,7 @@ export async function stageChunk(
   runId: string,
   chunk: Chunk,
   reading: ReadingRecord,
+  onCopy: () => void,
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
     const { rowsStaged } = await lockRun(client, runId);
@@ -31,6 +33,7 @@ export async function stageChunk(
     const copy = client.query(
       copyFrom(`copy enrichment.run_rows (${copyColumns.join(', ')}) from stdin with (format binary)`),
     );
+    onCopy();
     // In one piece: between two the stream waits until the socket is served, and the parser lets nothing be served for
     // long.
     await pipeline([chunk.copyOfRowsAfter(rowsStaged)], copy);

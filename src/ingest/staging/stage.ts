@@ -58,9 +58,12 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     signal?.throwIfAborted();
     [filling, writing] = [writing, filling];
     filling.clear();
-    staging = stageChunk(pool, runId, writing, reading).then(options.onProgress);
-    // A later await reports the error; until then it must not be an unhandled rejection.
-    staging.catch(() => {});
+    // The parser serves the connection only between two pieces of the file: it waits until COPY has begun.
+    await new Promise<void>((onCopy) => {
+      staging = stageChunk(pool, runId, writing, reading, onCopy).then(options.onProgress);
+      // A later await reports the error; until then it must not be an unhandled rejection.
+      staging.catch(() => {}).finally(onCopy);
+    });
   };
   try {
     for await (const { records, faults } of readDataRecords(
