@@ -48,8 +48,8 @@ export async function postgresMilliseconds(pool: pg.Pool): Promise<number> {
 
 /**
  * Returns the number of statements that the clients of the server have sent, without those of this file; undefined
- * without `pg_stat_statements`. A deferred trigger's statements count as top-level; statements of functions and triggers
- * name the schema, and those of clients do not.
+ * without `pg_stat_statements`, which counts the statements of deferred triggers too. Functions and triggers name the
+ * schema in their statements, and clients do not.
  */
 export async function countStatements(pool: pg.Pool): Promise<number | undefined> {
   const { rows: loaded } = await pool.query(
