@@ -39,7 +39,7 @@ export function setBudgetCommand(): Command {
   return withSettings(new Command('set'))
     .description('Change a limit for all workers at once. Runs that wait for the budget continue.')
     .argument('<budget>', `one of ${budgetNameForms}`)
-    .argument('<limit>', 'credits, none, default (the settings), or used (settled + reserved credits)')
+    .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
     .option('--from-now-on', `every ${anyPeriod} that begins from now on`)
     .option('--reason <text>', 'reason, kept in the history')
     .option('--by <name>', 'name, kept in the history (default: the user of this machine)')
@@ -50,7 +50,7 @@ export function setBudgetCommand(): Command {
 Periods are UTC. ${periodNames.map((period) => `"${period}"`).join(' and ')} without a date mean the current period.
 Their limit ends with the period.
 A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
-"default" restores the setting.
+"default" restores the limit of --from-now-on; without such a limit, the setting.
 "run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.
 A limit below what is settled and reserved is refused: no budget is exceeded at any moment.
 
