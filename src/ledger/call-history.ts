@@ -7,7 +7,7 @@ import type { Warehouse } from '../db/database.ts';
 /** How many of the latest calls the estimate uses. */
 const callsThatCount = 200;
 
-/** What the latest settled calls cost and took. */
+/** What the latest settled calls of the newest runs cost and took. */
 export interface CallHistory {
   readonly calls: number;
   /** The source whose calls these are; null: calls for all sources. */
@@ -22,7 +22,7 @@ export interface CallHistory {
 
 /**
  * Reads what calls with the same options to the same service cost and took, for the estimates of a plan: of the same
- * source where there are any, otherwise of all sources.
+ * source where there are any, otherwise of all sources. Reads the calls of the newest runs only, until they are enough.
  *
  * @param people only calls of runs that asked mostly for such people count
  * @returns undefined without such calls
@@ -59,17 +59,24 @@ async function readCalls(
       (avg(extract(epoch from answered_at - admitted_at)) filter (where answered_at is not null))::float8 as seconds
     from (
       select a.credits_settled, a.people, a.found_people, a.answered_at, a.admitted_at
-      from attempts a
-      join runs r using (run_id)
-      where a.status = 'settled'
-        and ${isForAll}
-        and r.options ->> 'service' = ${service}
-        and r.options -> 'reveal' = ${JSON.stringify(reveal)}::jsonb
-        and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
-        and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
-          ${people === 'found before' ? sql`true` : sql`not true`}
-        and (${source}::text is null or coalesce(r.source, 'generic') = ${source})
-      order by a.admitted_at desc
+      from (
+        select r.run_id, r.created_at
+        from runs r
+        where r.options ->> 'service' = ${service}
+          and r.options -> 'reveal' = ${JSON.stringify(reveal)}::jsonb
+          and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
+          and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
+            ${people === 'found before' ? sql`true` : sql`not true`}
+          and (${source}::text is null or coalesce(r.source, 'generic') = ${source})
+      ) r
+      cross join lateral (
+        select *
+        from attempts a
+        where a.run_id = r.run_id and a.status = 'settled' and ${isForAll}
+        order by a.admitted_at desc
+        limit ${callsThatCount}
+      ) a
+      order by r.created_at desc, a.admitted_at desc
       limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);

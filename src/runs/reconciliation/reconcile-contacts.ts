@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import {
   decideAffected,
   decideRows,
@@ -12,7 +12,7 @@ import {
 import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
 import { applyChanges } from '../../people/apply-changes.ts';
 import { findChanges, type ContactChange } from '../../people/find-changes.ts';
-import { sharesMatchKey } from '../../people/shares-match-key.ts';
+import { eachOf, sharesMatchKey } from '../../people/shares-match-key.ts';
 import { filledReason } from '../../domain/runs/outcome.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -98,10 +98,10 @@ export async function reconcileAfterUndo(
     await inTransaction((transaction) => decideRows(transaction, deciding, batch));
   }
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
-    const keysOfRows = sql`
-      select distinct unnest(r.match_keys) from run_rows r
-      where r.run_id = ${runId} and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch}`;
-    const couldBeRows = sharesMatchKey('o', keysOfRows);
+    const rows = sql<boolean>`(r.run_id = ${runId}
+      and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch})`;
+    const keys = await matchKeysOfRows(warehouse.database, rows);
+    const couldBeRows = sharesMatchKey('o', eachOf(keys));
     await decide(await readPeopleKeys(warehouse.database, service, couldBeRows));
   }
   for await (const keys of peopleFound(warehouse, runId, service)) {
@@ -164,7 +164,7 @@ async function readContested(
   service: string,
   rows: ReturnType<typeof sql<boolean>>,
 ): Promise<ContactState[]> {
-  const keysOfRows = sql`select distinct unnest(r.match_keys) from run_rows r where ${rows}`;
+  const keys = await matchKeysOfRows(transaction, rows);
   return readMatchedContacts(
     transaction,
     service,
@@ -172,8 +172,22 @@ async function readContested(
       select distinct c.source, c.contact_id
       from contact_matches m
       join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
-      where m.service = ${service} and ${sharesMatchKey('m', keysOfRows)}`,
+      where m.service = ${service} and ${sharesMatchKey('m', eachOf(keys))}`,
   );
+}
+
+/**
+ * Reads the match keys of rows `r`. In a statement of its own: as a part of the lookup of the keys, PostgreSQL read the
+ * rows of all runs, because it expected a lookup to cost much more.
+ */
+async function matchKeysOfRows(
+  database: Kysely<Tables>,
+  rows: ReturnType<typeof sql<boolean>>,
+): Promise<readonly number[]> {
+  const { rows: found } = await sql<{ key: number }>`
+    select distinct unnest(r.match_keys) as key from run_rows r where ${rows}
+  `.execute(database);
+  return found.map(({ key }) => key);
 }
 
 /** Rows that repeat the record id of an earlier row of the file. */

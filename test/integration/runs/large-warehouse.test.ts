@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
@@ -20,7 +21,13 @@ beforeAll(async () => {
   await pool.query(
     `insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
      select 'generic', 'c' || n, 'test', 'person:p' || n, n, 'email', true, 'earlier', n
-     from generate_series(1, 6000) n`,
+     from generate_series(1, 24000) n`,
+  );
+  await pool.query(
+    `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, facts)
+     select 'test', 'person:p' || n, 'p' || n, 'answer', now(), 'earlier', 'a1',
+       array['person:p' || n, 'email:p' || n || '@large.example'], '{}'
+     from generate_series(1, 24000) n`,
   );
   // With fewer rows of earlier runs, PostgreSQL looks contacts up by the index in every form of the statement.
   await pool.query(
@@ -51,9 +58,17 @@ it('planRows() and openPage() look people up in the history by the index when it
   expect(outcomes.filter((outcome) => outcome === 'fresh')).toHaveLength(100);
 });
 
-it('reconcileContacts() looks the contacts of 300 rows up by the index when there are 6,000', async () => {
+it('reconcileContacts() looks the contacts of 300 rows up by the index when there are 24,000', async () => {
   const { runId } = await largeRun();
   const before = await rowsScanned(warehouse, 'contacts');
   await reconcileContacts(warehouse, runId, new AbortController().signal);
+  expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
+});
+
+it('countFillable() looks the contacts of fresh rows up by the index when there are 24,000', async () => {
+  const { runId } = await largeRun();
+  await planRows(warehouse, runId, asked);
+  const before = await rowsScanned(warehouse, 'contacts');
+  await countFillable(warehouse.database, { runId, source: 'generic', service: 'test' });
   expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
 });
