@@ -104,6 +104,7 @@ export const analystColumns: {
   contacts: 'all',
   changes: 'all',
   changes_pruned: 'all',
+  prune_candidates: 'none',
   person_emails: 'all',
   person_phones: 'all',
   employment_history: 'all',

@@ -1,5 +1,6 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import { lockLog, project } from './project.ts';
 
@@ -7,12 +8,10 @@ const observationsPerBatch = 5_000;
 
 /**
  * SQL condition over an observation `o` and its person `p`: no current value comes from the observation, so that the
- * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted. While an
- * undo or revert is unfinished, projections do not agree with the log, so all observations stay.
+ * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted.
  */
 const isReplaced = sql`
-  not exists (select from runs where undo_unfinished)
-  and not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
+  not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
   and not exists (select from jsonb_each_text(p.said_by) as cited where cited.value = o.observation_id::text)
   and not p.emails @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
   and not p.phones @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
@@ -25,20 +24,20 @@ const isReplaced = sql`
       and n.observation_id = (p.said_by ->> 'organization_name')::bigint
       and (n.facts -> 'organization_name') ?& array(select jsonb_object_keys(o.facts -> 'organization_name'))))`;
 
+/** The candidates `c` that are replaced, as observations `o` of people `p`. */
+const replacedOf = (candidates: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  from (${candidates}) c
+  join observations o using (observation_id)
+  join people p using (service, person_key)
+  where ${isReplaced}`;
+
 /**
- * Query of the observations of people who have others: most people have one observation, which stays. PostgreSQL turns
- * no scalar subquery with a limit into a join, so it reads an index entry for each observation before it reads people.
- * As a condition beside the others it read all people for each batch.
+ * The candidates that are older than a time. While an undo or a revert is unfinished, projections do not agree with the
+ * log, so there are none.
  */
-const observationsBesideOthers = (which: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  select o.*
-  from observations o
-  where ${which} and (
-    select true
-    from observations n
-    where n.service = o.service and n.person_key = o.person_key and n.observation_id <> o.observation_id
-    limit 1)
-  offset 0`;
+const oldCandidates = (before: RawBuilder<Date | null>): RawBuilder<unknown> => sql`
+  from prune_candidates
+  where recorded_at < ${before} and not exists (select from runs where undo_unfinished)`;
 
 /** Counts replaced observations that are older than a time. @param before null: none */
 export async function countReplaced(
@@ -47,11 +46,16 @@ export async function countReplaced(
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count
-    from (${observationsBesideOthers(sql`o.recorded_at < ${before}`)}) o
-    join people p using (service, person_key)
-    where ${isReplaced}
+    ${replacedOf(sql`select observation_id ${oldCandidates(before)}`)}
   `.execute(database);
   return rows[0]!.count;
+}
+
+/** A candidate; `queuedBy` tells whether it was queued again. The time has the full precision. */
+interface Candidate {
+  readonly observationId: string;
+  readonly recordedAt: string;
+  readonly queuedBy: string;
 }
 
 /**
@@ -68,44 +72,68 @@ export async function removeReplaced(
   signal: AbortSignal,
 ): Promise<number> {
   let removed = 0;
-  for (let after: string | null = '0'; after !== null && !signal.aborted;) {
-    const from: string = after;
+  let after: Candidate | undefined;
+  do {
+    const last = after;
     const batch = await database.transaction().execute(async (transaction) => {
       // No undo begins before the end of the batch.
       await lockSuppressionsShared(transaction);
-      const read = await sql<{ last: string | null }>`
-        select max(observation_id) as last from (
-          select observation_id from observations
-          where observation_id > ${from} and recorded_at < ${before}
-          order by observation_id limit ${observationsPerBatch}
-        ) batch
-      `.execute(transaction);
-      const last = read.rows[0]!.last;
-      const inBatch = sql`o.observation_id > ${from} and o.observation_id <= ${last} and o.recorded_at < ${before}`;
-      const candidates = sql`
-        select o.observation_id, service, person_key
-        from (${observationsBesideOthers(inBatch)}) o
-        join people p using (service, person_key)
-        where ${isReplaced}`;
-      const { rows: people } = await sql<{ service: string; keys: string[] }>`
-        select service, array_agg(distinct person_key) as keys from (${candidates}) c group by service
-      `.execute(transaction);
-      let count = 0;
-      for (const { service, keys } of people) {
-        const of = { service, people: keys, contacts: [] };
-        await lockLog(transaction, of);
-        const gone = await sql`
-          delete from observations where observation_id in (
-            select observation_id from (${candidates}) c
-            where service = ${service} and person_key = any(${keys}::text[]))
-        `.execute(transaction);
-        count += Number(gone.numAffectedRows ?? 0n);
-        await project(transaction, of);
-      }
-      return { last, count };
+      const candidates = await readCandidates(transaction, before, last);
+      const count = await removeOf(transaction, candidates);
+      await forget(transaction, candidates);
+      return { last: candidates.at(-1), count };
     });
     removed += batch.count;
     after = batch.last;
-  }
+  } while (after !== undefined && !signal.aborted);
   return removed;
+}
+
+async function readCandidates(
+  transaction: Transaction<Tables>,
+  before: RawBuilder<Date | null>,
+  after: Candidate | undefined,
+): Promise<readonly Candidate[]> {
+  const { rows } = await sql<Candidate>`
+    select observation_id as "observationId", recorded_at::text as "recordedAt", queued_by as "queuedBy"
+    ${oldCandidates(before)}
+      and (recorded_at, observation_id)
+        > (${after?.recordedAt ?? '-infinity'}::timestamptz, ${after?.observationId ?? '0'}::bigint)
+    order by recorded_at, observation_id
+    limit ${observationsPerBatch}
+  `.execute(transaction);
+  return rows;
+}
+
+async function removeOf(transaction: Transaction<Tables>, candidates: readonly Candidate[]): Promise<number> {
+  const ids = candidates.map(({ observationId }) => observationId);
+  const replaced = replacedOf(sql`select unnest(${ids}::bigint[]) as observation_id`);
+  const { rows: people } = await sql<{ service: string; keys: string[] }>`
+    select service, array_agg(distinct person_key) as keys ${replaced} group by service
+  `.execute(transaction);
+  let count = 0;
+  for (const { service, keys } of people) {
+    const of = { service, people: keys, contacts: [] };
+    await lockLog(transaction, of);
+    const gone = await sql`
+      delete from observations where observation_id in (
+        select observation_id ${replaced} and service = ${service} and person_key = any(${keys}::text[]))
+    `.execute(transaction);
+    count += Number(gone.numAffectedRows ?? 0n);
+    await project(transaction, of);
+  }
+  return count;
+}
+
+/** Deletes candidates that were compared, except those that another transaction has queued again or is queueing. */
+async function forget(transaction: Transaction<Tables>, candidates: readonly Candidate[]): Promise<void> {
+  await sql`
+    delete from prune_candidates where observation_id in (
+      select observation_id
+      from prune_candidates
+      join unnest(${candidates.map(({ observationId }) => observationId)}::bigint[],
+        ${candidates.map(({ queuedBy }) => queuedBy)}::xid8[]) as compared (observation_id, queued_by)
+        using (observation_id, queued_by)
+      for update of prune_candidates skip locked)
+  `.execute(transaction);
 }

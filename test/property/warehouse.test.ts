@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/db/database.ts';
 import { readChanges } from '../../src/people/read-changes.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
-import { prune } from '../../src/privacy/prune.ts';
+import { measurePrune, prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database.ts';
@@ -123,6 +123,24 @@ async function expectRebuilt(): Promise<void> {
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [], complete: true });
 }
 
+/** Comparing all observations again finds none that retention has missed. */
+async function expectNothingReplaced(): Promise<void> {
+  const { rows: added } = await warehouse.pool.query<{ id: string }>(
+    `insert into prune_candidates (observation_id, recorded_at)
+     select o.observation_id, o.recorded_at
+     from observations o
+     where exists (
+       select from observations n
+       where n.service = o.service and n.person_key = o.person_key and n.observation_id <> o.observation_id)
+     on conflict do nothing
+     returning observation_id as id`,
+  );
+  expect(await measurePrune(warehouse, { observations: 0 })).toMatchObject({ observations: { count: 0 } });
+  await warehouse.pool.query('delete from prune_candidates where observation_id = any($1)', [
+    added.map(({ id }) => id),
+  ]);
+}
+
 async function expectOneValueForEachPerson(): Promise<void> {
   const { rows } = await warehouse.pool.query(
     `select person_id from enriched_contacts c where person_id is not null group by person_id
@@ -200,8 +218,9 @@ describe('the warehouse, after random answers, late results, fills, undos, erasu
             if (step) await world.play(step);
           });
           await catchUp(replica);
-          if (isPruned[round])
-            await prune(warehouse, { answers: 0, deliveries: 0, observations: 0, changes: 0 }, signal);
+          if (!isPruned[round]) continue;
+          await prune(warehouse, { answers: 0, deliveries: 0, observations: 0, changes: 0 }, signal);
+          await expectNothingReplaced();
         }
         expect(replica.contacts).toEqual(await contactsNow());
         await expectRebuilt();

@@ -9,6 +9,7 @@ import { peopleTables } from './initial/people.ts';
 import { peopleHistory } from './initial/people-history.ts';
 import { peopleLog } from './initial/people-log.ts';
 import { peopleProjections } from './initial/people-projections.ts';
+import { pruneCandidates } from './initial/prune-candidates.ts';
 import { privacyTables } from './initial/privacy.ts';
 import { projectionFunctions } from './initial/project-people.ts';
 import { questions } from './initial/questions.ts';
@@ -25,6 +26,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...peopleTables,
     ...peopleLog,
     ...peopleProjections,
+    ...pruneCandidates,
     ...projectionFunctions,
     ...peopleHistory,
     ...questions,

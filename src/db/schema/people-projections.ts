@@ -115,6 +115,16 @@ export interface ChangesPrunedTable {
   pruned_change_id: string;
 }
 
+/**
+ * Observations that newer ones may have replaced. Each change of a person or a company queues its observations again.
+ */
+export interface PruneCandidatesTable {
+  observation_id: string;
+  recorded_at: Timestamp;
+  /** The transaction that queued the observation last. */
+  queued_by: Generated<string>;
+}
+
 /** A view: the addresses of each person. */
 export interface PersonEmailsView {
   service: string;
@@ -172,6 +182,7 @@ export interface PeopleProjectionsTables {
   contacts: ContactsTable;
   changes: ChangesTable;
   changes_pruned: ChangesPrunedTable;
+  prune_candidates: PruneCandidatesTable;
   person_emails: PersonEmailsView;
   person_phones: PersonPhonesView;
   employment_history: EmploymentHistoryView;

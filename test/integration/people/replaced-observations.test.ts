@@ -85,3 +85,39 @@ it('removeReplaced() removes nothing until an interrupted undo or revert is comp
   expect(await title()).toBe('Lead 02');
   expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(1);
 });
+
+it('removeReplaced() compares an observation that stays once, until its person changes again', async () => {
+  const { signal } = new AbortController();
+  const candidates = async (): Promise<unknown> => {
+    const { rows } = await warehouse.pool.query('select count(*)::int as count from prune_candidates');
+    return rows[0]?.count;
+  };
+  const sayTitled = (group: string, day: string): Promise<void> =>
+    say(warehouse, {
+      person: 'twice',
+      askedAt: `2026-01-${day}`,
+      runId: 'earlier',
+      facts: { [group]: { [group]: 'Lead' } },
+    });
+  await sayTitled('title', '01');
+  await sayTitled('headline', '02');
+  expect(await candidates()).toBe(2);
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(0);
+  expect(await candidates()).toBe(0);
+  await sayTitled('title', '03');
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(1);
+});
+
+it('removeReplaced() removes an observation when its company has a newer one of another person', async () => {
+  const { signal } = new AbortController();
+  const employed = async (person: string, day: string, organizationKey: string): Promise<void> => {
+    const facts = { organization_name: { organization_name: organizationKey } };
+    await say(warehouse, { person, askedAt: `2026-01-${day}`, runId: 'earlier', facts, organizationKey });
+  };
+  await employed('mover', '01', 'domain:first.example');
+  await employed('mover', '02', 'domain:second.example');
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(0);
+  await employed('successor', '03', 'domain:first.example');
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(1);
+  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differences: 0 });
+});

@@ -29,6 +29,7 @@ const owners: Readonly<Record<string, string>> = {
   organization_facts: 'people',
   organization_values: 'people',
   people: 'people',
+  prune_candidates: 'people',
   quarantined_people: 'calls',
   rate_calls: 'ledger',
   rate_reports: 'ledger',

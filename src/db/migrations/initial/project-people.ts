@@ -174,6 +174,7 @@ export const projectionFunctions = [
       perform enrichment.project_organizations(of_service, array(
         select distinct organization_key from enrichment.observations
         where service = of_service and person_key = any(of_people) and organization_key !~ '^name:'), false);
+      perform enrichment.queue_for_prune(of_service, of_people);
       differing := differing || array(select enrichment.project_contacts(of_sources, of_contacts));
 
       with changed as materialized (
