@@ -4,8 +4,9 @@ import { parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
-/** How many of the latest calls the estimate uses. */
+/** The estimate uses so many of the latest calls, of so many of the newest runs with such calls. */
 const callsThatCount = 200;
+const runsThatCount = 50;
 
 /** What the latest settled calls of the newest runs cost and took. */
 export interface CallHistory {
@@ -22,7 +23,7 @@ export interface CallHistory {
 
 /**
  * Reads what calls with the same options to the same service cost and took, for the estimates of a plan: of the same
- * source where there are any, otherwise of all sources. Reads the calls of the newest runs only, until they are enough.
+ * source where there are any, otherwise of all sources.
  *
  * @param people only calls of runs that asked mostly for such people count
  * @returns undefined without such calls
@@ -45,6 +46,7 @@ async function readCalls(
   const { service, reveal, waterfall } = asked;
   // A call that left out what its run asked for, because that was fresh, has no address for late results.
   const isForAll = lateKindsOf(asked).length > 0 ? sql`a.token_hash is not null` : sql`true`;
+  const counts = sql`a.status = 'settled' and ${isForAll}`;
   const { rows } = await sql<{
     calls: number;
     credits: string | null;
@@ -60,23 +62,32 @@ async function readCalls(
     from (
       select a.credits_settled, a.people, a.found_people, a.answered_at, a.admitted_at
       from (
-        select r.run_id, r.created_at
-        from runs r
-        where r.options ->> 'service' = ${service}
-          and r.options -> 'reveal' = ${JSON.stringify(reveal)}::jsonb
-          and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
-          and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
-            ${people === 'found before' ? sql`true` : sql`not true`}
-          and (${source}::text is null or coalesce(r.source, 'generic') = ${source})
+        select like_this.run_id
+        -- \`offset 0\` keeps the order, so that the search ends with the last run that counts.
+        from (select run_id from runs order by created_at desc offset 0) newest
+        cross join lateral (
+          select r.run_id
+          from runs r
+          where r.run_id = newest.run_id
+            and r.options ->> 'service' = ${service}
+            and r.options -> 'reveal' = ${JSON.stringify(reveal)}::jsonb
+            and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
+            and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
+              ${people === 'found before' ? sql`true` : sql`not true`}
+            and (${source}::text is null or coalesce(r.source, 'generic') = ${source})
+            and exists (select from attempts a where a.run_id = r.run_id and ${counts})
+          offset 0
+        ) like_this
+        limit ${runsThatCount}
       ) r
       cross join lateral (
         select *
         from attempts a
-        where a.run_id = r.run_id and a.status = 'settled' and ${isForAll}
+        where a.run_id = r.run_id and ${counts}
         order by a.admitted_at desc
         limit ${callsThatCount}
       ) a
-      order by r.created_at desc, a.admitted_at desc
+      order by a.admitted_at desc
       limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);
