@@ -1,10 +1,12 @@
 /**
  * Benchmark of growth: does a night cost the same after two years of nights?
  *
- * `npm run bench:growth [-- --nights 730 --rows 300]`. Each night plans an export of which a third is new, asks for the
- * new people, writes their answers and prunes what is older than its retention, on an embedded PostgreSQL whose clock
- * is moved ahead by a day. Prints a line a month, compares the last three months with the first three, and draws the
- * curves to `growth.svg` in `--output FOLDER`.
+ * `npm run bench:growth [-- --nights 730 --rows 300]`. Each night plans an export of which a third is new and, after
+ * three months, a sixth no longer fresh, asks for these people, writes their answers, searches a person as an erasure
+ * does, and prunes what is older than its retention, on an embedded PostgreSQL whose clock is moved ahead by a day. The
+ * last run of a month is undone and the undo reverted. A statement that always costs the same shows how fast the
+ * machine is: times are as on the machine of the first month. Prints a line a month, compares the last three months
+ * with months 4 to 6, and draws the curves to `growth.svg` in `--output FOLDER`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -18,13 +20,15 @@ import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { parseRetention } from '../../src/domain/runs/retention.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { openAdmissions } from '../../src/ledger/admit.ts';
+import { measureErasure } from '../../src/privacy/erase.ts';
 import { prune } from '../../src/privacy/prune.ts';
 import { finishRun } from '../../src/runs/finish-run.ts';
 import { openPage } from '../../src/runs/pages/pages.ts';
-import { planRows } from '../../src/runs/planning/plan-rows.ts';
+import { planRun } from '../../src/runs/planning/plan-run.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
-import { setRunStatus } from '../../src/runs/runs.ts';
-import { stagedRun, type StagedRow } from '../helpers/rows.ts';
+import { getRun, setRunStatus } from '../../src/runs/runs.ts';
+import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
+import { stagedRun, testSpec, type StagedRow } from '../helpers/rows.ts';
 import { installSimulatedClock, setSimulatedClock } from '../helpers/simulated-clock.ts';
 import { growthPicture, type Month } from './growth-picture.ts';
 
@@ -32,18 +36,21 @@ const nights = Number(optionOf('--nights') ?? 730);
 const rowsPerNight = Number(optionOf('--rows') ?? 300);
 const output = optionOf('--output') ?? '.';
 const newPerNight = Math.floor(rowsPerNight / 3);
+const againPerNight = Math.floor(rowsPerNight / 6);
 const nightsPerMonth = 30;
 const nightsPerWeek = 7;
 const service = 'test';
 const day = 86_400;
+const freshDays = 90;
 const asked = {
-  freshness: { enrichedSeconds: 90 * day, notFoundSeconds: 30 * day },
+  freshness: { enrichedSeconds: freshDays * day, notFoundSeconds: 30 * day },
   fieldGroups: ['profile'],
   service,
 };
 const retention = parseRetention(
-  'answers=30d,deliveries=30d,quarantine=30d,staging=30d,observations=30d,changes=30d',
+  'answers=30d,deliveries=30d,quarantine=30d,staging=30d,rows=90d,observations=30d,changes=30d',
 );
+const { signal } = new AbortController();
 const limits = { service, rateLimits: [{ calls: 600, seconds: 3_600 }], budgets: {} };
 
 /** Milliseconds of each step, by night. */
@@ -52,16 +59,22 @@ interface Night {
   readonly admissions: readonly number[];
   readonly records: readonly number[];
   readonly reconcile: number;
+  readonly erasure: number;
   readonly prune: number;
+  /** Of the statement that always costs the same. */
+  readonly machine: number;
 }
 
 const tables = [
   'runs',
   'run_rows',
+  'run_people',
   'attempts',
+  'attempt_people',
   'raw_answers',
   'rate_calls',
   'observations',
+  'prune_candidates',
   'contact_matches',
   'contact_records',
   'changes',
@@ -91,14 +104,18 @@ async function simulate(warehouse: Warehouse): Promise<Month[]> {
   );
   const months: Month[] = [];
   let past: Night[] = [];
+  let firstMachine: number | undefined;
   for (let night = 1; night <= nights; night += 1) {
     await setSimulatedClock(warehouse, night * day);
     past.push(await oneNight(warehouse, night));
     // As autovacuum does in time; here a day passes within a second. It takes longer than a night.
     if (night < nightsPerWeek || night % nightsPerWeek === 0) await warehouse.pool.query('analyze');
     if (night % nightsPerMonth !== 0) continue;
+    const undone = await timed(() => undoAndRevert(warehouse));
+    firstMachine ??= quantile(past.map(({ machine }) => machine));
+    const times = timesOf(past, undone, firstMachine);
     await warehouse.pool.query('vacuum');
-    const month = { month: night / nightsPerMonth, tables: await countRows(warehouse), times: timesOf(past) };
+    const month = { month: night / nightsPerMonth, tables: await countRows(warehouse), times };
     past = [];
     months.push(month);
     const show = (figures: Readonly<Record<string, number>>, digits: number): string =>
@@ -112,11 +129,12 @@ async function simulate(warehouse: Warehouse): Promise<Month[]> {
 
 async function oneNight(warehouse: Warehouse, night: number): Promise<Night> {
   const { database } = warehouse;
-  const run = await stagedRun(warehouse, exportOf(night));
-  const { runId } = run;
-  const plan = await timed(() => planRows(warehouse, runId, asked));
+  const spec = testSpec();
+  const options = { ...spec.options, freshness: asked.freshness };
+  const { runId } = await stagedRun(warehouse, exportOf(night), { ...spec, options });
+  const plan = await timed(() => planRun({ warehouse, ...limits, callConcurrency: 10 }, runId));
   await setRunStatus(warehouse, runId, 'running', undefined);
-  const reconcile = await timed(() => reconcileContacts(warehouse, runId, new AbortController().signal));
+  const reconcile = await timed(() => reconcileContacts(warehouse, runId, signal));
   const { batches } = await openPage(warehouse, runId, 1, asked);
   const admit = openAdmissions(database, limits);
   const admissions: number[] = [];
@@ -133,7 +151,7 @@ async function oneNight(warehouse: Warehouse, night: number): Promise<Night> {
         attemptId = admission.attemptId;
       }),
     );
-    const matches = people.map(({ contactId }) => personOf(Number(contactId.slice(1))));
+    const matches = people.map(({ contactId }) => personOf(Number(contactId.slice(1)), night));
     const answer = {
       httpStatus: 200,
       requestId: `${night}-${batch}`,
@@ -158,17 +176,28 @@ async function oneNight(warehouse: Warehouse, night: number): Promise<Night> {
     );
   }
   await finishRun(warehouse, runId, 'finished', undefined);
-  const pruned = await timed(() => prune(warehouse, retention, new AbortController().signal));
-  return { plan, admissions, records, reconcile, prune: pruned };
+  const erasure = await timed(() =>
+    measureErasure(warehouse, [`email:${personOf(night * newPerNight - 1, night).email}`]),
+  );
+  const pruned = await timed(() => prune(warehouse, retention, signal));
+  const machine = await timed(() => warehouse.pool.query('select count(*) from generate_series(1, 100000)'));
+  return { plan, admissions, records, reconcile, erasure, prune: pruned, machine };
 }
 
-/** New people, and people whom the nights of the last two months have asked for. */
+/** Undoes the newest run, and takes that back. */
+async function undoAndRevert(warehouse: Warehouse): Promise<void> {
+  const { runId } = await getRun(warehouse, 'latest');
+  await undoRun(warehouse, runId, { by: 'bench', reason: undefined }, signal);
+  await revertUndo(warehouse, runId, signal);
+}
+
+/** New people, people who are no longer fresh, and people whom the nights of the last two months have asked for. */
 function exportOf(night: number): StagedRow[] {
   const first = (night - 1) * newPerNight;
   const known = Math.min(first, 60 * newPerNight);
   return Array.from({ length: known === 0 ? newPerNight : rowsPerNight }, (_, index) => {
-    const number = index < newPerNight ? first + index : first - 1 - ((index * 7_919) % known);
-    const { email, first_name: firstName, last_name: lastName } = personOf(number);
+    const number = index < newPerNight ? first + index : knownNumber(night, index - newPerNight);
+    const { email, first_name: firstName, last_name: lastName } = personOf(number, night);
     return {
       keys: [`email:${email}`],
       email: email!,
@@ -179,7 +208,15 @@ function exportOf(night: number): StagedRow[] {
   });
 }
 
-function personOf(number: number): Person {
+/** A person of an earlier night: of one 100 to 600 nights ago, or of the last two months. */
+function knownNumber(night: number, index: number): number {
+  const earlier = night - 100 * (1 + (night % 6));
+  if (index < againPerNight && earlier > 0) return (earlier - 1) * newPerNight + index;
+  const first = (night - 1) * newPerNight;
+  return first - 1 - ((index * 7_919) % Math.min(first, 60 * newPerNight));
+}
+
+function personOf(number: number, night: number): Person {
   const domain = `company${Math.floor(number / 20)}.example`;
   return {
     id: `p${number}`,
@@ -187,7 +224,7 @@ function personOf(number: number): Person {
     last_name: `Novak${number}`,
     email: `person${number}@${domain}`,
     email_status: 'verified',
-    title: `Engineer ${number % 100}`,
+    title: `Engineer ${(number + night) % 100}`,
     organization: { id: `o${Math.floor(number / 20)}`, name: domain, primary_domain: domain },
   };
 }
@@ -207,16 +244,22 @@ async function countRows({ pool }: Warehouse): Promise<Record<string, number>> {
   return counts;
 }
 
-function timesOf(past: readonly Night[]): Record<string, number> {
+/** Medians of a month, as on the machine of the first month. */
+function timesOf(past: readonly Night[], undo: number, firstMachine: number): Record<string, number> {
+  const machine = quantile(past.map((night) => night.machine));
   const admissions = past.flatMap((night) => night.admissions);
-  return {
+  const times = {
     plan: quantile(past.map(({ plan }) => plan)),
     admission: quantile(admissions),
     'admission p99': quantile(admissions, 0.99),
     record: quantile(past.flatMap(({ records }) => records)),
     reconcile: quantile(past.map(({ reconcile }) => reconcile)),
+    erasure: quantile(past.map(({ erasure }) => erasure)),
+    undo,
     prune: quantile(past.map((night) => night.prune)),
   };
+  const corrected = Object.entries(times).map(([name, time]) => [name, (time * firstMachine) / machine]);
+  return { ...Object.fromEntries(corrected), machine };
 }
 
 /** Compares the last three months with months 4 to 6: until then tables fill up to their retention. */
