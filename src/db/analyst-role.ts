@@ -22,6 +22,8 @@ export const analystColumns: {
     'file_sha256',
     'rows_staged',
     'rows_pruned',
+    'rows_dropped',
+    'outcomes',
     'export_profile',
     'plan',
     'plan_hash',

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { runStatuses, type RunStatus } from '../contract/run-statuses.ts';
 import { oneOf } from './one-of.ts';
 
@@ -24,3 +24,13 @@ export const planKeyPrefix = 'plan ';
 
 /** SQL condition on `runs`: the run may spend. */
 export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${planKeyPrefix}%`)}`;
+
+/** Query of the number of rows of a run by outcome; a row without an outcome is `open`. */
+export function outcomesOfRows(runId: string): RawBuilder<unknown> {
+  return sql`
+    select coalesce(outcome, 'open') as outcome, count(*)::int as rows
+    from run_rows
+    where run_id = ${runId}
+    group by 1
+    order by 1`;
+}

@@ -83,13 +83,17 @@ const bodies = (whose: string) =>
     })
     .describe(`Bodies of ${whose}.`);
 
+const prunedRows = z.strictObject({
+  runs: count.describe('Number of runs.'),
+  rows: count.describe('Number of rows.'),
+});
+
 const prunedFields = {
   answers: bodies('answers'),
   deliveries: bodies('deliveries with effect'),
   quarantine: bodies('orphaned and quarantined deliveries'),
-  staging: z
-    .strictObject({ runs: count.describe('Number of runs.'), rows: count.describe('Number of rows.') })
-    .describe('Personal data in rows of ended runs.'),
+  staging: prunedRows.describe('Personal data in rows of ended runs.'),
+  rows: prunedRows.describe('Rows of ended runs.'),
   observations: z.strictObject({ count: count.describe('Number.') }).describe('Replaced observations.'),
   changes: z.strictObject({ count: count.describe('Number.') }).describe('Entries of the change feed.'),
   kept: z
@@ -97,7 +101,8 @@ const prunedFields = {
       answers: kept('Bodies of answers'),
       deliveries: kept('Bodies of deliveries with effect'),
       quarantine: kept('Bodies of orphaned and quarantined deliveries'),
-      runs: kept('Runs with rows'),
+      runs: kept('Runs with personal data in rows'),
+      rows: kept('Runs with rows'),
     })
     .describe('Data that open runs, calls or deliveries still need.'),
 } satisfies Fields<PruneFigures>;
@@ -110,7 +115,8 @@ export const prune = z
         answers: keptFor('bodies of answers'),
         deliveries: keptFor('bodies of deliveries with effect'),
         quarantine: keptFor('bodies of orphaned and quarantined deliveries'),
-        staging: keptFor('rows of ended runs'),
+        staging: keptFor('personal data in rows of ended runs'),
+        rows: keptFor('rows of ended runs'),
         observations: keptFor('replaced observations'),
         changes: keptFor('entries of the change feed'),
       } satisfies Record<Retained, z.ZodType>)

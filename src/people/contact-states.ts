@@ -257,7 +257,14 @@ async function readStates(
       case when ${isAnswered} then runs.created_at end as last_asked_at
     from r
     join runs on runs.run_id = r.run_id
-    left join run_rows own on own.run_id = r.run_id and own.row_number = r.row_number
+    left join lateral (
+      select outcome from run_rows where run_id = r.run_id and row_number = r.row_number
+      union all
+      -- Retention has removed the row.
+      select outcome from contact_records
+      where source = r.source and contact_id = r.contact_id and run_id = r.run_id and row_number = r.row_number
+        and outcome is not null
+    ) own on true
     left join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c on c.service = ${service}
     order by r.source, r.contact_id
   `.execute(database);

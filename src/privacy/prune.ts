@@ -5,8 +5,8 @@ import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/read-changes.ts';
 import { countReplaced, removeReplaced } from '../people/replaced-observations.ts';
-import { maySpend } from '../db/run-states.ts';
-import { clearPersonalData } from './suppressions.ts';
+import { before } from './old-runs.ts';
+import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 
 /** What is older than its retention: what can be removed, and what is still needed. */
 export interface PruneFigures {
@@ -14,7 +14,9 @@ export interface PruneFigures {
   readonly deliveries: { readonly count: number; readonly bytes: number };
   /** Orphaned and quarantined deliveries. */
   readonly quarantine: { readonly count: number; readonly bytes: number };
-  readonly staging: { readonly runs: number; readonly rows: number };
+  /** Personal data in rows. */
+  readonly staging: PrunedRows;
+  readonly rows: PrunedRows;
   /** Observations that newer ones have replaced. */
   readonly observations: { readonly count: number };
   /** Entries of the change feed. */
@@ -24,32 +26,22 @@ export interface PruneFigures {
     readonly answers: number;
     readonly deliveries: number;
     readonly quarantine: number;
+    /** Runs whose rows have personal data. */
     readonly runs: number;
+    /** Runs with rows. */
+    readonly rows: number;
   };
 }
 
 /** Small batches, because a body can be 1 MB and each transaction must be short. */
 const bodiesPerBatch = 200;
-const rowsPerBatch = 5_000;
 
 /** The call is closed: its cost is settled and every delivery was read. */
 const closedCall = sql`r.finished_at is not null and a.credits_settled is not null and not exists (
   select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')`;
 
-/**
- * The run is closed. Late results are assigned to contacts by the rows' data, so the rows stay until every call has its
- * cost.
- */
-const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.run_id and o.credits_settled is null)
-  and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
-
 /** These deliveries have a retention of their own, because `enrich inbox replay` can apply them. */
 const quarantined = sql`d.status in (${anyOf(ineffectiveStatuses)})`;
-
-/** A plan without approval deletes its rows when it ends. If it was killed, its rows are removed after a day. */
-const abandonedPlan = sql`(
-  r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day'
-)`;
 
 /**
  * Measures what `prune` would remove, without a change.
@@ -57,17 +49,27 @@ const abandonedPlan = sql`(
  * @param retention kinds of data without a retention are kept
  */
 export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
+  const bodies = await measureBodies(warehouse, retention);
+  const staging = await measureRows(warehouse, 'staging', retention.staging);
+  const rows = await measureRows(warehouse, 'rows', retention.rows);
   return {
-    ...(await measureBodiesAndRows(warehouse, retention)),
+    ...bodies,
+    staging: staging.pruned,
+    rows: rows.pruned,
     observations: { count: await countReplaced(warehouse, before(retention.observations)) },
     changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
+    kept: { ...bodies.kept, runs: staging.keptRuns, rows: rows.keptRuns },
   };
 }
 
-async function measureBodiesAndRows(
-  warehouse: Warehouse,
+async function measureBodies(
+  { database }: Warehouse,
   retention: Retention,
-): Promise<Omit<PruneFigures, 'observations' | 'changes'>> {
+): Promise<
+  Pick<PruneFigures, 'answers' | 'deliveries' | 'quarantine'> & {
+    readonly kept: Pick<PruneFigures['kept'], 'answers' | 'deliveries' | 'quarantine'>;
+  }
+> {
   const { rows } = await sql<{
     answers: number;
     answerBytes: number;
@@ -78,9 +80,6 @@ async function measureBodiesAndRows(
     quarantined: number;
     quarantinedBytes: number;
     keptQuarantined: number;
-    runs: number;
-    rows: number;
-    keptRuns: number;
   }>`
     with answers as (
       select octet_length(b.body_gzip) as bytes, ${closedCall} as closed
@@ -91,11 +90,8 @@ async function measureBodiesAndRows(
       from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
       where d.body is not null and d.received_at <
         case when ${quarantined} then ${before(retention.quarantine)} else ${before(retention.deliveries)} end
-    ), staged as (
-      select r.rows_staged - r.rows_pruned as rows, ${closedRun} as closed
-      from runs r where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(retention.staging)}
     )
-    select a.*, d.*, i.*, s.* from
+    select a.*, d.*, i.* from
       (
         select count(*) filter (where closed)::int as answers,
           coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
@@ -115,33 +111,25 @@ async function measureBodiesAndRows(
           count(*) filter (where not closed)::int as "keptQuarantined"
         from deliveries
         where quarantine
-      ) i,
-      (
-        select count(*) filter (where closed)::int as runs,
-          coalesce(sum(rows) filter (where closed), 0)::float8 as rows,
-          count(*) filter (where not closed)::int as "keptRuns"
-        from staged
-      ) s
-  `.execute(warehouse.database);
+      ) i
+  `.execute(database);
   const found = rows[0]!;
   return {
     answers: { count: found.answers, bytes: found.answerBytes },
     deliveries: { count: found.deliveries, bytes: found.deliveryBytes },
     quarantine: { count: found.quarantined, bytes: found.quarantinedBytes },
-    staging: { runs: found.runs, rows: found.rows },
     kept: {
       answers: found.keptAnswers,
       deliveries: found.keptDeliveries,
       quarantine: found.keptQuarantined,
-      runs: found.keptRuns,
     },
   };
 }
 
 /**
  * Removes what is older than its retention and no longer needed: bodies of answers and deliveries, personal data of
- * staged rows, replaced observations, and entries of the change feed. Calls, credits, outcomes, hashes of deliveries,
- * contacts and the lookup history stay.
+ * staged rows, rows, replaced observations, and entries of the change feed. Calls, credits, outcomes of runs, hashes of
+ * deliveries, contacts and the lookup history stay.
  *
  * Works in short transactions that skip locked rows. So it can run beside workers and beside itself, and can be stopped
  * at any time.
@@ -161,11 +149,17 @@ export async function prune(
   const quarantine = await inBatches(signal, bodiesPerBatch, () =>
     pruneDeliveries(warehouse, quarantined, retention.quarantine),
   );
-  const staging = await pruneStaging(warehouse, retention.staging, signal);
+  const staging = await pruneRows(warehouse, 'staging', retention.staging, signal);
+  const rows = await pruneRows(warehouse, 'rows', retention.rows, signal);
   const observations = { count: await removeReplaced(warehouse, before(retention.observations), signal) };
   const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
-  const { kept } = await measureBodiesAndRows(warehouse, retention);
-  return { answers, deliveries, quarantine, staging, observations, changes, kept };
+  const bodies = await measureBodies(warehouse, retention);
+  const kept = {
+    ...bodies.kept,
+    runs: (await measureRows(warehouse, 'staging', retention.staging)).keptRuns,
+    rows: (await measureRows(warehouse, 'rows', retention.rows)).keptRuns,
+  };
+  return { answers, deliveries, quarantine, staging, rows, observations, changes, kept };
 }
 
 interface Removed {
@@ -223,54 +217,4 @@ async function pruneDeliveries(
     select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from removed
   `.execute(warehouse.database);
   return removed.rows[0]!;
-}
-
-async function pruneStaging(
-  warehouse: Warehouse,
-  seconds: number | undefined,
-  signal: AbortSignal,
-): Promise<PruneFigures['staging']> {
-  const runs = new Set<string>();
-  let rows = 0;
-  while (!signal.aborted) {
-    const batch = await pruneRows(warehouse, seconds);
-    if (!batch) break;
-    runs.add(batch.runId);
-    rows += batch.rows;
-  }
-  return { runs: runs.size, rows };
-}
-
-/** Clears the next rows of one run, which keep number, contact and outcome. `rows_pruned` is the progress. */
-async function pruneRows(
-  warehouse: Warehouse,
-  seconds: number | undefined,
-): Promise<{ runId: string; rows: number } | undefined> {
-  return warehouse.database.transaction().execute(async (transaction) => {
-    const found = await sql<{ runId: string; from: number; to: number }>`
-      select r.run_id as "runId", r.rows_pruned as from,
-        least(r.rows_staged, r.rows_pruned + ${rowsPerBatch})::int as to
-      from runs r
-      where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(seconds)} and ${closedRun}
-      order by r.created_at limit 1 for no key update of r skip locked
-    `.execute(transaction);
-    const batch = found.rows[0];
-    if (!batch) return undefined;
-    const { runId, from, to } = batch;
-    await sql`
-      update run_rows set ${clearPersonalData}
-      where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
-    `.execute(transaction);
-    await transaction.updateTable('runs').set({ rows_pruned: to }).where('run_id', '=', runId).execute();
-    return { runId, rows: to - from };
-  });
-}
-
-function isOld(seconds: number | undefined): RawBuilder<boolean> {
-  return sql`((r.finished_at < ${before(seconds)}) or (${abandonedPlan} and r.created_at < ${before(seconds)}))`;
-}
-
-/** The time before which data is removed; null without a retention. */
-function before(seconds: number | undefined): RawBuilder<Date | null> {
-  return sql`(clock_timestamp() - make_interval(secs => ${seconds ?? null}::float8))`;
 }

@@ -11,12 +11,15 @@ import type { Credits, FieldCost } from './report-types.ts';
  *
  * Phones are charged with their deliveries, emails with everything else. The price of a waterfall for both is
  * one sum that cannot be divided, so both are charged with it in full.
+ *
+ * @returns no costs if retention has removed rows of the run
  */
 export async function readCosts(
   database: Kysely<Tables>,
   run: RunRecord,
   { settled }: Credits,
 ): Promise<FieldCost[]> {
+  if (run.outcomes !== null) return [];
   const counted = await sql<{ contacts: number; emails: number; phones: number }>`
     select count(*)::int as contacts, count(*) filter (where c.email_status = 'verified')::int as emails,
       count(c.phone)::int as phones

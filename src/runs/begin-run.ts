@@ -97,6 +97,7 @@ export async function wasRunBefore(
     where file_sha256 = ${fileSha256} and status in ('finished', 'cancelled', 'failed')
       and ${maySpend}
       and options - ${others}::text[] = ${JSON.stringify(options)}::jsonb - ${others}::text[]
+      and r.outcomes -> 'over_budget' is null
       and not exists (select 1 from run_rows o where o.run_id = r.run_id and o.outcome = 'over_budget')
     limit 1
   `.execute(warehouse.database);

@@ -1,11 +1,13 @@
 import { anyOf } from '../db/one-of.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { RunFacts } from '../contract/run-facts.ts';
 import { counted } from '../domain/text/counted.ts';
 import { withoutSecrets } from '../domain/runs/asked-service.ts';
 import type { Warehouse } from '../db/database.ts';
 import { decimalText } from '../db/expressions.ts';
+import { outcomesOfRows } from '../db/run-states.ts';
+import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/late-polls.ts';
 import { neededDecisions } from './needed-decisions.ts';
 import { getRun, type RunRecord } from './runs.ts';
@@ -24,17 +26,13 @@ export interface RunMoney {
 /** The facts of a run for `--json`, from the tables alone. */
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
   const run = await getRun(warehouse, runId);
-  const outcomes = await sql<{ outcome: string; rows: number }>`
-    select coalesce(outcome, 'open') as outcome, count(*)::int as rows from run_rows
-    where run_id = ${run.runId} group by 1 order by 1
-  `.execute(warehouse.database);
   const money = await readRunMoney(warehouse, run.runId);
   const { awaited, arrived, late, expired, orphaned } = await readLateResultsStatus(warehouse, run.runId);
-  const outcomeCounts = Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows]));
+  const outcomes = run.outcomes ?? (await countOutcomes(warehouse.database, run.runId));
   const needed =
     run.finishedAt === null
       ? undefined
-      : neededDecisions({ runId: run.runId, outcomes: outcomeCounts, unknownCredits: money.unknown })[0];
+      : neededDecisions({ runId: run.runId, outcomes, unknownCredits: money.unknown })[0];
   const reason = run.pauseReason ?? needed;
   return {
     run_id: run.runId,
@@ -48,7 +46,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     service: withoutSecrets(run.options.service),
     plan_hash: run.planHash,
     rows: run.rowsStaged,
-    outcomes: outcomeCounts,
+    outcomes,
     filled: await countFilled(warehouse, run.runId),
     calls: money.calls,
     max_credits: await ownBudget(warehouse, run),
@@ -68,6 +66,11 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     },
     undone: run.undone,
   };
+}
+
+async function countOutcomes(database: Kysely<Tables>, runId: string): Promise<Record<string, number>> {
+  const { rows } = await sql<{ outcome: string; rows: number }>`${outcomesOfRows(runId)}`.execute(database);
+  return Object.fromEntries(rows.map((row) => [row.outcome, row.rows]));
 }
 
 /** The late results that an ended run lacks, in a sentence. Credits of unknown calls are no longer `reserved`. */

@@ -24,6 +24,8 @@ export interface RunRecord {
   readonly rowsStaged: number;
   /** The personal data of rows up to this number is removed. */
   readonly rowsPruned: number;
+  /** Number of rows by outcome, if retention has removed rows. */
+  readonly outcomes: Readonly<Record<string, number>> | null;
   readonly ingestedAt: Date | null;
   readonly plan: PlanSummary | null;
   readonly planHash: string | null;
@@ -91,6 +93,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     warnings: row.warnings,
     rowsStaged: row.rows_staged,
     rowsPruned: row.rows_pruned,
+    outcomes: row.outcomes,
     ingestedAt: row.ingested_at,
     plan: row.plan,
     planHash: row.plan_hash,

@@ -55,6 +55,8 @@ export interface ContactRecordsTable extends IdentityColumns {
   row_number: number;
   recorded_at: GeneratedTimestamp;
   keys: string[];
+  /** The outcome of the row, when retention has removed the row. */
+  outcome: string | null;
 }
 
 /** Decisions about the person of a contact. The newest decision of a run that is not undone counts. */

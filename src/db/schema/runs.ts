@@ -32,6 +32,10 @@ export interface RunsTable {
   rows_staged: Generated<number>;
   /** Retention has removed the personal data of the rows up to this row number. */
   rows_pruned: Generated<number>;
+  /** Retention has removed the rows up to this row number. */
+  rows_dropped: Generated<number>;
+  /** Number of rows by outcome, when retention has removed rows; null: `run_rows` has all of them. */
+  outcomes: Json<Readonly<Record<string, number>>> | null;
   ingested_at: Timestamp | null;
   /** Counts of the file, for the expectations of later runs. */
   export_profile: Json<ExportProfile> | null;

@@ -3,23 +3,29 @@ import { Problem, exitCodes } from '../problem.ts';
 
 /**
  * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of orphaned and
- * quarantined deliveries (`quarantine`), staged rows of exports, replaced observations, and changes of the feed.
+ * quarantined deliveries (`quarantine`), personal data in rows of exports (`staging`), these rows, replaced
+ * observations, and changes of the feed.
  */
 export const retained = [
   'answers',
   'deliveries',
   'quarantine',
   'staging',
+  'rows',
   'observations',
   'changes',
 ] as const;
 export type Retained = (typeof retained)[number];
 
 /**
- * The service keeps its results for 30 days; until then an orphaned or quarantined delivery may be the only copy of a
- * result.
+ * The service keeps its results for 30 days. Until then an orphaned or quarantined delivery may be the only copy of a
+ * result, and a late result may need the rows of its call.
  */
-const shortestQuarantineSeconds = 30 * 86_400;
+const shortestSeconds = 30 * 86_400;
+const keptForResults: Partial<Record<Retained, string>> = {
+  quarantine: 'quarantined deliveries',
+  rows: 'rows',
+};
 
 /** Retention period of each kind in seconds; undefined: keep forever. */
 export type Retention = { readonly [Kind in Retained]?: number };
@@ -43,10 +49,11 @@ export function parseRetention(setting: string): Retention {
       });
     }
     const seconds = parseDuration(value, 'RETENTION');
-    if (kind === 'quarantine' && seconds < shortestQuarantineSeconds) {
-      throw new Problem('setting.invalid', `RETENTION keeps quarantined deliveries for only ${value}`, {
+    const data = keptForResults[kind];
+    if (data !== undefined && seconds < shortestSeconds) {
+      throw new Problem('setting.invalid', `RETENTION keeps ${data} for only ${value}`, {
         where: 'RETENTION',
-        next: 'write quarantine=30d or more; with a year, a later release may still read them',
+        next: `write ${kind}=30d or more: the service can deliver results for 30 days`,
         exitCode: exitCodes.usage,
       });
     }

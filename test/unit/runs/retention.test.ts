@@ -17,6 +17,11 @@ describe('RETENTION', () => {
     expect(() => parseRetention('quarantine=29d')).toThrow('keeps quarantined deliveries for only 29d');
   });
 
+  it('RETENTION keeps rows until the service has delivered all results', () => {
+    expect(parseRetention('rows=30d')).toEqual({ rows: 30 * day });
+    expect(() => parseRetention('rows=29d')).toThrow('keeps rows for only 29d');
+  });
+
   it('RETENTION refuses an unknown kind with the known kinds', () => {
     expect(() => parseRetention('contacts=1d')).toThrow('RETENTION has the unknown kind "contacts"');
   });

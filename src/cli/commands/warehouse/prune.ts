@@ -13,7 +13,7 @@ import { stopAfterBatch } from '../../session/stop-signal.ts';
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))
     .description(
-      'Remove bodies of answers and deliveries, staged rows, replaced observations and changes older than RETENTION.',
+      'Remove bodies of answers and deliveries, rows, replaced observations and changes older than RETENTION.',
     )
     .option('--retention <times>', 'time to keep each (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove; otherwise only show what would be removed')
@@ -25,14 +25,15 @@ answers: bodies of the service's answers.
 deliveries: bodies of webhooks and polls with effect.
 quarantine: bodies of orphaned and quarantined deliveries, which can be replayed until then; at least 30d.
 staging: personal data in the rows of ended runs.
+rows: rows of ended runs; at least 30d. The run keeps its number of rows by outcome.
 observations: replaced observations; the newest of each value stays.
 changes: entries of the change feed; a reader with an older cursor must read all contacts again.
-Calls, credits, outcomes, contacts and the lookup history are never removed. Data that an open call or delivery needs
-stays. The command runs beside workers and can be stopped at any time.
+Calls, credits, outcomes of runs, contacts and the lookup history are never removed. Data that an open call or delivery
+needs stays. The command runs beside workers and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,observations=365d,changes=90d --yes`,
+  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
       const config = settingsOf(options, { RETENTION: options.retention });
@@ -56,6 +57,7 @@ Example:
         deliveries: figures.kept.deliveries,
         quarantine: figures.kept.quarantine,
         staging: figures.kept.runs,
+        rows: figures.kept.rows,
         observations: 0,
         changes: 0,
       };
@@ -90,8 +92,8 @@ function removeUntilStopped(
 }
 
 function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {
-  if (kind === 'staging')
-    return `${counted(figures.staging.rows, 'row')} of ${counted(figures.staging.runs, 'run')}`;
+  if (kind === 'staging' || kind === 'rows')
+    return `${counted(figures[kind].rows, 'row')} of ${counted(figures[kind].runs, 'run')}`;
   if (kind === 'observations') return counted(figures.observations.count, 'observation');
   if (kind === 'changes') return counted(figures.changes.count, 'change');
   const { count, bytes } = figures[kind];
@@ -100,5 +102,5 @@ function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): strin
 
 function stillNeeded(kind: (typeof retained)[number], count: number): string {
   if (kind === 'observations' || kind === 'changes') return '';
-  return kind === 'staging' ? counted(count, 'run') : counted(count, 'body', 'bodies');
+  return kind === 'staging' || kind === 'rows' ? counted(count, 'run') : counted(count, 'body', 'bodies');
 }

@@ -33,6 +33,8 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     file_sha256: 'Hash of the content of the export',
     rows_staged: 'Records of the file',
     rows_pruned: 'Rows whose cells retention has removed',
+    rows_dropped: 'Rows that retention has removed',
+    outcomes: 'Rows by outcome, when retention has removed rows; null: run_rows has all of them',
     export_profile: 'Rows, malformed rows and filled rows per field of the file',
     plan: 'Planned outcomes, people, calls and credits',
     plan_hash: 'Hash of the plan that was approved',

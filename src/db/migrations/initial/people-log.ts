@@ -58,9 +58,10 @@ export const peopleLog = [
     organization_name text,
     domain text,
     keys text[] not null,
+    outcome text,
     primary key (source, contact_id, run_id)
   )`,
-  `create index contact_records_by_run on enrichment.contact_records (run_id)`,
+  `create index contact_records_by_run on enrichment.contact_records (run_id, row_number)`,
   `comment on table enrichment.contact_records is
     'Cells of a CRM contact that identify the person, as in an export'`,
 

@@ -19,6 +19,8 @@ export const runTables = [
     warnings text[] not null default '{}',
     rows_staged integer not null default 0,
     rows_pruned integer not null default 0,
+    rows_dropped integer not null default 0,
+    outcomes jsonb,
     ingested_at timestamptz,
     export_profile jsonb,
     plan jsonb,

@@ -1,0 +1,160 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import type { Warehouse } from '../db/database.ts';
+import { outcomesOfRows } from '../db/run-states.ts';
+import { isClosedRun, isOldRun } from './old-runs.ts';
+import { clearPersonalData } from './suppressions.ts';
+
+/** `staging` clears the personal data of rows, `rows` removes the rows. */
+type RowsRetained = 'staging' | 'rows';
+
+/** Rows of a run after `from`, up to `to`. */
+interface Batch {
+  readonly runId: string;
+  readonly from: number;
+  readonly to: number;
+  readonly isLast: boolean;
+}
+
+interface RowsPruning {
+  /** The column of `runs` that has the progress. */
+  readonly done: RawBuilder<number>;
+  /** Condition: the data of a run `r` is no longer needed. */
+  readonly isReady: RawBuilder<boolean>;
+  readonly prune: (transaction: Transaction<Tables>, batch: Batch) => Promise<void>;
+}
+
+/** Short transactions, because a run can have millions of rows. */
+const rowsPerBatch = 5_000;
+
+/**
+ * Condition: no earlier run of the source has cells. A row says nothing about its contact where a later run has the
+ * contact, so the later row stays until the cells of earlier rows are cleared.
+ */
+const hasNoEarlierCells = sql<boolean>`not exists (
+  select from (
+    select coalesce(source, 'generic') as source, min(created_at) as created_at
+    from runs
+    where rows_pruned < rows_staged and status <> 'planned'
+    group by 1
+  ) e
+  where e.source = coalesce(r.source, 'generic') and e.created_at < r.created_at)`;
+
+const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
+  staging: { done: sql`r.rows_pruned`, isReady: isClosedRun, prune: clearRows },
+  rows: {
+    done: sql`r.rows_dropped`,
+    isReady: sql`(${isClosedRun} and ${hasNoEarlierCells})`,
+    prune: removeRows,
+  },
+};
+
+/** The runs `r` whose rows are older than a retention and are not pruned. */
+const oldRuns = ({ done }: RowsPruning, seconds: number | undefined): RawBuilder<unknown> => sql`
+  from runs r
+  where ${done} < r.rows_staged and r.status <> 'planned' and ${isOldRun(seconds)}`;
+
+/** Rows of ended runs. */
+export interface PrunedRows {
+  readonly runs: number;
+  readonly rows: number;
+}
+
+/** Measures rows that are older than a retention: what can be pruned, and how many runs are still needed. */
+export async function measureRows(
+  { database }: Warehouse,
+  kind: RowsRetained,
+  seconds: number | undefined,
+): Promise<{ readonly pruned: PrunedRows; readonly keptRuns: number }> {
+  const pruning = prunings[kind];
+  const { rows } = await sql<PrunedRows & { readonly keptRuns: number }>`
+    select count(*) filter (where ready)::int as runs,
+      coalesce(sum(rows) filter (where ready), 0)::float8 as rows,
+      count(*) filter (where not ready)::int as "keptRuns"
+    from (
+      select r.rows_staged - ${pruning.done} as rows, ${pruning.isReady} as ready ${oldRuns(pruning, seconds)}
+    ) old
+  `.execute(database);
+  const { keptRuns, ...pruned } = rows[0]!;
+  return { pruned, keptRuns };
+}
+
+/** Prunes rows that are older than a retention, run after run. @param signal ends it between two batches */
+export async function pruneRows(
+  { database }: Warehouse,
+  kind: RowsRetained,
+  seconds: number | undefined,
+  signal: AbortSignal,
+): Promise<PrunedRows> {
+  const { prune } = prunings[kind];
+  const runs = new Set<string>();
+  let rows = 0;
+  while (!signal.aborted) {
+    const batch = await database.transaction().execute(async (transaction) => {
+      const next = await nextBatch(transaction, kind, seconds);
+      if (next) await prune(transaction, next);
+      return next;
+    });
+    if (!batch) break;
+    runs.add(batch.runId);
+    rows += batch.to - batch.from;
+  }
+  return { runs: runs.size, rows };
+}
+
+async function nextBatch(
+  transaction: Transaction<Tables>,
+  kind: RowsRetained,
+  seconds: number | undefined,
+): Promise<Batch | undefined> {
+  const pruning = prunings[kind];
+  const { done, isReady } = pruning;
+  const { rows } = await sql<Batch>`
+    select r.run_id as "runId", ${done} as from, least(r.rows_staged, ${done} + ${rowsPerBatch})::int as to,
+      ${done} + ${rowsPerBatch} >= r.rows_staged as "isLast"
+    ${oldRuns(pruning, seconds)} and ${isReady}
+    order by r.created_at
+    limit 1
+    for no key update of r skip locked
+  `.execute(transaction);
+  return rows[0];
+}
+
+/** Clears rows, which keep number, contact and outcome. */
+async function clearRows(transaction: Transaction<Tables>, { runId, from, to }: Batch): Promise<void> {
+  await sql`
+    update run_rows set ${clearPersonalData}
+    where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
+  `.execute(transaction);
+  await transaction.updateTable('runs').set({ rows_pruned: to }).where('run_id', '=', runId).execute();
+}
+
+/**
+ * Removes rows. The run keeps the number of rows by outcome. The record of a contact keeps the outcome of its row,
+ * which says whether a call asked for the contact.
+ */
+async function removeRows(
+  transaction: Transaction<Tables>,
+  { runId, from, to, isLast }: Batch,
+): Promise<void> {
+  await sql`
+    update runs
+    set rows_dropped = ${to}, rows_pruned = greatest(rows_pruned, ${to}),
+      outcomes = coalesce(outcomes, (
+        select jsonb_object_agg(outcome, rows) from (${outcomesOfRows(runId)}) counted))
+    where run_id = ${runId}
+  `.execute(transaction);
+  // Not a join: PostgreSQL compared each record of the run with each row.
+  await sql`
+    update contact_records k
+    set outcome = (select r.outcome from run_rows r where r.run_id = k.run_id and r.row_number = k.row_number)
+    where k.run_id = ${runId} and k.row_number > ${from} and k.row_number <= ${to}
+  `.execute(transaction);
+  await sql`
+    delete from run_rows where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
+  `.execute(transaction);
+  // Positions have gaps, so the last ones can be beyond the number of rows.
+  await sql`
+    delete from run_people where run_id = ${runId} and position >= ${from} and (${isLast} or position < ${to})
+  `.execute(transaction);
+}

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { measurePrune, prune } from '../../../src/privacy/prune.ts';
+import { gatherReport } from '../../../src/report/gather.ts';
+import { wasRunBefore } from '../../../src/runs/begin-run.ts';
+import { readRunFacts } from '../../../src/runs/run-facts.ts';
+import { endRun } from '../../../src/runs/runs.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+  type PhonesCall,
+} from '../../helpers/late-calls.ts';
+import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
+
+const noSignal = new AbortController().signal;
+const always = { rows: 0 };
+
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.close());
+
+/** A run that has ended, and whose phones have come. */
+async function endedRun(): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  await endRun(warehouse, call.runId, 'finished', undefined);
+  return call;
+}
+
+it('prune() removes the rows of an ended run, and the facts of the run and its contacts stay', async () => {
+  const { runId } = await endedRun();
+  const state = async () => ({
+    facts: await readRunFacts(warehouse, runId),
+    contacts: (await warehouse.pool.query('select * from enriched_contacts where run_id = $1', [runId])).rows,
+  });
+  const before = await state();
+  expect(before.facts.outcomes).toEqual({ enriched: 3 });
+  const measured = await measurePrune(warehouse, always);
+  expect(measured).toMatchObject({ rows: { runs: 1, rows: 3 }, kept: { rows: 0 } });
+  expect(await prune(warehouse, always, noSignal)).toEqual(measured);
+  expect(await outcomesOf(warehouse, runId)).toEqual([]);
+  expect(await state()).toEqual(before);
+  const people = await warehouse.pool.query('select from run_people where run_id = $1', [runId]);
+  expect(people.rowCount).toBe(0);
+});
+
+it('a report has outcomes and credits, and neither coverage nor costs, when rows were removed', async () => {
+  const { runId } = await endedRun();
+  const reported = () => gatherReport(warehouse, runId, { rateLimits: [], now: new Date() });
+  const { outcomes, credits } = await reported();
+  await prune(warehouse, always, noSignal);
+  expect(await reported()).toMatchObject({ outcomes, credits, coverage: { fields: [] }, costs: [] });
+});
+
+it('a delivery is applied and billed when the rows of its call were removed', async () => {
+  const call = await endedRun();
+  await prune(warehouse, always, noSignal);
+  await deliverTo(
+    warehouse,
+    call,
+    Buffer.from(phonesBody(call.ids, 26).toString().replaceAll('+1415', '+1416')),
+  );
+  const { rows } = await warehouse.pool.query(
+    `select credits_settled::float8 as settled,
+       (select count(*)::int from person_phones where run_id = $2 and number like '+1416%') as phones
+     from attempts where attempt_id = $1`,
+    [call.attemptId, call.runId],
+  );
+  expect(rows).toEqual([{ settled: 29, phones: 3 }]);
+});
+
+it('prune() keeps rows until the cells of earlier runs of the source are cleared', async () => {
+  const sourceOf = (runId: string, source: string) =>
+    warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
+  const row = { keys: ['k'], outcome: 'not_found' } as const;
+  const earlier = await stagedRun(warehouse, [row]);
+  const later = await stagedRun(warehouse, [row]);
+  const other = await stagedRun(warehouse, [row]);
+  for (const { runId } of [later, other]) await endRun(warehouse, runId, 'finished', undefined);
+  for (const { runId } of [earlier, later]) await sourceOf(runId, 'hubspot');
+  await sourceOf(other.runId, 'salesforce');
+  expect(await prune(warehouse, always, noSignal)).toMatchObject({ rows: { runs: 1 }, kept: { rows: 1 } });
+  expect(await outcomesOf(warehouse, later.runId)).toEqual(['not_found']);
+  expect(await outcomesOf(warehouse, other.runId)).toEqual([]);
+  await endRun(warehouse, earlier.runId, 'finished', undefined);
+  expect(await prune(warehouse, always, noSignal)).toMatchObject({ rows: { runs: 2 }, kept: { rows: 0 } });
+});
+
+it('a run that left people over budget does not count as a run of its file when its rows were removed', async () => {
+  for (const [outcome, counts] of [
+    ['over_budget', false],
+    ['not_found', true],
+  ] as const) {
+    const spec = testSpec();
+    const { runId } = await stagedRun(warehouse, [{ keys: ['k'], outcome }], spec);
+    await endRun(warehouse, runId, 'finished', undefined);
+    expect(await wasRunBefore(warehouse, spec)).toBe(counts);
+    await prune(warehouse, always, noSignal);
+    expect(await outcomesOf(warehouse, runId)).toEqual([]);
+    expect(await wasRunBefore(warehouse, spec)).toBe(counts);
+  }
+});
+
+it('prune() removes more than a batch of rows, also by several processes at once', async () => {
+  const { runId } = await stagedRun(warehouse, []);
+  await warehouse.pool.query(
+    `insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome)
+     select $1, n, 'contact-' || n, '[]', '{}', case when n % 3 = 0 then 'fresh' else 'not_found' end
+     from generate_series(1, 12000) n`,
+    [runId],
+  );
+  // Positions have gaps.
+  await warehouse.pool.query(
+    'insert into run_people (run_id, position, row_number) select $1, n * 2, n from generate_series(1, 12000) n',
+    [runId],
+  );
+  await warehouse.pool.query(`update runs set rows_staged = 12000 where run_id = $1`, [runId]);
+  await endRun(warehouse, runId, 'finished', undefined);
+  const removed = await Promise.all([1, 2, 3].map(() => prune(warehouse, always, noSignal)));
+  expect(removed.reduce((sum, { rows }) => sum + rows.rows, 0)).toBe(12_000);
+  expect((await readRunFacts(warehouse, runId)).outcomes).toEqual({ fresh: 4_000, not_found: 8_000 });
+  const { rows } = await warehouse.pool.query(
+    `select (select count(*)::int from run_rows where run_id = $1) as rows,
+       (select count(*)::int from run_people where run_id = $1) as people`,
+    [runId],
+  );
+  expect(rows).toEqual([{ rows: 0, people: 0 }]);
+});
