@@ -139,25 +139,29 @@ export async function findNewestRows(
   runId: string,
   which: 'any' | 'later',
 ): Promise<readonly RowName[]> {
-  return database.transaction().execute(async (transaction) => {
-    // Without statistics PostgreSQL would read the rows of every run once for each contact.
-    await sql`set local enable_nestloop = off`.execute(transaction);
-    const { rows } = await sql<RowName>`
-      with affected as materialized (${which === 'any' ? contactsOfRun(runId) : contactsDecidedBy(runId)})
-      select distinct on (a.source, a.contact_id) n.run_id as "runId", n.row_number as "rowNumber"
-      from runs self
-      join runs on runs.options ->> 'service' = self.options ->> 'service'
+  const affected = which === 'any' ? contactsOfRun(runId) : contactsDecidedBy(runId);
+  const { rows } = await sql<RowName>`
+    select newest.run_id as "runId", newest.row_number as "rowNumber"
+    from runs self
+    cross join (${affected}) a
+    cross join lateral (
+      select n.run_id, n.row_number
+      from run_rows n
+      join runs on runs.run_id = n.run_id
+      where n.contact_id = a.contact_id
+        and coalesce(runs.source, 'generic') = a.source
+        and runs.options ->> 'service' = self.options ->> 'service'
         and runs.finished_at is not null
         and runs.status <> 'planned'
         and runs.undone_at is null
         and (${which === 'any'} or runs.created_at > self.created_at)
-      join run_rows n on n.run_id = runs.run_id
-      join affected a on a.source = coalesce(runs.source, 'generic') and a.contact_id = n.contact_id
-      where self.run_id = ${runId}
-      order by a.source, a.contact_id, runs.created_at desc, n.row_number
-    `.execute(transaction);
-    return rows;
-  });
+      order by runs.created_at desc, n.row_number
+      limit 1
+    ) newest
+    where self.run_id = ${runId}
+    order by a.source, a.contact_id
+  `.execute(database);
+  return rows;
 }
 
 /** What decisions about contacts of any run are entries of. */

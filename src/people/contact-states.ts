@@ -150,10 +150,9 @@ async function withoutStale(
         and later.undone_at is null
       where runs.run_id = any(${[...new Set(contacts.map(({ runId }) => runId))]}::text[])
     ), found as materialized (
-      -- One pass over each later run, also without statistics.
       select n.run_id, n.contact_id
       from run_rows n
-      where n.run_id in (select later_id from newer) and n.contact_id = any(${contactIds}::text[])
+      where n.contact_id = any(${contactIds}::text[]) and n.run_id in (select later_id from newer)
     )
     select distinct f.place
     from unnest(${contacts.map(({ runId }) => runId)}::text[], ${contactIds}::text[])

@@ -204,14 +204,15 @@ async function eraseFromLog(
   const theirContacts = sql`
     select * from unnest(${contacts.map(({ source }) => source)}::text[],
       ${contacts.map(({ contactId }) => contactId)}::text[])`;
-  await sql`
-    delete from contact_records
-    where (run_id, row_number) in (${theirRows}) or (source, contact_id) in (${theirContacts})
-  `.execute(transaction);
-  await sql`
-    delete from contact_matches
-    where (source, contact_id) in (${theirContacts}) or ${ofTheirs(traces)}
-  `.execute(transaction);
+  // Not `or`, which reads the whole log.
+  await sql`delete from contact_records where (run_id, row_number) in (${theirRows})`.execute(transaction);
+  await sql`delete from contact_records where (source, contact_id) in (${theirContacts})`.execute(
+    transaction,
+  );
+  await sql`delete from contact_matches where (source, contact_id) in (${theirContacts})`.execute(
+    transaction,
+  );
+  await sql`delete from contact_matches where ${ofTheirs(traces)}`.execute(transaction);
   // A contact that their row took a former person from does not get that person back.
   await sql`
     update contact_matches set row_number = 0, evidence = 'erased'

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { isRoleAddress } from '../domain/identity/email-address.ts';
+import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
+import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
 import {
   distinctPeople,
   findPeople,
@@ -34,8 +36,7 @@ const mostRounds = 20;
 
 /**
  * Finds a person under every key that the warehouse has. Rows and contacts that share a key are one person, as in a
- * plan; their other keys are searched in the next round. The search reads all staged rows, which takes seconds for
- * millions: an index on their keys would cost every import more.
+ * plan; their other keys are searched in the next round.
  *
  * @param known identity keys to begin with
  */
@@ -93,7 +94,7 @@ function formsOf(key: string): string[] {
 
 /**
  * Finds the addresses of hashes. It hashes every known address, so it runs only for hashes that belong to none of the
- * person's addresses.
+ * person's addresses: if an erasure begins with a hash.
  *
  * @param looked hashes of earlier searches; this search adds its own
  */
@@ -158,16 +159,23 @@ interface FoundRow {
 
 async function findRows(database: Kysely<Tables>, keys: readonly string[]): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
+    with found as materialized (
+      select r.run_id, r.row_number
+      from run_rows r
+      where ${sharesMatchKey('r', eachOf(matchKeysOfIdentityKeys(keys)))} and r.keys && ${keys}::text[]
+      union
+      select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[])
+    )
     select r.run_id as "runId", r.row_number as "rowNumber", coalesce(runs.source, 'generic') as source,
       r.contact_id as "contactId", r.keys, p.person_id as "personId"
-    from run_rows r
-    join runs using (run_id)
-    left join attempt_people p
-      on p.run_id = r.run_id and p.row_number = r.row_number and p.outcome = 'enriched'
-    where r.keys && ${keys}::text[]
-      or (r.run_id, r.row_number) in (
-        select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[])
-      )
+    from found
+    cross join lateral (
+      select * from run_rows r where r.run_id = found.run_id and r.row_number = found.row_number offset 0
+    ) r
+    join runs on runs.run_id = r.run_id
+    left join lateral (
+      select * from attempt_people p where p.run_id = r.run_id and p.row_number = r.row_number offset 0
+    ) p on p.outcome = 'enriched'
   `.execute(database);
   return rows;
 }
@@ -187,19 +195,16 @@ async function findWordless(
   );
   const { rows } = await sql<{ runId: string; rowNumber: number }>`
     select r.run_id as "runId", r.row_number as "rowNumber"
-    from run_rows r
-    join runs using (run_id)
-    where r.keys = '{}'
-      and case
-        when r.raw = '[]' then (coalesce(runs.source, 'generic'), r.contact_id) in (
-          select *
-          from unnest(
-            ${records.map(({ source }) => source)}::text[],
-            ${records.map(({ contactId }) => contactId)}::text[]
-          )
-        )
-        else lower(r.raw) ~ any(${texts.map(asWord)}::text[])
-      end
+    from unnest(
+      ${records.map(({ source }) => source)}::text[],
+      ${records.map(({ contactId }) => contactId)}::text[]
+    ) as record (source, contact_id)
+    join run_rows r on r.contact_id = record.contact_id and r.keys = '{}' and r.raw = '[]'
+    join runs on runs.run_id = r.run_id and coalesce(runs.source, 'generic') = record.source
+    union
+    select run_id, row_number
+    from run_rows
+    where keys = '{}' and raw <> '[]' and lower(raw) ~ any(${texts.map(asWord)}::text[])
   `.execute(database);
   return rows;
 }
@@ -234,8 +239,9 @@ async function findAttempts(
   const { rows: attempts } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempt_people where (run_id, row_number) in (
       select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[]))
-    union select attempt_id from attempts where found_ids && ${personIds}::text[]
-    union select attempt_id from webhook_deliveries where person_ids && ${personIds}::text[] and attempt_id is not null
+    union select attempt_id from attempts where found_ids <> '{}' and found_ids && ${personIds}::text[]
+    union select attempt_id from webhook_deliveries
+    where person_ids <> '{}' and person_ids && ${personIds}::text[] and attempt_id is not null
     union select attempt_id from observations where (service, person_key) in (${peopleOf(people)})
   `.execute(database);
   return attempts.map(({ attemptId }) => attemptId);

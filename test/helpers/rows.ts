@@ -1,6 +1,6 @@
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Outcome } from '../../src/domain/runs/outcome.ts';
-import { matchKeysOfIdentity } from '../../src/domain/identity/match-keys.ts';
+import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../src/domain/identity/match-keys.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { findOrBeginRun, type RunSpec } from '../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
@@ -97,7 +97,7 @@ export async function stagedRun(
     outcome: row.outcome ?? null,
     raw: '[]',
     keys: [...row.keys],
-    match_keys: matchKeysOfIdentity(identityOf(row)),
+    match_keys: [...new Set([...matchKeysOfIdentityKeys(row.keys), ...matchKeysOfIdentity(identityOf(row))])],
     opted_out: row.optedOut ?? false,
     opted_out_of_calls: row.optedOutOfCalls ?? false,
     email: row.email ?? null,

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
+import { findNewestRows } from '../../../src/people/affected-contacts.ts';
+import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 import { rowsScanned } from '../../helpers/rows-scanned.ts';
@@ -71,4 +74,19 @@ it('countFillable() looks the contacts of fresh rows up by the index when there 
   const before = await rowsScanned(warehouse, 'contacts');
   await countFillable(warehouse.database, { runId, source: 'generic', service: 'test' });
   expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
+});
+
+it('measureErasure() finds the rows of a person by the index when there are 40,000', async () => {
+  await largeRun();
+  const before = await rowsScanned(warehouse, 'run_rows');
+  expect(await measureErasure(warehouse, ['email:p6000@large.example'])).toMatchObject({ contacts: 1 });
+  expect((await rowsScanned(warehouse, 'run_rows')) - before).toBe(0);
+});
+
+it('findNewestRows() finds the rows of the contacts of an undone run by the index when there are 40,000', async () => {
+  const { runId } = await largeRun();
+  await endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'test' });
+  const before = await rowsScanned(warehouse, 'run_rows');
+  expect(await findNewestRows(warehouse.database, runId, 'any')).toHaveLength(300);
+  expect((await rowsScanned(warehouse, 'run_rows')) - before).toBe(0);
 });

@@ -33,6 +33,9 @@ export const lateResultTables = [
   `create index webhook_deliveries_waiting on enrichment.webhook_deliveries (run_id, received_at)
     where status = 'received'`,
   `create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id, status)`,
+  // Empty when a delivery is stored, so storing does not write to this index.
+  `create index webhook_deliveries_by_person on enrichment.webhook_deliveries using gin (person_ids)
+    where person_ids <> '{}'`,
   // Metrics count orphaned and quarantined deliveries, which are few in a large table.
   `create index webhook_deliveries_without_effect on enrichment.webhook_deliveries (status)
     where status in (${oneOf(ineffectiveStatuses)})`,

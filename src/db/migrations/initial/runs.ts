@@ -67,6 +67,9 @@ export const runTables = [
   )`,
   // fastupdate off: each search would read the whole pending list, and an answer makes about a hundred searches.
   `create index run_rows_by_match_key on enrichment.run_rows using gin (match_keys) with (fastupdate = off)`,
+  `create index run_rows_by_contact on enrichment.run_rows (contact_id)`,
+  // An erasure searches the texts of rows that could not be read, which are few.
+  `create index run_rows_unread on enrichment.run_rows (run_id) where keys = '{}' and raw <> '[]'`,
 
   `create table enrichment.run_people (
     run_id text not null,
