@@ -40,8 +40,18 @@ const bodiesPerBatch = 200;
 const closedCall = sql`r.finished_at is not null and a.credits_settled is not null and not exists (
   select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')`;
 
+const effective = sql`d.status in (${anyOf(effectiveStatuses)})`;
+
 /** These deliveries have a retention of their own, because `enrich inbox replay` can apply them. */
 const quarantined = sql`d.status in (${anyOf(ineffectiveStatuses)})`;
+
+/** Query of the bodies of deliveries `d` that are older than a retention. Each condition has an index. */
+const oldBodies = (which: RawBuilder<unknown>, seconds: number | undefined): RawBuilder<unknown> => sql`
+  select octet_length(d.body) as bytes, ${closedCall} as closed
+  from webhook_deliveries d
+  join attempts a using (attempt_id)
+  join runs r on r.run_id = a.run_id
+  where ${which} and d.body is not null and d.received_at < ${before(seconds)}`;
 
 /**
  * Measures what `prune` would remove, without a change.
@@ -86,10 +96,11 @@ async function measureBodies(
       from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
       where b.received_at < ${before(retention.answers)}
     ), deliveries as (
-      select octet_length(d.body) as bytes, ${closedCall} as closed, ${quarantined} as quarantine
-      from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
-      where d.body is not null and d.received_at <
-        case when ${quarantined} then ${before(retention.quarantine)} else ${before(retention.deliveries)} end
+      ${oldBodies(effective, retention.deliveries)}
+      union all
+      ${oldBodies(sql`d.status = 'received'`, retention.deliveries)}
+    ), quarantined as (
+      ${oldBodies(quarantined, retention.quarantine)}
     )
     select a.*, d.*, i.* from
       (
@@ -103,14 +114,12 @@ async function measureBodies(
           coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
           count(*) filter (where not closed)::int as "keptDeliveries"
         from deliveries
-        where not quarantine
       ) d,
       (
         select count(*) filter (where closed)::int as "quarantined",
           coalesce(sum(bytes) filter (where closed), 0)::float8 as "quarantinedBytes",
           count(*) filter (where not closed)::int as "keptQuarantined"
-        from deliveries
-        where quarantine
+        from quarantined
       ) i
   `.execute(database);
   const found = rows[0]!;
@@ -144,7 +153,7 @@ export async function prune(
 ): Promise<PruneFigures> {
   const answers = await inBatches(signal, bodiesPerBatch, () => pruneAnswers(warehouse, retention.answers));
   const deliveries = await inBatches(signal, bodiesPerBatch, () =>
-    pruneDeliveries(warehouse, sql`d.status in (${anyOf(effectiveStatuses)})`, retention.deliveries),
+    pruneDeliveries(warehouse, effective, retention.deliveries),
   );
   const quarantine = await inBatches(signal, bodiesPerBatch, () =>
     pruneDeliveries(warehouse, quarantined, retention.quarantine),

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { prune } from '../../../src/privacy/prune.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+import { rowsScanned } from '../../helpers/rows-scanned.ts';
+
+it('prune() reads no delivery whose body was removed when there are 20,000', async () => {
+  const warehouse = await openTestWarehouse({ connections: 1 });
+  const { runId } = await stagedRun(warehouse, []);
+  await warehouse.pool.query(
+    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
+     values ('a1', $1, 1, 'settled', 10, 10, 10, '{}')`,
+    [runId],
+  );
+  await warehouse.pool.query(
+    `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body_sha256, status, received_at)
+     select 'd' || n, 'a1', $1, sha256(n::text::bytea), 'applied', now() - interval '90 days'
+     from generate_series(1, 20000) n`,
+    [runId],
+  );
+  await warehouse.pool.query('analyze');
+  const before = await rowsScanned(warehouse, 'webhook_deliveries');
+  await prune(warehouse, { deliveries: 0, quarantine: 0 }, new AbortController().signal);
+  expect((await rowsScanned(warehouse, 'webhook_deliveries')) - before).toBe(0);
+  await warehouse.close();
+});
