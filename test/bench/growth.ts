@@ -208,9 +208,9 @@ function exportOf(night: number): StagedRow[] {
   });
 }
 
-/** A person of an earlier night: of one 100 to 600 nights ago, or of the last two months. */
+/** A person of an earlier night: of the night when the first people are no longer fresh, or of the last two months. */
 function knownNumber(night: number, index: number): number {
-  const earlier = night - 100 * (1 + (night % 6));
+  const earlier = night - freshDays - 1;
   if (index < againPerNight && earlier > 0) return (earlier - 1) * newPerNight + index;
   const first = (night - 1) * newPerNight;
   return first - 1 - ((index * 7_919) % Math.min(first, 60 * newPerNight));

@@ -34,7 +34,9 @@ export const recordFunctions = [
 
   // A transaction sees only its own settlements, because it deletes them before the commit. Locks budgets in ascending
   // order, so that two transactions cannot wait for each other.
-  `create function enrichment.apply_settlements() returns trigger language plpgsql as $$
+  `create function enrichment.apply_settlements() returns trigger language plpgsql
+    ${keptPlans}
+    as $$
     declare
       credits jsonb;
     begin
