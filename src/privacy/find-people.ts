@@ -23,17 +23,21 @@ export async function findPeople(
   keys: readonly string[],
   rows: readonly { readonly runId: string; readonly rowNumber: number }[],
 ): Promise<FoundPerson[]> {
-  // Not `or`, which reads the whole log.
+  // Not `or`, which reads the whole log. `offset 0` keeps PostgreSQL from reading a whole index for a join.
   return readPeople(
     database,
     sql`o.observation_id in (
       select s.observation_id from observations s where s.identity_keys && ${keys}::text[]
       union all
       select s.observation_id
-      from contact_matches m
-      join unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
-        as r (run_id, row_number) using (run_id, row_number)
-      join observations s on s.service = m.service and s.person_key = m.person_key)`,
+      from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
+        as r (run_id, row_number)
+      cross join lateral (
+        select * from contact_matches m where m.run_id = r.run_id and m.row_number = r.row_number offset 0
+      ) m
+      cross join lateral (
+        select * from observations o where o.service = m.service and o.person_key = m.person_key offset 0
+      ) s)`,
   );
 }
 
