@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
+import { readMatchedContacts } from '../../../src/people/contact-states.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { wasRunBefore } from '../../../src/runs/begin-run.ts';
@@ -50,6 +52,24 @@ it('prune() removes the rows of an ended run, and the facts of the run and its c
   expect(await state()).toEqual(before);
   const people = await warehouse.pool.query('select from run_people where run_id = $1', [runId]);
   expect(people.rowCount).toBe(0);
+});
+
+it('a contact is still known to be asked for by its run when the rows of the run were removed', async () => {
+  const { runId } = await endedRun();
+  const states = async () =>
+    readMatchedContacts(
+      warehouse.database,
+      'test',
+      sql`select source, contact_id from contacts where run_id = ${runId}`,
+    );
+  const before = await states();
+  expect(before.map(({ wasAsked, lastAskedAt }) => wasAsked && lastAskedAt !== null)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  await prune(warehouse, always, noSignal);
+  expect(await states()).toEqual(before);
 });
 
 it('a report has outcomes and credits, and neither coverage nor costs, when rows were removed', async () => {
