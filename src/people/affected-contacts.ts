@@ -146,10 +146,10 @@ export async function findNewestRows(
     cross join (${affected}) a
     cross join lateral (
       select n.run_id, n.row_number
-      from run_rows n
+      -- \`offset 0\` keeps the lookup of the contact apart. In a join, PostgreSQL read the rows of all runs.
+      from (select * from run_rows where contact_id = a.contact_id offset 0) n
       join runs on runs.run_id = n.run_id
-      where n.contact_id = a.contact_id
-        and coalesce(runs.source, 'generic') = a.source
+      where coalesce(runs.source, 'generic') = a.source
         and runs.options ->> 'service' = self.options ->> 'service'
         and runs.finished_at is not null
         and runs.status <> 'planned'
