@@ -140,10 +140,12 @@ export async function findNewestRows(
   which: 'any' | 'later',
 ): Promise<readonly RowName[]> {
   const affected = which === 'any' ? contactsOfRun(runId) : contactsDecidedBy(runId);
+  // Materialized: as a part of the join, PostgreSQL read all decisions to find those of the run.
   const { rows } = await sql<RowName>`
+    with affected as materialized (${affected})
     select newest.run_id as "runId", newest.row_number as "rowNumber"
     from runs self
-    cross join (${affected}) a
+    cross join affected a
     cross join lateral (
       select n.run_id, n.row_number
       -- \`offset 0\` keeps the lookup of the contact apart. In a join, PostgreSQL read the rows of all runs.
