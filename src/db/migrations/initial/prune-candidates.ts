@@ -44,7 +44,8 @@ export const pruneCandidates = [
       return null;
     end
   $$`,
-  `create trigger company_has_another_source after update of observation_id on enrichment.organizations for each row
-    when (old.observation_id <> new.observation_id)
+  `create trigger company_has_another_source
+    after update of observation_id on enrichment.organization_values
+    for each row when (old.observation_id <> new.observation_id)
     execute function enrichment.queue_former_source()`,
 ];
