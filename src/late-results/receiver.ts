@@ -80,7 +80,6 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     bytesOf: ({ body }) => body.length,
     longestGroup: 100,
     bytesPerGroup: 4 * 1_048_576,
-    groupsAtOnce: 1,
   });
   // The delivery's handler reads the body, whatever its content type. Fastify would refuse types that it cannot parse.
   server.removeAllContentTypeParsers();

@@ -74,7 +74,6 @@ export function openAdmissions(
       one.creditsPerPerson === other.creditsPerPerson &&
       one.deadlineSeconds === other.deadlineSeconds,
     longestGroup: mostCallsTogether,
-    groupsAtOnce: 1,
   });
   return (request) => groups.commit(request);
 }

@@ -18,7 +18,6 @@ function groupsOf(options: Partial<GroupCommitOptions<string, string>> = {}) {
     bytesOf: (item) => item.length,
     longestGroup: 10,
     bytesPerGroup: 10,
-    groupsAtOnce: 1,
     ...options,
   });
   return { groups, commits, itemsOf: () => commits.map(({ items }) => items) };
