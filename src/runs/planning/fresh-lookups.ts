@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Tables } from '../../db/schema.ts';
 import { foundSeconds, type Freshness } from '../../domain/runs/freshness.ts';
 
 /** What a run asks for, at which service, and how long earlier lookups count as fresh. */
@@ -6,6 +7,25 @@ export interface Asked {
   readonly freshness: Freshness;
   readonly fieldGroups: readonly string[];
   readonly service: string;
+}
+
+/** Whether keys are few or many beside the history. */
+export type KeysAmount = 'few' | 'many';
+
+/** Looking an entry of the history up takes as long as reading a dozen entries in their order. */
+const entriesPerLookup = 12;
+
+/**
+ * Returns whether the keys of a table are few or many. Few without statistics about the table. For 300,000 keys and 30
+ * million entries, PostgreSQL chose to read all entries: 18 s instead of 2 s.
+ */
+export async function amountOfKeys(database: Kysely<Tables>, table: string): Promise<KeysAmount> {
+  const { rows } = await sql<{ amount: KeysAmount }>`
+    select case when k.reltuples * ${entriesPerLookup} > h.reltuples then 'many' else 'few' end as amount
+    from pg_class k, pg_class h
+    where k.oid = ${table}::regclass and h.oid = 'lookup_history'::regclass
+  `.execute(database);
+  return rows[0]!.amount;
 }
 
 /**
@@ -19,7 +39,7 @@ export interface Asked {
 export function freshLookups(
   { freshness, fieldGroups, service }: Asked,
   keys: RawBuilder<unknown>,
-  amount: 'few' | 'many',
+  amount: KeysAmount,
 ): RawBuilder<unknown> {
   const found = fieldGroups.map((group) => foundSeconds(freshness, group));
   // PostgreSQL turns no subquery with an offset into a join. Without the second offset it read all runs for each key.

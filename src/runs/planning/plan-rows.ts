@@ -8,7 +8,7 @@ import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
-import { freshLookups, type Asked } from './fresh-lookups.ts';
+import { amountOfKeys, freshLookups, type Asked } from './fresh-lookups.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
@@ -152,7 +152,7 @@ async function decide(
     on conflict do nothing
   `.execute(transaction);
   // A lookup for one row of a person holds for the person.
-  await findFresh(transaction, asked, rows);
+  await findFresh(transaction, asked);
   await sql`
     insert into plan_outcomes
     select row_number, 'fresh',
@@ -237,7 +237,7 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
  * Fills `plan_fresh`: person → groups of fields that the call leaves out. A group is left out if it was asked for
  * recently, or if it is phones and the person opted out of calls.
  */
-async function findFresh(transaction: Transaction<Tables>, asked: Asked, rows: number): Promise<void> {
+async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
   await sql`
     create temporary table plan_fresh on commit drop as
@@ -245,7 +245,7 @@ async function findFresh(transaction: Transaction<Tables>, asked: Asked, rows: n
       (array_agg(run_id order by asked_at desc nulls last))[1] as run_id
     from (
       select coalesce(p.first_row, m.row_number) as row_number, m.field_group, m.asked_at, a.run_id
-      from ${freshLookups(asked, sql`plan_keys`, rows > rowsWorthAnalyzing ? 'many' : 'few')}
+      from ${freshLookups(asked, sql`plan_keys`, await amountOfKeys(transaction, 'plan_keys'))}
       left join plan_people p on p.row_number = m.row_number
       union all
       select row_number, unnest(${phones}::text[]), null, null from plan_opted_out_of_calls

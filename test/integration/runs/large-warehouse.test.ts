@@ -3,6 +3,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { findNewestRows } from '../../../src/people/affected-contacts.ts';
 import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
+import { amountOfKeys } from '../../../src/runs/planning/fresh-lookups.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
@@ -89,4 +90,17 @@ it('findNewestRows() finds the rows of the contacts of an undone run by the inde
   const before = await rowsScanned(warehouse, 'run_rows');
   expect(await findNewestRows(warehouse.database, runId, 'any')).toHaveLength(300);
   expect((await rowsScanned(warehouse, 'run_rows')) - before).toBe(0);
+});
+
+it.each([
+  [300, 'few'],
+  [3_000, 'many'],
+] as const)('amountOfKeys() says that %i keys beside 6,000 lookups are %s', async (keys, amount) => {
+  await warehouse.pool.query('create temporary table some_keys as select generate_series(1, $1::integer)', [
+    keys,
+  ]);
+  expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe('few');
+  await warehouse.pool.query('analyze some_keys');
+  expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe(amount);
+  await warehouse.pool.query('drop table some_keys');
 });
