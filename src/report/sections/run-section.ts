@@ -1,9 +1,9 @@
-import { describeAskedService } from '../domain/runs/asked-service.ts';
-import type { Section } from './document-types.ts';
-import type { RunReport } from './report-types.ts';
-import { formatElapsed } from '../domain/text/duration.ts';
-import { visibleInLine } from '../domain/text/visible.ts';
-import { moment, words } from './wording.ts';
+import { describeAskedService } from '../../domain/runs/asked-service.ts';
+import type { Section } from '../document-types.ts';
+import type { RunReport } from '../report-types.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
+import { visibleInLine } from '../../domain/text/visible.ts';
+import { moment, words } from '../wording.ts';
 
 /** The section on the run itself: its file, options and times. */
 export function runSection({ run }: RunReport): Section {

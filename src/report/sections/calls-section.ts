@@ -1,10 +1,10 @@
-import { formatRateLimits } from '../domain/rates/rate-limit.ts';
-import type { Section, Table } from './document-types.ts';
-import type { RunReport } from './report-types.ts';
-import { counted } from '../domain/text/counted.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
-import { moment } from './wording.ts';
+import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
+import type { Section, Table } from '../document-types.ts';
+import type { RunReport } from '../report-types.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
+import { moment } from '../wording.ts';
 
 /** The section on calls: by status, and the most in each window of the rate limits. */
 export function callsSection({ calls }: RunReport): Section {

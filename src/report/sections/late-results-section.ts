@@ -1,7 +1,7 @@
-import type { Section } from './document-types.ts';
-import type { RunReport } from './report-types.ts';
-import { formatElapsed } from '../domain/text/duration.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import type { Section } from '../document-types.ts';
+import type { RunReport } from '../report-types.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 
 /** The section on late results: what arrived, how, and what is missing. */
 export function lateResultsSection({ late_results: late }: RunReport): Section {

@@ -1,9 +1,9 @@
-import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
-import { describeInRange } from '../domain/money/credit-rules.ts';
-import type { Section, Table } from './document-types.ts';
-import type { RunReport, Waste } from './report-types.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { fieldName, price } from './wording.ts';
+import { deliveryKindNames, deliveryKinds } from '../../domain/late-results/delivery-kinds.ts';
+import { describeInRange } from '../../domain/money/credit-rules.ts';
+import type { Section, Table } from '../document-types.ts';
+import type { RunReport, Waste } from '../report-types.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { fieldName, price } from '../wording.ts';
 
 /** The section on credits: cost by kind, cost per usable field, and credits without a result. */
 export function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {

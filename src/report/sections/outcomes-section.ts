@@ -1,9 +1,9 @@
-import { isOutcome, outcomeFacts } from '../domain/runs/outcome.ts';
-import type { Section } from './document-types.ts';
-import type { RunReport } from './report-types.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent, formatShares } from '../domain/text/format-percent.ts';
-import { words } from './wording.ts';
+import { isOutcome, outcomeFacts } from '../../domain/runs/outcome.ts';
+import type { Section } from '../document-types.ts';
+import type { RunReport } from '../report-types.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatPercent, formatShares } from '../../domain/text/format-percent.ts';
+import { words } from '../wording.ts';
 
 /** The section on outcomes: how many rows ended in each. */
 export function outcomesSection({ run, outcomes, lost_contacts: lost }: RunReport): Section {

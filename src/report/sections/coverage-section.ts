@@ -1,9 +1,9 @@
-import type { Section } from './document-types.ts';
-import type { RunReport } from './report-types.ts';
-import { counted } from '../domain/text/counted.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
-import { fieldName } from './wording.ts';
+import type { Section } from '../document-types.ts';
+import type { RunReport } from '../report-types.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
+import { fieldName } from '../wording.ts';
 
 /** The section on coverage: contacts with each field, before the run and now. */
 export function coverageSection({ coverage }: RunReport): Section {
