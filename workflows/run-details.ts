@@ -56,7 +56,10 @@ function leftToDo({ run_id: runId, credits, outcomes: counts }: RunFacts): Row[]
     '**next**',
     `decide on calls whose cost is unknown: \`enrich attempts list ${runId}\``,
   ];
-  const overBudget: Row = ['**next**', 'raise the budget and run the file again: it asks only for the rest'];
+  const overBudget: Row = [
+    '**next**',
+    'raise the budget and run the file again: it asks only for people who are not fresh',
+  ];
   return [
     ...(credits.unknown === '0' ? [] : [unknown]),
     ...((counts['over_budget'] ?? 0) > 0 ? [overBudget] : []),

@@ -28,7 +28,7 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
       what: `The budget had no credits left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
       next:
         'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
-        'it asks only for the remaining people',
+        'it asks only for people who are not fresh (with --freshness 0s, for all people again)',
     });
   if (late.quarantined > 0)
     actions.push({

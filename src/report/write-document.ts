@@ -78,7 +78,7 @@ function headlineOf({
     {
       label: 'Per verified email',
       value: email?.each ? price(email.each) : '–',
-      note: `credits, for ${counted(email?.count ?? 0, 'email')}`,
+      note: email ? `credits, for ${counted(email.count, 'email')}` : 'retention has removed the rows',
     },
     {
       label: 'Without a result',

@@ -33,7 +33,7 @@ export function neededDecisions(run: {
       reason: `the budget had no credits left for ${counted(overBudget, 'row')}`,
       next:
         'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
-        'it asks only for the rest',
+        'it asks only for people who are not fresh (with --freshness 0s, for all people again)',
     });
   return decisions;
 }

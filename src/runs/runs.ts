@@ -75,7 +75,8 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
       runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
       {
         where: 'enrichment.runs',
-        next: 'enrich status (without a name) lists the runs',
+        next:
+          runId === 'latest' ? 'enrich run FILE begins one' : 'enrich status (without a name) lists the runs',
         exitCode: exitCodes.usage,
       },
     );

@@ -153,6 +153,13 @@ describe('enrich sql --command', () => {
     });
   });
 
+  it('enrich sql --command refuses a statement that writes', async () => {
+    const { stderr, code } = await system.here(['sql', '--command', 'delete from budgets']);
+    expect(stderr).toContain('cannot execute DELETE in a read-only transaction');
+    expect(stderr).toContain('enrich sql without --command opens psql');
+    expect(code).toBe(2);
+  });
+
   it('enrich sql --command names the place in a statement that PostgreSQL refuses', async () => {
     const { stderr, code } = await system.here(['sql', '--command', 'selec 1']);
     expect(stderr).toContain('syntax error at or near "selec"\n  where: --command, character 1\n');

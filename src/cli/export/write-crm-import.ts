@@ -76,7 +76,8 @@ function describe(manifest: ImportManifest, folder: string): void {
     );
   if (manifest.missingColumns.length > 0)
     tell(
-      `never written, because the newest export has no such column: ${manifest.missingColumns.join(', ')}`,
+      'never written, because the newest export has no such column, or retention has removed its cells: ' +
+        manifest.missingColumns.join(', '),
     );
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.jobChanges)

@@ -183,7 +183,7 @@ function wrong(what: string, next: string): Problem {
 function ended(runId: string): Problem {
   return new Problem('run.ended', `run ${runId} has ended: its limit cannot change`, {
     where: `run:${runId}`,
-    next: 'run the same file again with --max-credits: the new run asks only for the rest',
+    next: 'run the same file again with --max-credits: the new run asks only for people who are not fresh',
     exitCode: exitCodes.usage,
   });
 }

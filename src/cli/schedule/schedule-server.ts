@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
   type Client,
   type ScheduleDescription,
+  type ScheduleHandle,
   type ScheduleOptions,
 } from '@temporalio/client';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
@@ -132,6 +134,8 @@ async function matchingTimes(client: Client, scheduleId: string, start: Date, en
   return startTime.map((time) => new Date(tsToMs(time)));
 }
 
+const beginMilliseconds = 5_000;
+
 /**
  * Starts a run of a schedule now, with the schedule's overlap policy. Temporal's default for triggers ignores runs in
  * progress, and neither lets the next time wait nor pauses the schedule after a failure.
@@ -148,7 +152,19 @@ export async function triggerSchedule(client: Client, known: KnownSchedule): Pro
       exitCode: exitCodes.needsPerson,
     });
   }
-  await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
+  const handle = client.schedule.getHandle(definition.name);
+  await handle.trigger(policyOf(definition));
+  if (!running) await untilBegun(handle, description.info.numActionsTaken);
+}
+
+/** Temporal begins a triggered run a moment later. A deletion in this moment would not find the run. */
+async function untilBegun(handle: ScheduleHandle, before: number): Promise<void> {
+  const deadline = performance.now() + beginMilliseconds;
+  while (performance.now() < deadline) {
+    const { info } = await handle.describe();
+    if (info.numActionsTaken > before) return;
+    await sleep(100);
+  }
 }
 
 function policyOf({ overlap }: ScheduleDefinition): ScheduleOverlapPolicy {

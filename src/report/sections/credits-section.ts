@@ -38,12 +38,15 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
         amount,
         { title: 'Each', numeric: true },
       ],
-      rows: costs.map(({ field, count: number, credits: value, each }) => [
-        fieldName(field),
-        formatNumber(number),
-        formatNumber(value),
-        each === null ? '–' : price(each),
-      ]),
+      rows:
+        costs.length === 0
+          ? [['not known: retention has removed the rows', '–', '–', '–']]
+          : costs.map(({ field, count: number, credits: value, each }) => [
+              fieldName(field),
+              formatNumber(number),
+              formatNumber(value),
+              each === null ? '–' : price(each),
+            ]),
     },
     {
       caption: 'Credits without a result',

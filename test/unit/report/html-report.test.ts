@@ -158,4 +158,10 @@ describe('the HTML report', () => {
     tagsOf(text);
     expect(text).not.toMatch(/NaN|Infinity|undefined/);
   });
+
+  it('the HTML report says that costs are not known when retention has removed the rows', () => {
+    expect(renderReport(reportWith({ costs: [] }), 'html')).toContain(
+      'not known: retention has removed the rows',
+    );
+  });
 });

@@ -63,7 +63,10 @@ it('runDetails() says that a plan waits for approval, and what it can cost', () 
 });
 
 it.each([
-  [{ outcomes: { over_budget: 4 } }, 'raise the budget and run the file again: it asks only for the rest'],
+  [
+    { outcomes: { over_budget: 4 } },
+    'raise the budget and run the file again: it asks only for people who are not fresh',
+  ],
   [{ credits: { settled: '1', reserved: '0', unknown: '9' } }, '`enrich attempts list run-1`'],
 ])('runDetails() of a finished run says what is left for a person to do: %j', (changed, next) => {
   const figures = { facts: { ...facts, ...changed }, readAt: '2026-11-22T06:24:55.515Z' };

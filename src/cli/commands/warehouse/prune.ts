@@ -25,11 +25,11 @@ answers: bodies of the service's answers.
 deliveries: bodies of webhooks and polls with effect.
 quarantine: bodies of orphaned and quarantined deliveries, which can be replayed until then; at least 30d.
 staging: personal data in the rows of ended runs.
-rows: rows of ended runs; at least 30d. The run keeps its number of rows by outcome.
+rows: rows of ended runs with all that staging removes; at least 30d. The run keeps its number of rows by outcome.
 observations: replaced observations; the newest of each value stays.
 changes: entries of the change feed; a reader with an older cursor must read all contacts again.
-Calls, credits, outcomes of runs, contacts and the lookup history are never removed. Data that an open call or delivery
-needs stays. The command runs beside workers and can be stopped at any time.
+Calls, credits, the number of rows by outcome, contacts and the lookup history are never removed. Data that an open
+call or delivery needs stays. The command runs beside workers and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
@@ -42,8 +42,8 @@ Example:
         throw new Problem('setting.missing', 'no retention is set', {
           where: 'RETENTION or --retention',
           next:
-            'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d; what is not named is kept ' +
-            'for ever',
+            'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d; what is not named ' +
+            'is kept forever',
           exitCode: exitCodes.usage,
         });
       }

@@ -12,18 +12,24 @@ import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 
+/** PostgreSQL's code for a statement that would write. */
+const readOnly = '25006';
+
 /** `enrich sql` */
 export function sqlCommand(): Command {
   return withSettings(new Command('sql'))
     .description('Query the warehouse: open psql, or print the rows of one statement.')
     .addOption(
-      new Option('-c, --command <sql>', 'print the rows of a statement; needs no psql').conflicts('json'),
+      new Option(
+        '-c, --command <sql>',
+        'print the rows of a statement that only reads; needs no psql',
+      ).conflicts('json'),
     )
     .option('--json', 'print the address as a JSON object, without a password, and open nothing')
     .addHelpText(
       'after',
       `
-Tables are found without the prefix enrichment. docs/warehouse.md has ten questions with their SQL.
+Tables are found without the prefix enrichment. docs/warehouse.md has questions with their SQL.
 
 Examples:
   enrich sql
@@ -41,12 +47,18 @@ Examples:
     });
 }
 
-/** Runs a statement and formats its rows as a table, values in PostgreSQL's text form. @throws Problem `sql.refused` */
+/**
+ * Runs a statement that only reads and formats its rows as a table, values in PostgreSQL's text form.
+ *
+ * @throws Problem `sql.refused`
+ */
 async function rowsOf({ warehouse }: Session, statement: string): Promise<string> {
+  const client = await warehouse.pool.connect();
   try {
+    await client.query('set default_transaction_read_only = on');
     // PostgreSQL accepts several statements in a query without parameters, and pg then returns a list.
     const answers = [
-      await warehouse.pool.query<string[]>({
+      await client.query<string[]>({
         text: statement,
         rowMode: 'array',
         types: { getTypeParser: () => (text: string) => text },
@@ -61,9 +73,14 @@ async function rowsOf({ warehouse }: Session, statement: string): Promise<string
     if (!(error instanceof pg.DatabaseError)) throw error;
     throw new Problem('sql.refused', error.message, {
       where: `--command${error.position === undefined ? '' : `, character ${error.position}`}`,
-      next: error.hint ?? 'docs/warehouse.md has the tables and ten questions with their SQL',
+      next:
+        error.code === readOnly
+          ? 'enrich sql without --command opens psql, which can write'
+          : (error.hint ?? 'docs/warehouse.md has the tables and questions with their SQL'),
       exitCode: exitCodes.usage,
     });
+  } finally {
+    client.release(true);
   }
 }
 
