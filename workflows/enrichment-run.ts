@@ -212,7 +212,9 @@ async function awaitLateResults(run: RunState): Promise<void> {
 async function finish(run: RunState, { ending, budget }: RunEnding): Promise<RunFacts> {
   run.late?.close();
   run.enter('finishing');
-  if (ending !== 'cancelled') await reconcile(run);
+  // Answers of a cancelled run were paid for, and other contacts can be their people.
+  const hasCalled = (run.figures?.facts.calls ?? 0) > 0;
+  if (ending !== 'cancelled' || hasCalled) await reconcile(run);
   const facts = await quick.finishRun.executeWithOptions(
     { summary: `every row gets its outcome (${ending})` },
     [{ runId: run.runId, ending, ...(budget !== undefined && { budget }) }],

@@ -95,7 +95,7 @@ export function withdrawalOf(
 }
 
 function entryOf({ source, contactId, ignoredRuns }: ContactState, whileUndone: string | undefined) {
-  const runs = whileUndone === undefined ? ignoredRuns : [...ignoredRuns, whileUndone];
+  const runs = [...new Set([...ignoredRuns, ...(whileUndone === undefined ? [] : [whileUndone])])];
   return {
     source,
     contact_id: contactId,

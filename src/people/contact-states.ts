@@ -32,7 +32,7 @@ export interface ContactState {
   readonly evidence: string | null;
   /** No row with these cells has been compared with the contact's person. */
   readonly isNewRow: boolean;
-  /** Undone runs that said something about the contact after the run of the row had begun. */
+  /** Undone runs that said something about the contact. A decision without them may not hold when they come back. */
   readonly ignoredRuns: readonly string[];
   /** The row can only take the contact's person away. */
   readonly isSuppressed: boolean;
@@ -238,11 +238,9 @@ async function readStates(
           and exists (
             select from contact_records k
             where k.source = r.source and k.contact_id = r.contact_id and k.run_id = u.run_id
-              and k.recorded_at > runs.created_at
             union all
             select from contact_matches m
-            where m.source = r.source and m.contact_id = r.contact_id and m.run_id = u.run_id
-              and m.recorded_at > runs.created_at)
+            where m.source = r.source and m.contact_id = r.contact_id and m.run_id = u.run_id)
       ) as ignored_runs,
       ${isAnswered} or exists (
         select from contact_matches m

@@ -183,7 +183,12 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return { people: 10 };
   };
 
-  reconcileContacts: ControlActivities['reconcileContacts'] = async () => ({ filled: 0, withdrawn: 0 });
+  /** How often the contacts were compared. */
+  comparisons = 0;
+  reconcileContacts: ControlActivities['reconcileContacts'] = async () => {
+    this.comparisons += 1;
+    return { filled: 0, withdrawn: 0 };
+  };
 
   finishRun: ControlActivities['finishRun'] = async ({ runId, ending }) => {
     this.ending = ending;

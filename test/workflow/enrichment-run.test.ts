@@ -147,6 +147,23 @@ describe('a run', () => {
     });
     expect(activities.batches).toEqual([]);
     expect(activities.ending).toBe('cancelled');
+    expect(activities.comparisons).toBe(1);
+  });
+
+  it('a run that is cancelled after a call compares the contacts with the people whom the call found', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = async (batch) => {
+      if (batch === 1) return { kind: 'done', calls: 1 };
+      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      return { kind: 'stopped', calls: 0, pauseReason };
+    };
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => activities.batches, { timeout: 20_000 }).toEqual([1]);
+      await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
+      await handle.result();
+    });
+    expect(activities.ending).toBe('cancelled');
+    expect(activities.comparisons).toBe(2);
   });
 
   it('a run completes its outcomes when it is cancelled in Temporal', async () => {

@@ -582,6 +582,34 @@ describe('a contact of a run whose undo is taken back', () => {
     },
   );
 
+  it('reverted undos give a contact its person back in any order although its newest row has no address', async () => {
+    const cells = { firstName: 'Cleo', lastName: 'Novak', organizationName: 'Firm Works' };
+    const byEmail = { keys: ['email:cleo@order.example'], email: 'cleo@order.example' };
+    const byName = { keys: ['name:cleo novak|firm works'] };
+    const cleo = {
+      id: 'P-order',
+      first_name: 'Cleo',
+      last_name: 'Novak',
+      email: 'cleo@order.example',
+      organization: { name: 'Firm Works' },
+    };
+    const answered = async (row: object, source: string, found: boolean): Promise<string> => {
+      const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
+      const runId = await runningRunOf(warehouse, [row as typeof ada], { source, freshness });
+      await answerBatch(warehouse, { runId }, () => [found ? cleo : null]);
+      await reconcileContacts(warehouse, runId, signal);
+      await endRun(warehouse, runId, 'finished', undefined);
+      return runId;
+    };
+    const first = await answered({ ...cells, ...byEmail, contactId: 'ordered' }, 'h', true);
+    const other = await answered({ ...byEmail, contactId: 'ordered-other' }, 'c', true);
+    await answered({ ...cells, ...byName, contactId: 'ordered' }, 'h', true);
+    expect(await contact('ordered')).toMatchObject({ person_id: 'P-order' });
+    for (const runId of [other, first]) await undoRun(warehouse, runId, note, signal);
+    for (const runId of [other, first]) await revertUndo(warehouse, runId, signal);
+    expect(await contact('ordered')).toMatchObject({ person_id: 'P-order' });
+  });
+
   it('a reverted undo gives a contact no person back if its record names another person in a later run', async () => {
     const row = { ...ada, contactId: 'moved', email: 'ada@moved.example', keys: ['email:ada@moved.example'] };
     const first = await runOf(row, 'crm-3', true);
