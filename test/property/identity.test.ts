@@ -183,7 +183,8 @@ describe('identity across calls, in the warehouse', () => {
 
   /** In an order in which nothing refers to a deleted row. */
   const tables = (
-    'changes, contacts, contact_matches, contact_records, people, organization_values, observations, organization_facts, ' +
+    'changes, contacts, contact_matches, contact_records, people, organization_values, observations, ' +
+    'organization_facts, ' +
     'claims, run_people, attempt_people, raw_answers, attempts, lookup_history, lookup_runs, run_rows, runs'
   ).split(', ');
 
