@@ -45,8 +45,11 @@ async function play(
   const name = world!.runs[0]!.split('-')[0]!;
   const states: string[] = [];
   const keepState = async (): Promise<void> => {
+    // As `enriched_contacts`: only contacts whose person is known.
     const { rows } = await warehouse.pool.query<{ state: string }>(
-      `select concat_ws(' ', source, contact_id, person_key, evidence, asked, run_id) as state from contacts
+      `select concat_ws(' ', source, contact_id, person_key, evidence, asked, c.run_id) as state
+       from contacts c
+       join people using (service, person_key)
        union all select concat_ws(' ', person_key, title, email, phone, run_id) from people`,
     );
     // Keys of people without an id are hashes of texts with the name.
