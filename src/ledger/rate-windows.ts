@@ -114,7 +114,8 @@ export async function endCall(
   report: RateReport = { rateLimits: [] },
 ): Promise<void> {
   // The report in the same statement: otherwise the call would for a moment be neither in flight nor in the service's
-  // count. The commit does not wait for the disk: if a crash loses it, the slot is occupied until the call's deadline.
+  // count. The commit does not wait for the disk: if a crash loses it, the slot is occupied until the call's deadline,
+  // and the next answer brings a new report.
   await sql`
     with reported as (${storeReports(of, callId, report)}), ended as (
       update rate_calls
