@@ -39,6 +39,8 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     // Unqualified names mean the product's tables, whatever search path the role has.
     search_path: `${schemaName},pg_catalog`,
     timezone: 'UTC',
+    // Compiling a statement on the rows of one call took 50 ms of each call with PostgreSQL 15, and its work 20 ms.
+    jit: 'off',
     ...(options.keepsPlans && keptPlanSettings),
   };
   const pool = new pg.Pool({

@@ -5,6 +5,7 @@ import { anyOf } from '../db/one-of.ts';
 import type { Tables } from '../db/schema.ts';
 import { applyChanges } from './apply-changes.ts';
 import {
+  contactOf,
   readMatchedCells,
   readMatchedContacts,
   readRowsToDecide,
@@ -13,7 +14,7 @@ import {
 } from './contact-states.ts';
 import { emailHashes } from './email-hashes.ts';
 import { findChanges } from './find-changes.ts';
-import { eachOf, sharesMatchKey } from './shares-match-key.ts';
+import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */
 export interface PeopleKeys {
@@ -23,20 +24,31 @@ export interface PeopleKeys {
 }
 
 /**
+ * Query of the contacts, `source` and `contact_id`, that have a person by weak evidence and one of the match keys.
+ *
+ * @param keys query of one column
+ */
+export function contactsByMatch(service: string, keys: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select c.source, c.contact_id
+    from unnest(${placesByMatchKey('contact_matches', keys)}) as at (place)
+    cross join lateral (select * from contact_matches where ctid = at.place offset 0) m
+    cross join lateral (${contactOf(sql`m.source`, sql`m.contact_id`)}) c
+    where m.service = ${service} and c.match_id = m.match_id`;
+}
+
+/**
  * Query of the contacts, `source` and `contact_id`, that other people could make doubtful: weak evidence gave them a
  * person, or an identifier could show them to be one of these people. Some of them have no person.
  */
 function matchedContacts(service: string, { all, identifying }: PeopleKeys): RawBuilder<unknown> {
   return sql`
-    select c.source, c.contact_id
-    from contact_matches m
-    join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
-    where m.service = ${service} and ${sharesMatchKey('m', eachOf(all))}
+    ${contactsByMatch(service, eachOf(all))}
     union
     select coalesce(runs.source, 'generic'), r.contact_id
-    from run_rows r
-    join runs on runs.run_id = r.run_id
-    where ${sharesMatchKey('r', eachOf(identifying))}`;
+    from unnest(${placesByMatchKey('run_rows', eachOf(identifying))}) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select source from runs where run_id = r.run_id offset 0) runs`;
 }
 
 /**
@@ -75,16 +87,18 @@ export async function readOpenContacts(
   { all, identifying }: PeopleKeys,
 ): Promise<ContactState[]> {
   if (all.length === 0) return [];
+  const isAboutPerson = sql`s.outcome in (${anyOf(outcomesAboutPerson)})`;
   const { rows } = await sql<RowName>`
     select distinct on (coalesce(runs.source, 'generic'), r.contact_id) r.run_id as "runId",
       r.row_number as "rowNumber"
-    from run_rows r
-    join runs on runs.run_id = r.run_id
-    where (
-        ${sharesMatchKey('r', eachOf(all), sql`s.outcome in (${anyOf(outcomesAboutPerson)})`)}
-        or ${sharesMatchKey('r', eachOf(identifying))}
-      )
-      and r.outcome <> 'suppressed'
+    from (
+      select unnest(${placesByMatchKey('run_rows', eachOf(all), isAboutPerson)}::tid[])
+      union
+      select unnest(${placesByMatchKey('run_rows', eachOf(identifying))}::tid[])
+    ) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    where r.outcome <> 'suppressed'
       and not coalesce(starts_with(r.reason, ${repeatedRecordReason}), false)
       and runs.finished_at is not null
       and runs.status <> 'planned'

@@ -5,7 +5,7 @@ import { personColumns } from '../domain/warehouse/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { emailHashes } from './email-hashes.ts';
 import type { Tables } from '../db/schema.ts';
-import { eachOf, sharesMatchKey } from './shares-match-key.ts';
+import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
 /** A person whom any answer named, whether a row got the person or not. */
 export interface KnownPerson {
@@ -78,14 +78,17 @@ export async function readKnownPeople(
             group by contact
           ) g
         ) as given_to
-      from people p
-      where p.service = ${service}
-        and p.person_key = any(array(
-          select o.person_key from observations o
-          where o.service = ${service} and ${sharesMatchKey('o', eachOf(keys.matchKeys))}
-          union
-          select unnest(${keys.personKeys ?? []}::text[])
-        ))
+      from (
+        select o.person_key
+        from unnest(${placesByMatchKey('observations', eachOf(keys.matchKeys))}) as at (place)
+        cross join lateral (select * from observations where ctid = at.place offset 0) o
+        where o.service = ${service}
+        union
+        select unnest(${keys.personKeys ?? []}::text[])
+      ) named
+      cross join lateral (
+        select * from people where service = ${service} and person_key = named.person_key offset 0
+      ) p
       order by p.person_id is null, p.enriched_at desc, p.person_key`,
   );
 }
@@ -101,10 +104,10 @@ export async function readUndonePeople(
     database,
     sql`
       select distinct on (o.person_key) o.person_key, ${personOfFacts} as person, o.asked_at, null as given_to
-      from observations o
+      from unnest(${placesByMatchKey('observations', eachOf(matchKeys))}) as at (place)
+      cross join lateral (select * from observations where ctid = at.place offset 0) o
       join runs u on u.run_id = o.run_id and u.undone_at is not null
       where o.service = ${service}
-        and ${sharesMatchKey('o', eachOf(matchKeys))}
         and o.kind = 'answer'
         and o.person_id is not null
         and not exists (select from people p where p.service = o.service and p.person_key = o.person_key)

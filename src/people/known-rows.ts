@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
 import type { Tables } from '../db/schema.ts';
-import { eachOf, sharesMatchKey } from './shares-match-key.ts';
+import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
 /** A contact that could be a person, as the newest row that could be that person has it. */
 export interface KnownRow {
@@ -27,10 +27,10 @@ export async function readKnownRows(
     select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id, r.match_keys,
       r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url, r.first_name, r.last_name, r.name,
       r.organization_name, r.domain
-    from run_rows r
-    join runs on runs.run_id = r.run_id
-    where ${sharesMatchKey('r', eachOf(matchKeys))}
-      and runs.undone_at is null
+    from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    where runs.undone_at is null
     order by source, r.contact_id, runs.created_at desc, r.row_number
   `.execute(database);
   return rows.map((row) => ({

@@ -4,29 +4,46 @@ import { sql, type RawBuilder } from 'kysely';
 const tables = { o: 'observations', m: 'contact_matches', r: 'run_rows' } as const;
 
 /**
- * Condition: an observation `o`, a match `m` or a row `r` has one of the match keys. Each key is looked up in the
- * index, and the entries are fetched by their addresses. PostgreSQL expects 0.5 % of all entries for each key, and
- * turned joins into comparisons of every entry with every key: 8.9 s for 93 keys and 1,900 entries in a new warehouse,
- * and no end in five minutes beside 12 million; this took 2 ms. `offset 0` keeps the lookup apart. The shorter
- * `match_keys && keys` read the whole table.
+ * Expression: the places (`ctid`) of a table's entries that have one of the match keys, each once. Each key is looked
+ * up in the index, and the entries are fetched by their places. PostgreSQL expects 0.5 % of all entries for each key,
+ * and turned joins into comparisons of every entry with every key: 8.9 s for 93 keys and 1,900 entries in a new
+ * warehouse, and no end in five minutes beside 12 million; this took 2 ms. `offset 0` keeps the lookup apart. The
+ * shorter `match_keys && keys` read the whole table.
+ *
+ * Read the entries at the places one by one. A condition on the places beside others is no substitute: by a plan from
+ * an empty warehouse, PostgreSQL read all entries of the service to compare their places.
+ *
+ * ```sql
+ * from unnest(places) as at (place)
+ * cross join lateral (select * from observations where ctid = at.place offset 0) o
+ * ```
  *
  * @param keys query of one column
  * @param only further condition over the entries, `s`
  */
-export function sharesMatchKey(
-  alias: keyof typeof tables,
+export function placesByMatchKey(
+  table: 'observations' | 'contact_matches' | 'run_rows',
   keys: RawBuilder<unknown>,
   only: RawBuilder<unknown> = sql`true`,
-): RawBuilder<boolean> {
-  return sql<boolean>`${sql.ref(`${alias}.ctid`)} = any(array(
-    select found.ctid
+): RawBuilder<unknown> {
+  return sql`array(
+    select distinct found.ctid
     from (${keys}) as k (key)
     cross join lateral (
       select s.ctid
-      from ${sql.table(tables[alias])} s
+      from ${sql.table(table)} s
       where s.match_keys @> array[k.key] and ${only}
       offset 0
-    ) found))`;
+    ) found)`;
+}
+
+/**
+ * Condition: an observation `o`, a match `m` or a row `r` has one of the match keys.
+ *
+ * @param keys query of one column
+ */
+export function sharesMatchKey(alias: keyof typeof tables, keys: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(`${alias}.ctid`)} = any(${placesByMatchKey(tables[alias], keys)})`;
 }
 
 /** A list of match keys as a query. */

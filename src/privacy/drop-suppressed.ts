@@ -1,4 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { placesOfRows } from '../db/rows-of-run.ts';
+import { contactOf } from '../people/contact-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { clearSuppressedRow, hasSuppressions, keysInLog, keysOfRows, listedRows } from './suppressions.ts';
 
@@ -18,22 +20,21 @@ export async function dropSuppressed(
   if (!(await hasSuppressions(database))) return 0;
   const people = sql`
     select r.row_number, c.service, c.person_key
-    from run_rows r
-    join runs on runs.run_id = r.run_id
-    join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
-    where r.run_id = ${runId} and r.row_number in (${rowNumbers})`;
+    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    cross join lateral (${contactOf(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`)}) c`;
   const keys = sql`${keysOfRows(runId, rowNumbers)} union all ${keysInLog(sql<string>`p.service`, people)}`;
   const dropped = await sql`
     with listed as (${listedRows(keys)}),
     unclaimed as (
-      delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
+      delete from claims where ctid = any(${placesOfRows('claims', runId, sql`select row_number from listed`)})
     )
     update run_rows r
     set outcome = 'suppressed',
       reason = 'on the suppression list since the plan was made, or under a key that an answer stated',
       ${clearSuppressedRow}
-    from listed l
-    where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
+    where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and r.outcome is null
   `.execute(database);
   return Number(dropped.numAffectedRows ?? 0n);
 }

@@ -3,6 +3,7 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
+import { placesOfRows } from '../db/rows-of-run.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
 import { sharesMatchKey } from '../people/shares-match-key.ts';
 import type { Tables } from '../db/schema.ts';
@@ -93,10 +94,11 @@ export const recordKey = sql`
 export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select r.row_number, identity_key
-    from run_rows r
-    join runs on runs.run_id = r.run_id,
-    unnest(r.keys || ('domain:' || r.domain) || ${recordKey}) as identity_key
-    where r.run_id = ${runId} and r.row_number in (${rowNumbers}) and identity_key is not null
+    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    cross join unnest(r.keys || ('domain:' || r.domain) || ${recordKey}) as identity_key
+    where identity_key is not null
   `;
 }
 
@@ -122,7 +124,9 @@ export function keysInLog(
   return sql`
     select p.row_number, ${keyOfObservation} as identity_key
     from (${people}) p
-    join observations o on o.service = ${service} and o.person_key = p.person_key
+    cross join lateral (
+      select identity_keys from observations where service = ${service} and person_key = p.person_key offset 0
+    ) o
     cross join unnest(o.identity_keys) as identity_key
   `;
 }

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
+import { placesOfRows } from '../../db/rows-of-run.ts';
 import { claimKnownPeople } from './claims.ts';
 import { addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { peopleWithRows } from './people-with-rows.ts';
@@ -72,6 +73,7 @@ export async function openPage(
  * @param keys a relation of `identity_key`, `row_number` and `left_out`
  */
 export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: Asked): RawBuilder<unknown> {
+  const ofFresh = sql`select row_number from fresh`;
   // Materialized: without statistics, in a new warehouse, PostgreSQL evaluates the keys again for each lookup.
   return sql`
     keys as materialized (
@@ -83,10 +85,13 @@ export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: A
       group by m.row_number, m.left_out
       having count(distinct m.field_group) + cardinality(m.left_out) = ${asked.fieldGroups.length}
     ), unclaimed as (
-      delete from claims c using fresh f where c.run_id = ${runId} and c.row_number = f.row_number
+      delete from claims where ctid = any(${placesOfRows('claims', runId, ofFresh)})
     ), dropped as (
       update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
-      from fresh f where r.run_id = ${runId} and r.row_number = f.row_number and r.outcome is null
+      from fresh f
+      where r.ctid = any(${placesOfRows('run_rows', runId, ofFresh)})
+        and r.row_number = f.row_number
+        and r.outcome is null
       returning r.row_number
     )`;
 }

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import {
+  contactsByMatch,
   decideAffected,
   decideRows,
   findNewestRows,
@@ -165,15 +166,7 @@ async function readContested(
   rows: ReturnType<typeof sql<boolean>>,
 ): Promise<ContactState[]> {
   const keys = await matchKeysOfRows(transaction, rows);
-  return readMatchedContacts(
-    transaction,
-    service,
-    sql`
-      select distinct c.source, c.contact_id
-      from contact_matches m
-      join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
-      where m.service = ${service} and ${sharesMatchKey('m', eachOf(keys))}`,
-  );
+  return readMatchedContacts(transaction, service, contactsByMatch(service, eachOf(keys)));
 }
 
 /**

@@ -192,17 +192,28 @@ export const admissionFunctions = [
 
       -- A worker that has lost Temporal, but not the database, still runs an activity that Temporal has started again
       -- elsewhere. Only the first of the two activities may send the same people.
-      perform from enrichment.run_rows r
-      where r.run_id = of_run and r.row_number = any(asked_rows)
-      order by r.row_number for update;
       open_rows := array(
-        select r.row_number from enrichment.run_rows r
-        where r.run_id = of_run and r.row_number = any(asked_rows) and r.outcome is null
+        select r.row_number
+        from (select unnest(asked_rows) as row_number order by 1) n
+        cross join lateral (
+          select row_number, outcome from enrichment.run_rows
+          where run_id = of_run and row_number = n.row_number
+          for update
+        ) r
+        where r.outcome is null
       );
       called_rows := array(
-        select p.row_number from enrichment.attempt_people p
-        join enrichment.attempts a using (attempt_id)
-        where p.run_id = of_run and p.row_number = any(asked_rows) and a.status = 'admitted'
+        select p.row_number
+        from unnest(asked_rows) as n (row_number)
+        cross join lateral (
+          select row_number, attempt_id from enrichment.attempt_people
+          where run_id = of_run and row_number = n.row_number
+          offset 0
+        ) p
+        cross join lateral (
+          select status from enrichment.attempts where attempt_id = p.attempt_id offset 0
+        ) a
+        where a.status = 'admitted'
       );
 
       select count(*) into kept from enrichment.batches_before(of_priority);

@@ -17,12 +17,11 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
   begin
     perform enrichment.lock_log(of_service, observed_people || matched_people, of_sources, of_contacts);
     if exists (
-      -- With an array, every plan uses the index. With a join, a plan that was made when the log was empty would read
-      -- the whole log.
-      select from enrichment.observations o
-      where o.service = of_service and o.kind in ('answer', 'reused') and o.person_key = any(array(
-        select s.person_key from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean)
-        where is_new))
+      select from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean)
+      cross join lateral (
+        select kind from enrichment.observations where service = of_service and person_key = s.person_key offset 0
+      ) o
+      where s.is_new and o.kind in ('answer', 'reused')
     ) then
       raise exception 'another answer named the same person at the same time' using errcode = '40001';
     end if;
@@ -50,7 +49,9 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
       select d.source, d.contact_id, d.run_id, d.row_number, r.person_id, r.email, r.other_emails,
         r.hashed_email, r.profile_url, r.first_name, r.last_name, r.name, r.organization_name, r.domain, r.keys
       from decided d
-      join enrichment.run_rows r on r.run_id = d.run_id and r.row_number = d.row_number
+      cross join lateral (
+        select * from enrichment.run_rows where run_id = d.run_id and row_number = d.row_number offset 0
+      ) r
       order by d.source, d.contact_id, d.row_number
       on conflict do nothing
     )

@@ -12,8 +12,11 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
       with said as materialized (
         select o.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, o.organization_key,
           o.facts - '{contact,account}'::text[] as facts
-        from enrichment.observations o
-        where o.service = of_service and o.person_key = any(keys) and o.recorded_at <= moment and ${isValid('o')}
+        from (select distinct unnest(keys) as person_key) k
+        cross join lateral (
+          select * from enrichment.observations where service = of_service and person_key = k.person_key offset 0
+        ) o
+        where o.recorded_at <= moment and ${isValid('o')}
       ), merged as materialized (
         select person_key,
           enrichment.merge(facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]

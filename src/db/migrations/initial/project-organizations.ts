@@ -23,6 +23,12 @@ const organizationValues = columns.map(({ name, type, member = name }) => {
 
 const organizationWritten = [...columns.map(({ name }) => name), 'observation_id', 'observed_at', 'run_id'];
 
+/** Query of the values of a company. The caller has locked the company, so that the values keep their place. */
+const valuesOf = (key: string): string => `
+          select g.ctid, g.observation_id from enrichment.organization_values g
+          where g.service = of_service and g.organization_key = ${key}
+          offset 0`;
+
 /**
  * Computes the current state of companies from the log, and returns the keys of written and removed companies. Without
  * `anew`, leaves the values of a company as they are if its newest observation states the same facts, because many
@@ -44,15 +50,20 @@ export const projectOrganizations = `
           order by o.asked_at desc, o.observation_id desc limit 1
         ) o
       ), gone as (
-        delete from enrichment.organization_values g
-        where g.service = of_service and g.organization_key = any(keys)
-          and g.organization_key not in (select organization_key from newest)
-        returning g.organization_key
+        delete from enrichment.organization_values
+        where ctid = any(array(
+          select g.ctid
+          from (select unnest(keys) except select organization_key from newest) as k (organization_key)
+          cross join lateral (${valuesOf('k.organization_key')}) g
+        ))
+        returning organization_key
       ), unchanged as materialized (
-        select n.organization_key, g.observation_id
+        select n.organization_key, g.ctid as place, n.observation_id <> g.observation_id as is_confirmed
         from newest n
-        join enrichment.organization_values g on g.service = of_service and g.organization_key = n.organization_key
-        join enrichment.observations o on o.observation_id = g.observation_id
+        cross join lateral (${valuesOf('n.organization_key')}) g
+        cross join lateral (
+          select organization_facts from enrichment.observations where observation_id = g.observation_id offset 0
+        ) o
         where not anew
           and (n.observation_id = g.observation_id or n.organization_facts = o.organization_facts)
       ), confirmed as (
@@ -60,9 +71,7 @@ export const projectOrganizations = `
         set observation_id = n.observation_id, observed_at = n.asked_at, run_id = n.run_id
         from newest n
         join unchanged u on u.organization_key = n.organization_key
-        where g.service = of_service
-          and g.organization_key = n.organization_key
-          and u.observation_id <> n.observation_id
+        where g.ctid = u.place and u.is_confirmed
         returning g.organization_key
       ), written as (
         insert into enrichment.organization_values as g (service, organization_key, ${organizationWritten.join(', ')})

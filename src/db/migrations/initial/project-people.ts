@@ -91,8 +91,13 @@ export const projectionFunctions = [
         select * from enrichment.people_at(of_service, keys, 'infinity')
       ), gone as (
         delete from enrichment.people p
-        where p.service = of_service and p.person_key = any(keys)
-          and p.person_key not in (select c.person_key from current_facts c)
+        where p.ctid = any(array(
+          select g.ctid
+          from (select unnest(keys) except select c.person_key from current_facts c) as k (person_key)
+          cross join lateral (
+            select ctid from enrichment.people where service = of_service and person_key = k.person_key offset 0
+          ) g
+        ))
         returning p.person_key
       ), written as (
         insert into enrichment.people as p (service, person_key, ${written.join(', ')})
@@ -161,8 +166,13 @@ export const projectionFunctions = [
       select coalesce(array_agg(source), '{}'), coalesce(array_agg(contact_id), '{}')
       into touched_sources, touched_contacts
       from (
-        select source, contact_id from enrichment.contacts
-        where service = of_service and person_key = any(of_people)
+        select c.source, c.contact_id
+        from unnest(of_people) as p (person_key)
+        cross join lateral (
+          select source, contact_id from enrichment.contacts
+          where service = of_service and person_key = p.person_key
+          offset 0
+        ) c
         union
         select * from unnest(of_sources, of_contacts)
       ) touched;
@@ -172,8 +182,14 @@ export const projectionFunctions = [
 
       differing := array(select enrichment.project_people(of_service, of_people));
       perform enrichment.project_organizations(of_service, array(
-        select distinct organization_key from enrichment.observations
-        where service = of_service and person_key = any(of_people) and organization_key !~ '^name:'), false);
+        select distinct o.organization_key
+        from unnest(of_people) as p (person_key)
+        cross join lateral (
+          select organization_key from enrichment.observations
+          where service = of_service and person_key = p.person_key
+          offset 0
+        ) o
+        where o.organization_key !~ '^name:'), false);
       perform enrichment.queue_for_prune(of_service, of_people);
       differing := differing || array(select enrichment.project_contacts(of_sources, of_contacts));
 

@@ -21,8 +21,10 @@ export const pruneCandidates = [
       select observation_id, recorded_at
       from (
         select o.observation_id, o.recorded_at, count(*) over (partition by o.person_key) as observations
-        from enrichment.observations o
-        where o.service = of_service and o.person_key = any(of_people)
+        from unnest(of_people) as p (person_key)
+        cross join lateral (
+          select * from enrichment.observations where service = of_service and person_key = p.person_key offset 0
+        ) o
       ) said
       where observations > 1
       order by observation_id

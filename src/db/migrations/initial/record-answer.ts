@@ -18,7 +18,9 @@ export const recordFunctions = [
       erased := array(
         select p.row_number
         from enrichment.attempt_people p
-        join enrichment.run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+        cross join lateral (
+          select outcome from enrichment.run_rows where run_id = p.run_id and row_number = p.row_number offset 0
+        ) r
         where p.attempt_id = of_attempt and r.outcome = 'suppressed'
       );
     end
@@ -65,7 +67,7 @@ export const recordFunctions = [
   `create function enrichment.write_outcomes(of_attempt text, of_run text, answered jsonb)
     returns void language plpgsql as $$
     declare
-      row_numbers integer[] := array(select (value ->> 'row_number')::integer from jsonb_array_elements(answered));
+      answer record;
       discarded text := '; the answer was discarded' || case
         when exists (select from enrichment.attempts where attempt_id = of_attempt and status = 'settled')
         then ' and the call settled'
@@ -77,21 +79,22 @@ export const recordFunctions = [
       from jsonb_to_recordset(answered) as a (row_number integer, outcome text, person_id text, evidence text)
       where p.attempt_id = of_attempt and p.row_number = a.row_number;
 
-      update enrichment.run_rows r
-      set outcome = case when r.outcome = 'suppressed' then r.outcome else a.outcome end,
-        reason = case when r.outcome = 'suppressed' then r.reason || discarded else a.reason end
-      from jsonb_to_recordset(answered) as a (row_number integer, outcome text, reason text)
-      where r.run_id = of_run
-        and r.row_number = any(row_numbers)
-        and r.row_number = a.row_number
-        and (
-          r.outcome is null
-          or r.outcome = 'unknown'
-          or (r.outcome = 'suppressed' and r.reason not like '%; the answer was discarded%')
-          or (a.outcome = 'enriched' and r.outcome in (${oneOf(outcomesWithoutContact)}))
-        );
-
-      delete from enrichment.claims where run_id = of_run and row_number = any(row_numbers);
+      -- A row at a time: in one statement, by a plan from an empty warehouse, PostgreSQL read all rows of the run.
+      for answer in select * from jsonb_to_recordset(answered) as a (row_number integer, outcome text, reason text)
+      loop
+        update enrichment.run_rows r
+        set outcome = case when r.outcome = 'suppressed' then r.outcome else answer.outcome end,
+          reason = case when r.outcome = 'suppressed' then r.reason || discarded else answer.reason end
+        where r.run_id = of_run
+          and r.row_number = answer.row_number
+          and (
+            r.outcome is null
+            or r.outcome = 'unknown'
+            or (r.outcome = 'suppressed' and r.reason not like '%; the answer was discarded%')
+            or (answer.outcome = 'enriched' and r.outcome in (${oneOf(outcomesWithoutContact)}))
+          );
+        delete from enrichment.claims where run_id = of_run and row_number = answer.row_number;
+      end loop;
     end
   $$`,
 
@@ -110,13 +113,12 @@ export const recordFunctions = [
       from unnest(field_groups) as g (field_group)
       cross join (
         select enrichment.key_hash(key) as key_hash, r.row_number
-        from enrichment.run_rows r
+        from jsonb_to_recordset(answered) as a (row_number integer, outcome text)
+        cross join lateral (
+          select * from enrichment.run_rows where run_id = of_run and row_number = a.row_number offset 0
+        ) r
         cross join unnest(r.keys) as key
-        where r.run_id = of_run
-          and r.row_number = any(array(
-            select (value ->> 'row_number')::integer
-            from jsonb_array_elements(answered)
-            where value ->> 'outcome' <> 'suppressed'))
+        where a.outcome <> 'suppressed'
         union
         select enrichment.key_hash(l.identity_key), l.row_number
         from jsonb_to_recordset(learned) as l (identity_key text, row_number integer)

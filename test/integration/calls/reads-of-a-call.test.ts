@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
+import { createTestDatabase } from '../../helpers/database.ts';
+import type { StagedRow } from '../../helpers/rows.ts';
+import { rowsReadByTable } from '../../helpers/rows-read.ts';
+import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+
+const calls = 60;
+const peoplePerCall = 10;
+/** Two colleagues at each company, one with an address and one with a name only. */
+const rows = Array.from({ length: calls * peoplePerCall }, (_, index): StagedRow => {
+  const { first, last, company, email } = invented(index);
+  return {
+    contactId: `c-${index}`,
+    firstName: first,
+    lastName: last,
+    organizationName: company,
+    ...(index % 2 === 0
+      ? { email, keys: [`email:${email}`] }
+      : { keys: [`name:${first} ${last}|${company}`.toLowerCase()] }),
+  };
+});
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true });
+  // Plans stay those of an empty warehouse: statistics would let PostgreSQL make better ones.
+  const { rows: tables } = await warehouse.pool.query<{ name: string }>(
+    `select oid::regclass::text as name from pg_class
+     where relkind = 'r' and relnamespace = 'enrichment'::regnamespace`,
+  );
+  for (const { name } of tables)
+    await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
+  await warehouse.database
+    .transaction()
+    .execute((transaction) =>
+      suppress(transaction, ['email:nobody@orbit.example'], { by: 'test', reason: undefined }),
+    );
+});
+
+afterAll(() => warehouse.close());
+
+it('a call reads as few rows at the end of a run as at its beginning, with plans from an empty warehouse', async () => {
+  const runId = await runningRunOf(warehouse, rows);
+  await readsOfCalls(runId, 1, 5);
+  const early = await readsOfCalls(runId, 6, 10);
+  await addEarlierRuns(500);
+  await readsOfCalls(runId, 11, calls - 5);
+  const late = await readsOfCalls(runId, calls - 4, calls);
+  const most = Math.max(...Object.values(early));
+  expect(most).toBeLessThan(rows.length);
+  expect(Object.entries(late).filter(([table, read]) => read > 1.2 * early[table]!)).toEqual([]);
+});
+
+async function addEarlierRuns(count: number): Promise<void> {
+  await warehouse.pool.query(
+    `insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options, finished_at)
+     select 'earlier-' || n, n, n, 'finished', 'x', 'x', n, '{}', now() from generate_series(1, $1) n`,
+    [count],
+  );
+}
+
+async function readsOfCalls(runId: string, first: number, last: number): Promise<Record<string, number>> {
+  const before = await rowsReadByTable(warehouse);
+  for (let batch = first; batch <= last; batch += 1) {
+    const { attemptId } = await answerBatch(warehouse, { runId, batch }, (people) =>
+      people.map(({ rowNumber }) => personOf(rowNumber - 1)),
+    );
+    await endCall(warehouse.database, { service: 'test', scope: bulkMatchScope }, attemptId, true);
+  }
+  const after = await rowsReadByTable(warehouse);
+  return Object.fromEntries(
+    [...after].map(([table, read]) => [table, (read - (before.get(table) ?? 0)) / (last - first + 1)]),
+  );
+}
+
+function invented(index: number) {
+  const company = `Orbit ${letters(Math.floor(index / 2))}`;
+  const [first, last] = [`Ada${letters(index)}`, `Novak${letters(index)}`];
+  return { first, last, company, email: `${first}.${last}@orbit-${index}.example`.toLowerCase() };
+}
+
+function personOf(index: number): Person {
+  const { first, last, company, email } = invented(index);
+  return {
+    id: `p-${index}`,
+    first_name: first,
+    last_name: last,
+    email,
+    email_status: 'verified',
+    title: 'Engineer',
+    organization: {
+      id: `o-${Math.floor(index / 2)}`,
+      name: company,
+      primary_domain: `orbit-${index}.example`,
+    },
+  };
+}
+
+/** A word for a number. */
+function letters(index: number): string {
+  return String(index).replaceAll(/\d/g, (digit) => 'abcdefghij'[Number(digit)]!);
+}
