@@ -173,8 +173,8 @@ async function decide(
   `.execute(transaction);
   await sql`
     create temporary table plan_asked on commit drop as
-    select row_number, array(
-      select unnest(f.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) as left_out,
+    select row_number, case when f.row_number is null then '{}' else array(
+        select unnest(f.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) end as left_out,
       ${options.orderBy === null ? sql`row_number` : placeBy(options.orderBy)} as place
     from plan_rows
     left join plan_fresh f using (row_number)
