@@ -41,5 +41,7 @@ export interface PlanSummary {
   } | null;
   /** What the calls are held to, by RATE_LIMITS and by what the service says: `20/minute, 600/hour`. */
   readonly rateLimits: string;
+  /** RATE_LIMITS of the worker that planned, without what the service says. */
+  readonly ownRateLimits: string;
   readonly etaSeconds: number;
 }

@@ -33,6 +33,7 @@ export const plan: PlanSummary = {
   asksUnknownAgain: false,
   shortBudget: null,
   rateLimits: '600/hour',
+  ownRateLimits: '600/hour',
   etaSeconds: 900,
 };
 

@@ -1,22 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { serviceName } from '../../config/settings.ts';
-import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunStatus } from '../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
-import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { bulkMatchScope, freeSlots, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope } from '../../ledger/rate-windows.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/late-polls.ts';
 import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
-import { formatElapsed } from '../../domain/text/duration.ts';
 import { tell } from '../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
+import { readCallWait } from './read-call-wait.ts';
 import type { Session } from '../session/session.ts';
 import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
 
@@ -24,8 +22,6 @@ const pollMilliseconds = 250;
 /** Number of polls of the database for each check whether the workflow was terminated. */
 const pollsPerWorkflowCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
-/** Waiting for the windows takes longer than the calls do. */
-const noTimePerCall = { secondsPerCall: 0, concurrency: 1 };
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
 const phases: Partial<Record<RunStatus, string>> = {
@@ -190,16 +186,6 @@ async function waitingFor(
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };
   // The workers that call use the limits in the plan; the limits in this command's settings can differ.
-  const limits = plan ? parseRateLimits(plan.rateLimits) : config.rateLimits;
-  const { wait } = await freeSlots(warehouse.database, calls, limits);
-  const seconds = (wait?.milliseconds ?? 0) / 1_000;
-  // Calls come in bursts, so the pace until now does not tell when the windows let the last of them pass.
-  const windows = wait
-    ? limits.map((limit) => ({ ...limit, free: limit.calls }))
-    : await freeSlotsPerWindow(warehouse.database, calls, limits);
-  const inWindows = seconds + estimateSeconds(Math.ceil(left / peoplePerCall), windows, noTimePerCall);
-  return {
-    waiting: wait && seconds >= 1 ? `waiting ${formatElapsed(seconds)}: ${wait.reason}` : undefined,
-    etaSeconds: inWindows > 0 ? inWindows : undefined,
-  };
+  const limits = plan ? parseRateLimits(plan.ownRateLimits) : config.rateLimits;
+  return readCallWait(warehouse.database, calls, limits, left);
 }

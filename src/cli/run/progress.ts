@@ -12,8 +12,8 @@ export interface ProgressFigures {
   readonly credits: string;
   /** Why the run waits; undefined: it does not wait. */
   readonly waiting: string | undefined;
-  /** Seconds until the last call, by the rate windows; undefined: estimated from the pace until now. */
-  readonly etaSeconds?: number | undefined;
+  /** Seconds until the last call, by the rate windows; undefined: by the pace until now; null: not known. */
+  readonly etaSeconds?: number | null | undefined;
 }
 
 const barWidth = 24;
@@ -65,7 +65,8 @@ export class Progress {
       { text: counted(calls, 'call'), rank: 3 },
       { text: counted(credits, 'credit'), rank: 2 },
       rate > 0 && { text: `${rate.toFixed(1)}/s`, rank: 5 },
-      (rate > 0 || etaSeconds !== undefined) &&
+      etaSeconds !== null &&
+        (rate > 0 || etaSeconds !== undefined) &&
         done < total &&
         !hasEnded && { text: `ETA ${formatElapsed(etaSeconds ?? (total - done) / rate)}`, rank: 1 },
       waiting !== undefined && { text: waiting, rank: 0 },

@@ -110,6 +110,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
           }
         : null,
     rateLimits: formatRateLimits(lowestLimits(windows)),
+    ownRateLimits: formatRateLimits(rateLimits),
     etaSeconds: estimateSeconds(rows.calls, windows, {
       secondsPerCall: history?.secondsPerCall ?? 1,
       concurrency: dependencies.callConcurrency,

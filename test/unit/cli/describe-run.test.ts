@@ -24,6 +24,7 @@ const plan: PlanSummary = {
   asksUnknownAgain: false,
   shortBudget: null,
   rateLimits: '600/hour',
+  ownRateLimits: '600/hour',
   etaSeconds: 8,
 };
 

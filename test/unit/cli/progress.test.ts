@@ -49,6 +49,15 @@ it('the progress line shows the ETA of the rate windows while a call waits for t
   expect(stripVTControlCharacters(String(stream.read()))).toMatch(/ETA 10s {2}waiting 9s: the window/);
 });
 
+it('the progress line shows no ETA while the end of the rate windows is not known', () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 150 }) as unknown as WriteStream;
+  const progress = new Progress(stream);
+  progress.show({ ...figures, done: 0 });
+  stream.read();
+  progress.show({ ...figures, etaSeconds: null });
+  expect(stripVTControlCharacters(String(stream.read()))).not.toContain('ETA');
+});
+
 it('the progress line leaves out figures before the pause reason on a narrow terminal', () => {
   expect(shown(80)).toBe('enriching  120/5000  104 credits  waiting 9s: the window 20/10s is full');
 });

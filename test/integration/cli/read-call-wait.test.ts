@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { readCallWait } from '../../../src/cli/run/read-call-wait.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { parseRateLimits } from '../../../src/domain/rates/rate-limit.ts';
+import { recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
+import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
+import { planRun } from '../../../src/runs/planning/plan-run.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+
+const bulkCalls = { service: 'test', scope: bulkMatchScope };
+
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.close());
+
+beforeEach(() => warehouse.pool.query('truncate rate_calls, rate_reports, rate_scopes'));
+
+function report(seconds: number, left: number, limit: number): Promise<void> {
+  const window: ReportedWindow = { seconds, limit, left, used: undefined };
+  return recordReports(warehouse.database, bulkCalls, undefined, { rateLimits: [window] });
+}
+
+/** Calls that the service counted a number of minutes ago. */
+async function callsMade(count: number, minutesAgo: number): Promise<void> {
+  await warehouse.pool.query(
+    `insert into rate_calls (call_id, scope, started_at, counted_until)
+     select 'call-' || $1 || '-' || n, $2, at, at
+     from generate_series(1, $3) n, (select clock_timestamp() - make_interval(mins => $1) as at) as past`,
+    [minutesAgo, bulkMatchScope, count],
+  );
+}
+
+/** The wait that the progress line shows for a run of 300 people, planned by a worker with RATE_LIMITS=20/hour. */
+async function waitOfRun(): Promise<{ waiting: string | undefined; etaMinutes: number | null }> {
+  const { runId } = await stagedRun(warehouse, []);
+  const rateLimits = [{ calls: 20, seconds: 3_600 }];
+  await planRun({ warehouse, service: 'test', rateLimits, budgets: {}, callConcurrency: 1 }, runId);
+  const { plan } = await getRun(warehouse, runId);
+  const limits = parseRateLimits(plan!.ownRateLimits);
+  const { waiting, etaSeconds } = await readCallWait(warehouse.database, bulkCalls, limits, 300);
+  return { waiting, etaMinutes: typeof etaSeconds === 'number' ? Math.round(etaSeconds / 60) : null };
+}
+
+it('the progress line names the used-up day of the service, and waits until one call asks about it', async () => {
+  await callsMade(40, 120);
+  await report(86_400, 0, 40);
+  expect(await waitOfRun()).toEqual({
+    waiting: expect.stringMatching(
+      /^waiting (1h 0m|59m \d+s|60m 0s): the service has no calls left in its window of 1d/,
+    ),
+    etaMinutes: null,
+  });
+});
+
+it('the progress line names the window of RATE_LIMITS that is full, whatever windows the service reports', async () => {
+  await callsMade(20, 15);
+  await report(86_400, 1_000, 1_020);
+  expect(await waitOfRun()).toEqual({
+    waiting: expect.stringMatching(/^waiting 4[45]m( \d+s)?: the rate window of 20\/hour is full$/),
+    // 30 calls: 20 after the wait, 10 an hour later.
+    etaMinutes: 105,
+  });
+});
+
+it('the progress line counts the full window of the service in its ETA', async () => {
+  await report(3_600, 0, 10);
+  expect(await waitOfRun()).toEqual({
+    waiting: expect.stringContaining('the service has no calls left in its window of 1h'),
+    // 30 calls: 10 after the wait of an hour, and 10 in each of two more hours.
+    etaMinutes: 180,
+  });
+});
