@@ -96,6 +96,30 @@ describe('a contact that is shown to be a known person', () => {
     await expectPromisesKept(system);
   });
 
+  it('contacts of known people are filled by a run with --max-credits 0, and all others are over budget', async () => {
+    await run(peopleFrom(60, 3, 'i'), 'crm-i');
+    const rows = peopleFrom(60, 5, 'j');
+    const ended = await system.here([
+      'run',
+      exportOf(rows),
+      '--source',
+      'crm-j',
+      '--max-credits',
+      '0',
+      '--yes',
+      '--json',
+    ]);
+    expect(ended.code).toBe(3);
+    expect(ended.facts()).toMatchObject({
+      calls: 0,
+      filled: 3,
+      credits: { settled: '0', reserved: '0' },
+      outcomes: { fresh: 3, over_budget: 2 },
+    });
+    expect(await contactsOf('crm-j')).toHaveLength(3);
+    await expectPromisesKept(system);
+  });
+
   it('a contact of a known person is not filled when its name contradicts, and its row says why', async () => {
     await run(peopleFrom(20, 1, 'd'), 'crm-d');
     const [row] = peopleFrom(20, 1, 'e');

@@ -69,9 +69,9 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
 
 /** The question with which a person approves a plan. */
 export function approvalQuestion({ credits, shortBudget }: PlanSummary): string {
-  if (Number(credits.worstCase) === 0) return 'run this plan? It makes no call and costs nothing';
   // A run that pauses can spend more once the budget is raised.
   const most = shortBudget?.onEmpty === 'finish' ? shortBudget.available : credits.worstCase;
+  if (Number(most) <= 0) return 'run this plan? It makes no call and costs nothing';
   return `spend up to ${counted(most, 'credit')}?`;
 }
 
@@ -105,6 +105,12 @@ function describeShortBudget(
   shortBudget: NonNullable<PlanSummary['shortBudget']>,
 ): string[] {
   const [available, expected] = [Number(shortBudget.available), Number(credits.expected)];
+  if (available <= 0)
+    return [
+      `  budget ${shortBudget.budget} has no credits left: the run makes no call and fills only contacts of people ` +
+        'who are known:',
+      whereEmpty(shortBudget),
+    ];
   const enough = Math.floor((people * available) / expected);
   const [what, forWhom] =
     expected > available

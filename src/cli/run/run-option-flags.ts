@@ -71,7 +71,8 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   maxCredits: {
     flag: '--max-credits <n>',
-    description: 'maximum credits per run (MAX_CREDITS_PER_RUN)',
+    description:
+      'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
     setting: 'MAX_CREDITS_PER_RUN',
     read: ([number]) =>
       number === undefined ? null : creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),

@@ -56,6 +56,18 @@ it.each([
   expect(describePlan({ ...plan, credits, shortBudget }, options)).toContain(words);
 });
 
+it('the plan of a run says that a budget without credits, such as --max-credits 0, allows no call', () => {
+  const shortBudget = { budget: 'run:r1', available: '0', onEmpty: 'finish' } as const;
+  const lines = describePlan({ ...plan, shortBudget }, options).split('\n');
+  expect(lines.slice(-2)).toEqual([
+    '  budget run:r1 has no credits left: the run makes no call and fills only contacts of people who are known:',
+    '  people who do not fit become over_budget; a later run asks for them',
+  ]);
+  expect(approvalQuestion({ ...plan, shortBudget })).toBe(
+    'run this plan? It makes no call and costs nothing',
+  );
+});
+
 it('the plan of a run counts the rows with an address if a column has addresses', () => {
   expect(describePlan({ ...plan, withEmail: 280 }, options)).toMatch(/^ {4}with an e-mail address +280$/m);
   expect(describePlan(plan, options)).not.toContain('e-mail');
