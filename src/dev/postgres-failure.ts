@@ -1,4 +1,5 @@
 import { stillEnding } from './detached-server.ts';
+import { portTaken } from '../domain/port-taken.ts';
 import { Problem } from '../domain/problem.ts';
 
 /**
@@ -20,12 +21,14 @@ export function explainPostgresFailure(
       cause,
     });
   }
-  if (/could not bind|Address already in use/i.test(output)) {
-    return new Problem('port.taken', `port ${port} is taken: the embedded PostgreSQL cannot listen on it`, {
-      where: 'POSTGRES_PORT',
-      next: 'end the program that uses it, or unset POSTGRES_PORT to use a free one',
+  if (port !== undefined && /could not bind|Address already in use/i.test(output)) {
+    return portTaken(
+      port,
+      'the embedded PostgreSQL',
+      'POSTGRES_PORT',
+      'unset POSTGRES_PORT to use a free one',
       cause,
-    });
+    );
   }
   if (/error while loading shared libraries|Library not loaded/i.test(output)) {
     return new Problem('postgres.no-binaries', 'the embedded PostgreSQL is not installed completely', {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
 import { projectFile } from '../files/project-file.ts';
 import type { Credential, ServiceSettings } from '../config/settings.ts';
+import { portTaken } from '../domain/port-taken.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
 import { choosePort } from './ports.ts';
@@ -127,10 +128,7 @@ async function isHealthy(port: number, key: string): Promise<boolean> {
 function explain(log: string, ended: string, port: number, directory: string): Problem {
   const lastLine = log.trim().split('\n').at(-1) ?? '';
   if (/EADDRINUSE|is taken/.test(log)) {
-    return new Problem('port.taken', `port ${port} is taken: the sandbox cannot listen on it`, {
-      where: 'SANDBOX_PORT',
-      next: 'end the program that uses it, or unset SANDBOX_PORT to use a free one',
-    });
+    return portTaken(port, 'the sandbox', 'SANDBOX_PORT', 'unset SANDBOX_PORT to use a free one');
   }
   return new Problem('sandbox.start', `the sandbox did not start (${ended}): ${lastLine}`, {
     where: join(directory, 'server.log'),

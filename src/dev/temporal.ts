@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
+import { portTaken } from '../domain/port-taken.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
 import { choosePort, isListening } from './ports.ts';
@@ -126,14 +127,12 @@ function explain(
     });
   }
   if (/address already in use|can't set frontend port|can't set UI port/i.test(log)) {
-    return new Problem(
-      'port.taken',
-      `port ${ports.port} or ${ports.uiPort} is taken: the Temporal dev server cannot listen on it`,
-      {
-        where: 'TEMPORAL_PORT, TEMPORAL_UI_PORT',
-        next: 'end the program that uses it, or unset both to use free ones',
-        cause,
-      },
+    return portTaken(
+      `${ports.port} or ${ports.uiPort}`,
+      'the Temporal dev server',
+      'TEMPORAL_PORT, TEMPORAL_UI_PORT',
+      'unset both to use free ones',
+      cause,
     );
   }
   if (/not a database|malformed|disk image|unable to open database/i.test(log)) {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ListenAddress } from '../config/settings.ts';
-import { Problem } from '../domain/problem.ts';
+import { portTaken } from '../domain/port-taken.ts';
 import type { Logger } from './log.ts';
 
 /** The sources of a scrape. */
@@ -90,10 +90,13 @@ function listening(server: Server, { host, port }: ListenAddress): Promise<void>
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
       reject(
-        new Problem('port.taken', `another program uses port ${port}, so metrics cannot be served`, {
-          where: 'METRICS_LISTEN',
-          next: 'stop the other program, or set another port (0 chooses a free one)',
-        }),
+        portTaken(
+          port,
+          'the metrics endpoint',
+          'METRICS_LISTEN',
+          'set another port (0 chooses a free one)',
+          error,
+        ),
       );
     });
     server.listen(port, host);

@@ -131,13 +131,22 @@ describe('a flag that cannot be read', () => {
     expect(ended.code).toBe(2);
   });
 
-  it('enrich sandbox on a used port is a usage error that names --port', async () => {
+  it.each<[command: string[], setting: string]>([
+    [['sandbox'], 'SANDBOX_PORT'],
+    [['receiver'], 'WEBHOOK_LISTEN'],
+    [['codec-server'], 'CODEC_SERVER_LISTEN'],
+  ])('a used port is a usage error that names its setting: enrich %j with %s', async (command, setting) => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
-    const ended = await system.enrich(['sandbox', '--port', String(port)]);
+    const ended = await system.enrich(command, {
+      WEBHOOK_LISTEN: '127.0.0.1:0',
+      TEMPORAL_CODEC_KEYS: `2026-11:${Buffer.alloc(32, 7).toString('base64')}`,
+      CODEC_SERVER_TOKEN: 'a token of the test',
+      [setting]: setting === 'SANDBOX_PORT' ? String(port) : `127.0.0.1:${port}`,
+    });
     holder.close();
-    expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*--port`));
+    expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*${setting}`));
     expect(ended.code).toBe(2);
   });
 });

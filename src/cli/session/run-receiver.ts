@@ -5,6 +5,7 @@ import { makeFolder } from '../../files/make-folder.ts';
 import type { Config, ListenAddress } from '../../config/settings.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { choosePort } from '../../dev/ports.ts';
+import { portTaken } from '../../domain/port-taken.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { ProcessMetrics } from '../../telemetry/process-metrics.ts';
@@ -68,10 +69,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   } catch (error) {
     await warehouse.close();
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
-    throw new Problem('port.taken', `port ${listen.port} is taken: the receiver cannot listen on it`, {
-      where: 'WEBHOOK_LISTEN',
-      next: 'end the program that uses it, or set another port',
-    });
+    throw portTaken(listen.port, 'the receiver', 'WEBHOOK_LISTEN', 'set another port', error);
   }
 }
 

@@ -1,3 +1,5 @@
+import { exitCodes } from '../../domain/problem.ts';
+
 /**
  * What the caller does after a failure.
  * - `retry`: the call was not processed, or it is free. The caller may repeat it.
@@ -8,11 +10,13 @@
  */
 export type Disposition = 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
 
-interface FailureKind {
+export interface FailureKind {
   readonly disposition: Disposition;
   readonly mayHaveBeenBilled: boolean;
   readonly what: string;
   readonly next: string;
+  /** Of a command that the failure ends. */
+  readonly exitCode?: number;
 }
 
 const notSent = (what: string, next: string): FailureKind => ({
@@ -28,6 +32,9 @@ const paused = (what: string, next: string): FailureKind => ({
   what,
   next,
 });
+
+/** The settings name a credential that cannot be used: a retry without a change fails as well. */
+const wrongCredential = { exitCode: exitCodes.usage };
 
 const rejected = (what: string, next: string): FailureKind => ({
   disposition: 'reject',
@@ -59,11 +66,14 @@ export const failureKinds = {
   ),
   'not-sent.unreachable': notSent('no connection to the service', checkAddress),
   'not-sent.timeout': notSent('no connection to the service in time', checkAddress),
-  'not-sent.no-token': notSent(
-    'no access token could be read',
-    'check that ENRICHMENT_ACCESS_TOKEN_FILE names a file with only the token, ' +
-      'or that ENRICHMENT_ACCESS_TOKEN_COMMAND prints only the token',
-  ),
+  'not-sent.no-token': {
+    ...notSent(
+      'no access token could be read',
+      'check that ENRICHMENT_ACCESS_TOKEN_FILE names a file with only the token, ' +
+        'or that ENRICHMENT_ACCESS_TOKEN_COMMAND prints only the token',
+    ),
+    ...wrongCredential,
+  },
   'not-sent.aborted': notSent('the call was aborted before it was sent', 'run the command again'),
 
   'token-renewed': {
@@ -80,14 +90,20 @@ export const failureKinds = {
     next: 'if this happens often, lower RATE_LIMITS: other programs may use the same quota (enrich usage)',
   },
 
-  unauthorized: paused(
-    'the service does not accept the credential',
-    'set ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN to that of an active account',
-  ),
-  forbidden: paused(
-    'the credential may not use this endpoint',
-    'give the key the scope of this endpoint, or a plan with access to it',
-  ),
+  unauthorized: {
+    ...paused(
+      'the service does not accept the credential',
+      'set ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN to that of an active account',
+    ),
+    ...wrongCredential,
+  },
+  forbidden: {
+    ...paused(
+      'the credential may not use this endpoint',
+      'give the key the scope of this endpoint, or a plan with access to it',
+    ),
+    ...wrongCredential,
+  },
   'out-of-credits': paused(
     'the account has no credits left',
     'add credits to the account (enrich usage shows what is left)',

@@ -1,7 +1,13 @@
 import { Problem } from '../../domain/problem.ts';
 import { adviceOf, type Sent, type Suggestion } from './advice.ts';
 import type { ErrorCodes } from './error-codes.ts';
-import { failureKinds, nothingBilled, type Disposition, type FailureType } from './failure-kinds.ts';
+import {
+  failureKinds,
+  nothingBilled,
+  type Disposition,
+  type FailureKind,
+  type FailureType,
+} from './failure-kinds.ts';
 import type { RateWindow } from '../rate-headers.ts';
 
 export type { Disposition, FailureType } from './failure-kinds.ts';
@@ -51,10 +57,14 @@ export class ServiceFailure extends Problem {
   #advice: readonly string[] = [];
 
   constructor(type: FailureType, facts: FailureFacts) {
-    const kind = failureKinds[type];
+    const kind: FailureKind = failureKinds[type];
     const isFree = kind.mayHaveBeenBilled && !facts.endpoint.paid;
     const next = isFree ? nothingBilled : kind.next;
-    super(type, `${kind.what}${particulars(facts)}`, { where: facts.endpoint.name, next });
+    super(type, `${kind.what}${particulars(facts)}`, {
+      where: facts.endpoint.name,
+      next,
+      ...(kind.exitCode !== undefined && { exitCode: kind.exitCode }),
+    });
     this.name = 'ServiceFailure';
     this.mayHaveBeenBilled = kind.mayHaveBeenBilled && facts.endpoint.paid;
     // A free call may be repeated whatever its result was.

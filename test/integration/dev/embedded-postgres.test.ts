@@ -138,7 +138,11 @@ describe('the embedded PostgreSQL', () => {
   it('the embedded PostgreSQL names a port that is in use', async () => {
     const holder = await listen();
     const { port } = holder.address() as { port: number };
-    await expect(start({ port })).rejects.toMatchObject({ type: 'port.taken', where: 'POSTGRES_PORT' });
+    await expect(start({ port })).rejects.toMatchObject({
+      type: 'port.taken',
+      where: 'POSTGRES_PORT',
+      exitCode: 2,
+    });
     await new Promise((resolve) => holder.close(resolve));
   });
 

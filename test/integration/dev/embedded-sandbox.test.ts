@@ -57,7 +57,10 @@ describe('the embedded sandbox', () => {
   it('the embedded sandbox names a port that is in use', async () => {
     const holder = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
-    await expect(start((holder.address() as AddressInfo).port)).rejects.toMatchObject({ type: 'port.taken' });
+    await expect(start((holder.address() as AddressInfo).port)).rejects.toMatchObject({
+      type: 'port.taken',
+      exitCode: 2,
+    });
     await new Promise((resolve) => holder.close(resolve));
   });
 });

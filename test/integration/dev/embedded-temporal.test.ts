@@ -81,7 +81,7 @@ describe('the Temporal dev server', () => {
     const holder = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as { port: number };
-    await expect(start({ port })).rejects.toMatchObject({ type: 'port.taken' });
+    await expect(start({ port })).rejects.toMatchObject({ type: 'port.taken', exitCode: 2 });
     await new Promise((resolve) => holder.close(resolve));
   });
 

@@ -135,11 +135,12 @@ describe('enrich whoami', () => {
     expect(printed).not.toContain(defaultApiKey);
   });
 
-  it('enrich whoami says what to do about a refused key, and what the service says', async () => {
+  it('enrich whoami says what to do about a refused key as a usage error, and what the service says', async () => {
     vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
     const refused = await run(whoamiCommand()).catch((error: unknown) => error);
     expect(refused).toMatchObject({
       type: 'unauthorized',
+      exitCode: 2,
       next: expect.stringContaining('ENRICHMENT_API_KEY'),
     });
     expect((refused as Problem).explain()).toContain('the service says: Check the key (header x-api-key)');

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { portTaken } from '../../../domain/port-taken.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { startCodecEndpoint } from '../../../temporal/codec-endpoint.ts';
 import { tell } from '../../terminal/output.ts';
@@ -43,10 +44,7 @@ Examples:
         token: codecServer.token,
       }).catch((error: unknown) => {
         if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
-        throw new Problem('port.taken', `port ${listen.port} is taken`, {
-          where: 'CODEC_SERVER_LISTEN',
-          next: 'end the program that uses it, or set another port',
-        });
+        throw portTaken(listen.port, 'the codec server', 'CODEC_SERVER_LISTEN', 'set another port', error);
       });
       tell(`codec server on http://${endpoint.host}:${endpoint.port}; stop it with Ctrl-C or SIGTERM`);
       await untilStopped();

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { portTaken } from '../../../domain/port-taken.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { openApi } from '../../../sandbox/interface/openapi.ts';
 import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
@@ -116,7 +117,9 @@ Examples:
         ...(flags.scenario !== undefined && { scenario: await readScenario(flags.scenario) }),
         ...(flags.stateDirectory !== undefined && { stateDirectory: flags.stateDirectory }),
       }).catch((error: unknown) => {
-        throw isTaken(error) ? portTaken(flags.port, error) : error;
+        if (!isTaken(error)) throw error;
+        const otherPort = 'choose another port; --port 0 takes a free one';
+        throw portTaken(flags.port, 'the sandbox', '--port (SANDBOX_PORT)', otherPort, error);
       });
       print(`service   ${sandbox.baseUrl}`);
       print(
@@ -163,15 +166,6 @@ function rateLimits(text: string): string {
 
 function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-}
-
-function portTaken(port: number, cause: unknown): Problem {
-  return new Problem('port.taken', `port ${port} is taken: the sandbox cannot listen on it`, {
-    where: '--port (SANDBOX_PORT)',
-    next: 'end the program that uses it, or choose another port; --port 0 takes a free one',
-    exitCode: exitCodes.usage,
-    cause,
-  });
 }
 
 async function apiKeyOf(flags: SandboxFlags): Promise<string> {
