@@ -1,8 +1,18 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 
-/** The sources that have contacts with data, by name. */
-export async function contactSources(database: Kysely<Tables>): Promise<readonly string[]> {
-  const rows = await database.selectFrom('contacts').select('source').distinct().orderBy('source').execute();
+/**
+ * The sources that have contacts with data, by name.
+ *
+ * @param runId only of contacts that this run was the last to write
+ */
+export async function contactSources(database: Kysely<Tables>, runId?: string): Promise<readonly string[]> {
+  const rows = await database
+    .selectFrom('contacts')
+    .select('source')
+    .distinct()
+    .$if(runId !== undefined, (query) => query.where('run_id', '=', runId!))
+    .orderBy('source')
+    .execute();
   return rows.map(({ source }) => source);
 }

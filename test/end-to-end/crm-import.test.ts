@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -87,18 +87,31 @@ describe('enrich export --for hubspot', () => {
     expect(Object.keys(germanHeaders).filter((label) => columns.has(label))).toEqual([]);
     const rest = await exportFor('--since', second.cursor ?? '', '--output', join(system.directory, 'rest'));
     expect(rest.contacts).toBe(0);
-    const other = [
-      'export',
-      '--for',
-      'zoho',
-      '--run',
-      run.run_id,
-      '--output',
-      join(system.directory, 'zoho'),
-    ];
+    const other = ['export', '--for', 'zoho', '--output', join(system.directory, 'zoho')];
     expect((await system.here(other)).stderr).toContain(
       'write --for hubspot for the contacts of the warehouse',
     );
+  });
+
+  it('enrich export --for refuses a run of another source, says what to do, and replaces no folder', async () => {
+    const folder = join(system.directory, 'refused');
+    const exportOfRun = (crm: string, runId: string) =>
+      system.here(['export', '--for', crm, '--run', runId, '--output', folder]);
+    const hubspot = (await system.here(['run', system.sample(5), '--yes', '--json'])).facts();
+    expect(await exportOfRun('zoho', hubspot.run_id)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('write --for hubspot, or --run with a run of Zoho CRM'),
+    });
+    const file = join(system.directory, 'plain.csv');
+    writeFileSync(file, 'Email,First Name\nmira@nordlys.example,Mira\n');
+    const generic = (await system.here(['run', file, '--yes', '--json'])).facts();
+    expect(await exportOfRun('hubspot', generic.run_id)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /of source "generic"[^]*next: {2}add --source generic, if its contact ids/,
+      ),
+    });
+    expect(existsSync(folder)).toBe(false);
   });
 
   it('enrich export --for hubspot refuses other files, S3, and unknown policies and importers', async () => {

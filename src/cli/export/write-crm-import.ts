@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { importerNames, importers, type ImporterName } from '../../domain/crm/importer.ts';
-import { requireOwnSource, sourcesInstead } from '../../domain/crm/other-sources.ts';
+import { requireOwnSource, runOfAnotherSource, sourcesInstead } from '../../domain/crm/other-sources.ts';
 import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/read-policies.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
 import { contactSources } from '../../people/contact-sources.ts';
+import type { RunRecord } from '../../runs/runs.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
 import { parseYaml } from '../terminal/parse-yaml.ts';
 
@@ -24,8 +25,9 @@ export interface CrmImportFlags {
 export async function writeCrmImport(
   warehouse: Warehouse,
   flags: CrmImportFlags,
-  runId: string | undefined,
+  run: Pick<RunRecord, 'runId' | 'source'> | undefined,
 ): Promise<void> {
+  const runId = run?.runId;
   const importer = importerOf(flags.for);
   const folder = flags.output;
   // Without this check, s3://… would create a local folder called `s3:`.
@@ -38,12 +40,28 @@ export async function writeCrmImport(
   }
   const { source, since } = flags;
   requireOwnSource(importer, source);
+  if (run !== undefined && source === undefined) await requireContactsOf(warehouse, importer, run);
   const policies = policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
   if (manifest.contacts > 0 || manifest.withoutRecordId > 0) return;
   tell(whyEmpty(importer, manifest.source, flags, runId, await contactSources(warehouse.database)));
+}
+
+/**
+ * Refuses a run of another source before the folder is replaced. A run can also have written contacts of other sources:
+ * those of people whom it asked for.
+ */
+async function requireContactsOf(
+  { database }: Warehouse,
+  importer: ImporterName,
+  { runId, source }: Pick<RunRecord, 'runId' | 'source'>,
+): Promise<void> {
+  const own = importers[importer].source;
+  if (source === null || source === own) return;
+  if (!(await contactSources(database, runId)).includes(own))
+    throw runOfAnotherSource(importer, { runId, source });
 }
 
 function whyEmpty(

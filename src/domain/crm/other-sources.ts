@@ -21,6 +21,32 @@ export function requireOwnSource(importer: ImporterName, source: string | undefi
   );
 }
 
+/**
+ * Explains that a run wrote no contact of the CRM, because its export came under another source. Pure.
+ *
+ * @param run.source such as `generic`, which names no CRM
+ */
+export function runOfAnotherSource(
+  importer: ImporterName,
+  run: { readonly runId: string; readonly source: string },
+): Problem {
+  const { title, source: own } = importers[importer];
+  const owner = importerNames.find((each) => importers[each].source === run.source);
+  return new Problem(
+    'setting.invalid',
+    `run ${run.runId} has contacts of source "${run.source}", and none of source "${own}"`,
+    {
+      where: '--for',
+      next:
+        owner === undefined
+          ? `add --source ${run.source}, if its contact ids are record ids of ${title}; otherwise give enrich run an ` +
+            `export of ${title} with record ids, with --source ${own} if its header is not recognised`
+          : `write --for ${owner}, or --run with a run of ${title}`,
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
 /** Says that a source has no contacts, and which of the warehouse's sources to export instead. Pure. */
 export function sourcesInstead(importer: ImporterName, source: string, sources: readonly string[]): string {
   const own = sources.filter(

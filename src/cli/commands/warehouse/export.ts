@@ -84,9 +84,9 @@ Examples:
       const config = settingsOf(options);
       refusePoliciesWithoutImporter(options);
       await withWarehouse(config, async ({ warehouse }) => {
-        const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
-        if (options.for !== undefined)
-          await writeCrmImport(warehouse, { ...options, for: options.for }, runId);
+        const run = options.run === undefined ? undefined : await getRun(warehouse, options.run);
+        const runId = run?.runId;
+        if (options.for !== undefined) await writeCrmImport(warehouse, { ...options, for: options.for }, run);
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
         if (await hasContactsOf(warehouse, sandbox, { source: options.source, runId }))
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
