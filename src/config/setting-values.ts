@@ -49,7 +49,11 @@ export const parsed = <Value>(fallback: string, parse: (value: string) => Value)
       return parse(value ?? fallback);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      context.addIssue({ code: 'custom', message: `is wrong, ${error.message}: ${error.next}` });
+      context.addIssue({
+        code: 'custom',
+        message: `is wrong: ${error.message}`,
+        params: { next: error.next },
+      });
       return z.NEVER;
     }
   });
@@ -85,14 +89,16 @@ export const listenAddress = (example: string) =>
  */
 export function parsePercents(setting: string): readonly number[] {
   if (setting === 'none') return [];
-  const percents = setting.split(',').map((part) => /^\s*(\d{1,3})\s*%\s*$/.exec(part)?.[1]);
-  const numbers = percents.map(Number).filter((percent) => percent >= 1 && percent <= 100);
-  if (numbers.length === percents.length) return [...new Set(numbers)].sort((one, other) => one - other);
-  throw new Problem('setting.invalid', 'BUDGET_ALARMS has a part that is not a percentage of a budget', {
-    where: 'BUDGET_ALARMS',
-    next: 'write percents from 1% to 100%, such as 50%,80%, or none',
-    exitCode: exitCodes.usage,
+  const percents = setting.split(',').map((part) => {
+    const percent = Number(/^\s*(\d{1,3})\s*%\s*$/.exec(part)?.[1]);
+    if (percent >= 1 && percent <= 100) return percent;
+    throw new Problem('setting.invalid', `"${part.trim()}" is not a percentage of a budget`, {
+      where: 'BUDGET_ALARMS',
+      next: 'write percents from 1% to 100%, such as 50%,80%, or none',
+      exitCode: exitCodes.usage,
+    });
   });
+  return [...new Set(percents)].sort((one, other) => one - other);
 }
 
 /**
@@ -104,7 +110,7 @@ export function parseNotifiedEvents(setting: string): NotifiedEvent[] {
   return setting.split(',').map((part) => {
     const event = notifiedEvents.find((name) => name === part.trim());
     if (event !== undefined) return event;
-    throw new Problem('setting.invalid', `NOTIFY_ON has the unknown event "${part.trim()}"`, {
+    throw new Problem('setting.invalid', `there is no event "${part.trim()}"`, {
       where: 'NOTIFY_ON',
       next: `write names of events, separated by commas: ${notifiedEvents.join(', ')}`,
       exitCode: exitCodes.usage,

@@ -120,21 +120,34 @@ export interface Config {
 /** Flags of a command, by the setting that they override. */
 export type Overrides = { readonly [Name in Setting]?: string | undefined };
 
+interface WrongSetting {
+  readonly setting: Setting;
+  /** The end of a sentence that begins with the name of the setting. */
+  readonly what: string;
+  /** Undefined: `what` says what to write. */
+  readonly next?: string | undefined;
+}
+
 /** Every invalid setting. */
 export class WrongSettings extends Problem {
-  readonly settings: readonly { readonly setting: Setting; readonly what: string }[];
+  readonly settings: readonly WrongSetting[];
 
-  constructor(settings: WrongSettings['settings'], flagOf: (setting: Setting) => string | undefined) {
+  constructor(settings: readonly WrongSetting[], flagOf: (setting: Setting) => string | undefined) {
     const nameOf = (setting: Setting): string => flagOf(setting) ?? setting;
-    super(
-      'setting.invalid',
-      `wrong setting: ${settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; ')}`,
-      {
-        where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
-        next: 'correct the setting in the environment or on the command line; .env.example explains all settings',
-        exitCode: exitCodes.usage,
-      },
+    const steps = settings.flatMap(({ setting, next }) =>
+      next === undefined ? [] : [settings.length === 1 ? next : `for ${nameOf(setting)}, ${next}`],
     );
+    super('setting.invalid', settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; '), {
+      where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
+      next: [
+        ...(steps.length < settings.length
+          ? ['correct the setting in the environment or on the command line']
+          : []),
+        ...steps,
+        '.env.example explains all settings',
+      ].join('; '),
+      exitCode: exitCodes.usage,
+    });
     this.settings = settings;
   }
 }
@@ -154,7 +167,11 @@ export function readConfig(
   const result = settingsSchema.safeParse({ ...environment, ...given });
   if (!result.success) {
     throw new WrongSettings(
-      result.error.issues.map(({ path, message }) => ({ setting: path[0] as Setting, what: message })),
+      result.error.issues.map((issue) => ({
+        setting: issue.path[0] as Setting,
+        what: issue.message,
+        next: issue.code === 'custom' ? (issue.params as { next?: string } | undefined)?.next : undefined,
+      })),
       flagOf,
     );
   }

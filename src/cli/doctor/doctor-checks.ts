@@ -50,8 +50,8 @@ export async function examine(config: Config, wrong: WrongSettings['settings'] =
     ['budgets', () => checkBudgets(config)],
     ['freshness', () => checkFreshness(config)],
   ];
-  const wrongParts = wrong.map(({ setting, what }) =>
-    broken(partOf(setting), `${setting} ${what}`, `correct ${setting}; .env.example explains it`),
+  const wrongParts = wrong.map(({ setting, what, next = `correct ${setting}` }) =>
+    broken(partOf(setting), `${setting} ${what}`, `${next}; .env.example explains ${setting}`),
   );
   const unsound = new Set([
     ...wrongParts.map(({ part }) => part),

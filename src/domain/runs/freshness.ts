@@ -41,13 +41,13 @@ export function parseFreshness(setting: string): Freshness {
   for (const part of setting.split(',')) {
     const [name = '', value = ''] = part.split('=').map((text) => text.trim());
     if (!Object.hasOwn(clocks, name)) {
-      throw new Problem('setting.invalid', `FRESHNESS has no clock "${name}"`, {
+      throw new Problem('setting.invalid', `there is no clock "${name}"`, {
         where: 'FRESHNESS',
         next: `write one duration (90d), or clocks such as ${example}`,
         exitCode: exitCodes.usage,
       });
     }
-    set[clocks[name as Clock]] = parseDuration(value, 'FRESHNESS');
+    set[clocks[name as Clock]] = parseDuration(value, 'FRESHNESS', name);
   }
   return set;
 }

@@ -39,25 +39,28 @@ export type Retention = { readonly [Kind in Retained]?: number };
 export function parseRetention(setting: string): Retention {
   const retention: { [Kind in Retained]?: number } = {};
   for (const part of setting.split(',').filter((each) => each.trim() !== '')) {
-    const [name = '', value = ''] = part.split('=').map((side) => side.trim());
+    const [name = '', ...values] = part.split('=').map((side) => side.trim());
+    const value = values.join('=');
     const kind = retained.find((known) => known === name);
-    if (kind === undefined) {
-      throw new Problem('setting.invalid', `RETENTION has the unknown kind "${name}"`, {
-        where: 'RETENTION',
-        next: `write kinds (${retained.join(', ')}) with a duration each, such as answers=90d,staging=30d`,
-        exitCode: exitCodes.usage,
-      });
-    }
-    const seconds = parseDuration(value, 'RETENTION');
+    if (kind === undefined)
+      throw invalid(
+        `there is no kind of data "${name}"`,
+        `write kinds (${retained.join(', ')}) with a duration each, such as answers=90d,staging=30d`,
+      );
+    if (retention[kind] !== undefined)
+      throw invalid(`"${kind}" has two durations`, `write one duration for ${kind}`);
+    const seconds = parseDuration(value, 'RETENTION', kind);
     const data = keptForResults[kind];
-    if (data !== undefined && seconds < shortestSeconds) {
-      throw new Problem('setting.invalid', `RETENTION keeps ${data} for only ${value}`, {
-        where: 'RETENTION',
-        next: `write ${kind}=30d or more: the service can deliver results for 30 days`,
-        exitCode: exitCodes.usage,
-      });
-    }
+    if (data !== undefined && seconds < shortestSeconds)
+      throw invalid(
+        `"${kind}=${value}" keeps ${data} for less than 30 days`,
+        `write ${kind}=30d or more: the service can deliver results for 30 days`,
+      );
     retention[kind] = seconds;
   }
   return retention;
+}
+
+function invalid(what: string, next: string): Problem {
+  return new Problem('setting.invalid', what, { where: 'RETENTION', next, exitCode: exitCodes.usage });
 }

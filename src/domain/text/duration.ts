@@ -6,16 +6,18 @@ const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, 
  * Reads a duration: `15s`, `30m`, `24h`, `90d`, `2w`.
  *
  * @param setting name of the setting, for the error
+ * @param part of the setting that has this duration, such as `rows`; undefined: it is the whole setting
  * @returns whole seconds
  * @throws Problem `setting.invalid`
  */
-export function parseDuration(text: string, setting: string): number {
+export function parseDuration(text: string, setting: string, part?: string): number {
   const match = /^\s*(\d{1,9})\s*([smhdw])\s*$/i.exec(text);
   const seconds = match
     ? Number(match[1]) * (unitSeconds[match[2]!.toLowerCase()] ?? Number.NaN)
     : Number.NaN;
   if (!Number.isSafeInteger(seconds)) {
-    throw new Problem('setting.invalid', `"${text}" is not a duration`, {
+    const what = part === undefined ? `"${text}"` : `"${text}" of "${part}"`;
+    throw new Problem('setting.invalid', `${what} is not a duration`, {
       where: setting,
       next: 'write a whole number and a unit: 15s, 30m, 24h, 90d or 2w',
       exitCode: exitCodes.usage,

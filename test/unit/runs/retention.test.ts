@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config/settings.ts';
 import { parseRetention } from '../../../src/domain/runs/retention.ts';
 
 const day = 86_400;
@@ -14,15 +15,47 @@ describe('RETENTION', () => {
 
   it('RETENTION keeps quarantined deliveries until the service’s polls expire', () => {
     expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
-    expect(() => parseRetention('quarantine=29d')).toThrow('keeps quarantined deliveries for only 29d');
+    expect(() => parseRetention('quarantine=29d')).toThrow(
+      '"quarantine=29d" keeps quarantined deliveries for less than 30 days',
+    );
   });
 
   it('RETENTION keeps rows until the service has delivered all results', () => {
     expect(parseRetention('rows=30d')).toEqual({ rows: 30 * day });
-    expect(() => parseRetention('rows=29d')).toThrow('keeps rows for only 29d');
+    expect(() => parseRetention('rows=29d')).toThrow('"rows=29d" keeps rows for less than 30 days');
+  });
+
+  it.each([
+    ['answers=90d,rows=1x', '"1x" of "rows" is not a duration'],
+    ['rows', '"" of "rows" is not a duration'],
+    ['rows=30d=40d', '"30d=40d" of "rows" is not a duration'],
+    ['rows=30d,rows=40d', '"rows" has two durations'],
+  ])('RETENTION=%s is refused with the part that is wrong', (setting, what) => {
+    expect(() => parseRetention(setting)).toThrow(what);
+  });
+
+  it('a wrong RETENTION is named once, with what is wrong and what to write', () => {
+    expect(() => readConfig({ RETENTION: 'rows=1d' })).toThrow(
+      expect.objectContaining({
+        message: 'RETENTION is wrong: "rows=1d" keeps rows for less than 30 days',
+        where: 'RETENTION',
+        next: expect.stringContaining('write rows=30d or more: the service'),
+      }) as Error,
+    );
+  });
+
+  it('two wrong settings are named with a next step each', () => {
+    expect(() => readConfig({ RETENTION: 'runs=1d', FRESHNESS: 'email=3', CALL_TIMEOUT: '0' })).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(
+          /FRESHNESS is wrong: "3" of "email" is not a duration; RETENTION is wrong/,
+        ),
+        next: expect.stringMatching(/for FRESHNESS, write a whole .*; for RETENTION, write kinds/),
+      }) as Error,
+    );
   });
 
   it('RETENTION refuses an unknown kind with the known kinds', () => {
-    expect(() => parseRetention('contacts=1d')).toThrow('RETENTION has the unknown kind "contacts"');
+    expect(() => parseRetention('contacts=1d')).toThrow('there is no kind of data "contacts"');
   });
 });
