@@ -31,6 +31,5 @@ export function outcomesOfRows(runId: string): RawBuilder<unknown> {
     select coalesce(outcome, 'open') as outcome, count(*)::int as rows
     from run_rows
     where run_id = ${runId}
-    group by 1
-    order by 1`;
+    group by 1`;
 }

@@ -1,4 +1,4 @@
-import { outcomes } from '../domain/runs/outcome.ts';
+import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
@@ -48,16 +48,11 @@ export async function gatherReport(
         .executeTakeFirstOrThrow();
       const credits = await readCredits(transaction, run);
       const lateResults = await readLateResults(snapshot, run.runId);
-      const counted = facts.outcomes;
       const report = {
         report_version: 1 as const,
         generated_at: options.now.toISOString(),
         run: describe(run, facts.service, approvedAt, options.now),
-        outcomes: Object.fromEntries(
-          [...outcomes, 'open' as const].flatMap((name) =>
-            counted[name] === undefined ? [] : [[name, counted[name]]],
-          ),
-        ),
+        outcomes: inOrderOfOutcomes(facts.outcomes),
         lost_contacts: await readLostContacts(transaction, run.runId),
         coverage: await readCoverage(transaction, run),
         credits,

@@ -2,6 +2,7 @@ import { anyOf } from '../db/one-of.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { sql, type Kysely } from 'kysely';
 import type { RunFacts } from '../contract/run-facts.ts';
+import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/counted.ts';
 import { withoutSecrets } from '../domain/runs/asked-service.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -28,7 +29,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const run = await getRun(warehouse, runId);
   const money = await readRunMoney(warehouse, run.runId);
   const { awaited, arrived, late, expired, orphaned } = await readLateResultsStatus(warehouse, run.runId);
-  const outcomes = run.outcomes ?? (await countOutcomes(warehouse.database, run.runId));
+  const outcomes = inOrderOfOutcomes(run.outcomes ?? (await countOutcomes(warehouse.database, run.runId)));
   const needed =
     run.finishedAt === null
       ? undefined

@@ -57,6 +57,19 @@ export const filledReason = 'filled without a call';
 /** All outcomes. */
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
+/**
+ * Numbers of rows in the order of the outcomes, `open` last: PostgreSQL's `jsonb` does not keep the order of keys.
+ *
+ * @param rows number of rows by outcome, in any order
+ */
+export function inOrderOfOutcomes(
+  rows: Readonly<Record<string, number>>,
+): Readonly<Partial<Record<Outcome | 'open', number>>> {
+  return Object.fromEntries(
+    [...outcomes, 'open' as const].flatMap((name) => (rows[name] === undefined ? [] : [[name, rows[name]]])),
+  );
+}
+
 /** Outcomes whose answer is known. */
 export const answeredOutcomes: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].answer !== null,

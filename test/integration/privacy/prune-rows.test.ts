@@ -54,6 +54,20 @@ it('prune() removes the rows of an ended run, and the facts of the run and its c
   expect(people.rowCount).toBe(0);
 });
 
+it('the outcomes of a run have the same order after prune() has removed its rows', async () => {
+  const outcomes = ['unknown', 'malformed', 'not_found', 'enriched', 'duplicate', 'fresh'] as const;
+  const { runId } = await stagedRun(
+    warehouse,
+    outcomes.map((outcome) => ({ keys: ['k'], outcome })),
+  );
+  await endRun(warehouse, runId, 'finished', undefined);
+  const order = async () => Object.keys((await readRunFacts(warehouse, runId)).outcomes);
+  const before = await order();
+  await prune(warehouse, always, noSignal);
+  expect(await order()).toEqual(before);
+  expect(before).toEqual(['enriched', 'not_found', 'duplicate', 'fresh', 'unknown', 'malformed']);
+});
+
 it('a contact is still known to be asked for by its run when the rows of the run were removed', async () => {
   const { runId } = await endedRun();
   const states = async () =>
