@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { peoplePerCall } from '../contract/batch-sizes.ts';
 import type { PeopleAsked } from '../domain/money/credit-rules.ts';
 import { parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
@@ -44,8 +45,17 @@ async function readCalls(
   people: PeopleAsked,
 ): Promise<CallHistory | undefined> {
   const { service, reveal, waterfall } = asked;
-  // A call that left out what its run asked for, because that was fresh, has no address for late results.
-  const isForAll = lateKindsOf(asked).length > 0 ? sql`a.token_hash is not null` : sql`true`;
+  // A call can leave out what its run asks for, because that is fresh or its people opted out of calls. A call that
+  // leaves out everything late has no address for late results, also after retention has removed the run's people.
+  const isForAll =
+    lateKindsOf(asked).length === 0
+      ? sql`true`
+      : sql`a.token_hash is not null and not exists (
+          select from run_people p
+          where p.run_id = a.run_id and p.position between (a.batch - 1) * ${peoplePerCall}
+              and a.batch * ${peoplePerCall} - 1
+            and p.left_out <> '{}'
+        )`;
   const counts = sql`a.status = 'settled' and ${isForAll}`;
   const { rows } = await sql<{
     calls: number;

@@ -109,6 +109,24 @@ export function assumedCredits(ask: Ask, people: PeopleAsked): ExpectedCredits {
   return { low: table('low'), expected: atLeast(table('expected')), high: atLeast(table('high')) };
 }
 
+/** Percentages of people whom the service did not know, and whom the next call finds. */
+const missedAndFound = { expected: 10n, high: 40n };
+
+/**
+ * The expected cost of people whom earlier calls did not find. Most of them are not found again, and a miss costs
+ * nothing.
+ *
+ * @param perFoundPerson expected cost of a found person
+ */
+export function missedCredits(perFoundPerson: Credits, people: number): ExpectedCredits {
+  const all = perFoundPerson * BigInt(people);
+  return {
+    low: 0n,
+    expected: (all * missedAndFound.expected) / 100n,
+    high: (all * missedAndFound.high) / 100n,
+  };
+}
+
 /** What a plan assumes without a history, in a sentence. */
 export function describeAssumption(ask: Ask, people: PeopleAsked): string {
   const share = ({ low, expected, high }: ExpectedCredits): string => `${expected}% (${low} to ${high}%)`;

@@ -10,6 +10,7 @@ import {
   describeAssumption,
   experiencedCredits,
   minimumCredits,
+  missedCredits,
   worstCaseCredits,
   type Ask,
   type ExpectedCredits,
@@ -145,17 +146,20 @@ async function creditsOf(
 ): Promise<{ worstCase: Credits; expected: ExpectedCredits }> {
   let worstCase = 0n;
   let [low, expected, high] = [0n, 0n, 0n];
-  for (const { groups, people, foundBefore } of byLeftOut) {
+  for (const { groups, people, foundBefore, missedBefore } of byLeftOut) {
     const asked = withoutFieldGroups(options, groups);
     const ask = askOf(asked);
     worstCase += worstCaseCredits(ask) * BigInt(people);
     for (const [kind, count] of [
-      ['new', people - foundBefore],
+      ['new', people - foundBefore - missedBefore],
       ['found before', foundBefore],
+      ['missed before', missedBefore],
     ] as const) {
       if (count === 0) continue;
-      const history = await readExperience(warehouse, asked, source ?? 'generic', kind);
-      const each = expectedOf(ask, history, kind, count);
+      const each =
+        kind === 'missed before'
+          ? missedCredits(await perFoundPerson(warehouse, asked, source ?? 'generic'), count)
+          : expectedOf(ask, await readExperience(warehouse, asked, source ?? 'generic', kind), kind, count);
       low += each.low;
       expected += each.expected;
       high += each.high;
@@ -179,6 +183,16 @@ async function readExperience(
   const others = await readCallHistory(warehouse, asked, source, 'new');
   if (!others || others.foundShare === 0) return others;
   return { ...others, perPerson: BigInt(Math.round(Number(others.perPerson) / others.foundShare)) };
+}
+
+/** What a found person is expected to cost. */
+async function perFoundPerson(
+  warehouse: Warehouse,
+  asked: Parameters<typeof readCallHistory>[1] & Parameters<typeof askOf>[0],
+  source: string,
+): Promise<Credits> {
+  const history = await readExperience(warehouse, asked, source, 'found before');
+  return history?.perPerson ?? assumedCredits(askOf(asked), 'found before').expected;
 }
 
 /** Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. */

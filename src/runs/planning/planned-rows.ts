@@ -20,6 +20,8 @@ export interface PlannedRows {
     readonly people: number;
     /** Those of them whom an earlier call found. */
     readonly foundBefore: number;
+    /** Those of them whom earlier calls did not find. */
+    readonly missedBefore: number;
   }[];
 }
 
@@ -45,17 +47,19 @@ export async function countRows(
     group by left_out
     order by left_out
   `.execute(transaction);
-  const known = await countFoundBefore(transaction, runId, service);
-  const foundBefore = (groups: readonly string[]): number => known.get(groups.join('+')) ?? 0;
+  const before = await countAskedBefore(transaction, runId, service);
   const apart = phones ? await countWithoutPhones(transaction, runId) : 0;
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
     people: sum(asked.rows.map(({ people }) => people)),
-    foundBefore: sum([...known.values()]),
+    foundBefore: sum([...before.values()].map(({ foundBefore }) => foundBefore)),
     peopleWithoutPhones: apart,
     calls: sum(asked.rows.map(({ calls }) => calls)),
     pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
-    byLeftOut: asked.rows.map(({ groups, people }) => ({ groups, people, foundBefore: foundBefore(groups) })),
+    byLeftOut: asked.rows.map(({ groups, people }) => {
+      const { foundBefore = 0, missedBefore = 0 } = before.get(groups.join('+')) ?? {};
+      return { groups, people, foundBefore, missedBefore };
+    }),
     digest: [
       ...counts.rows.map((row) => `${row.outcome}=${row.digest}`),
       ...asked.rows.flatMap((row) =>
@@ -65,23 +69,33 @@ export async function countRows(
   };
 }
 
-/** Counts the people of a plan whom an earlier call found, per groups of fields that their calls leave out. */
-async function countFoundBefore(
+interface AskedBefore {
+  readonly foundBefore: number;
+  readonly missedBefore: number;
+}
+
+/** Counts the people of a plan whom an earlier call asked for, per groups of fields that their calls leave out. */
+async function countAskedBefore(
   transaction: Transaction<Tables>,
   runId: string,
   service: string,
-): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await sql<{ groups: string; people: number }>`
-    select array_to_string(p.left_out, '+') as groups, count(distinct p.row_number)::int as people
-    from run_people p
-    join run_rows r using (run_id, row_number)
-    cross join unnest(r.keys) as identity_key
-    join lookup_history m on m.key_hash = key_hash(identity_key) and m.field_group = 'profile' and m.found
-    join lookup_runs a on a.lookup_run = m.lookup_run and a.service = ${service}
-    where p.run_id = ${runId}
-    group by 1
+): Promise<ReadonlyMap<string, AskedBefore>> {
+  const { rows } = await sql<AskedBefore & { groups: string }>`
+    select groups, count(*) filter (where found)::int as "foundBefore",
+      count(*) filter (where not found)::int as "missedBefore"
+    from (
+      select array_to_string(p.left_out, '+') as groups, bool_or(m.found) as found
+      from run_people p
+      join run_rows r using (run_id, row_number)
+      cross join unnest(r.keys) as identity_key
+      join lookup_history m on m.key_hash = key_hash(identity_key) and m.field_group = 'profile'
+      join lookup_runs a on a.lookup_run = m.lookup_run and a.service = ${service}
+      where p.run_id = ${runId}
+      group by p.left_out, p.row_number
+    ) asked_before
+    group by groups
   `.execute(transaction);
-  return new Map(rows.map(({ groups, people }) => [groups, people]));
+  return new Map(rows.map(({ groups, ...people }) => [groups, people]));
 }
 
 async function countWithoutPhones(transaction: Transaction<Tables>, runId: string): Promise<number> {

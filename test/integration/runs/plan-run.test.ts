@@ -64,6 +64,21 @@ it('a plan without experience expects more of people who were found before than 
   expect(await plan('new')).toMatchObject({ plan: { credits: { expected: '3.1' } } });
 });
 
+it('a plan expects most people whom an earlier call did not find to be missed again', async () => {
+  const spec = testSpec();
+  const rows = ['missed-1', 'missed-2', 'unasked'].map((name) => ({ keys: [`email:${name}@orbit.example`] }));
+  for (const { keys } of rows.slice(0, 2))
+    await insertLookup(warehouse.pool, { key: keys[0]!, found: false, secondsAgo: 100_000 });
+  const { runId } = await stagedRun(warehouse, rows, {
+    ...spec,
+    options: { ...spec.options, reveal: ['phone'] },
+  });
+  // 3.1 for a new person, and 10% of the 4.5 of a found person for the two others.
+  expect(await planRun(dependencies(), runId)).toMatchObject({
+    plan: { people: 3, foundBefore: 0, credits: { expected: '4', worstCase: '27' } },
+  });
+});
+
 describe('expectations on an export', () => {
   const begin = async (emails: number, expectations: string | null, schedule: string | null = null) => {
     const spec = testSpec();
