@@ -85,6 +85,20 @@ export async function revertUndo(
   return withUndoLock(warehouse, () => change(warehouse, runId, undefined, signal, progress));
 }
 
+/** An undo, or its reversal, that is in progress or was interrupted; undefined: there is none. */
+export async function readUnfinishedUndo({
+  database,
+}: Warehouse): Promise<{ readonly runId: string; readonly reverts: boolean } | undefined> {
+  const run = await database
+    .selectFrom('runs')
+    .select(['run_id', 'undone_at'])
+    .where('undo_unfinished', '=', true)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst();
+  return run && { runId: run.run_id, reverts: run.undone_at === null };
+}
+
 async function withUndoLock<Result>({ database }: Warehouse, work: () => Promise<Result>): Promise<Result> {
   return database.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(${undoLock})`.execute(connection);

@@ -95,6 +95,24 @@ describe('enrich undo', () => {
     expect(await contents()).toBe(before);
   });
 
+  it('enrich rebuild --check names an unfinished undo and how to complete it, in place of differences', async () => {
+    const run = await enriched(system.sample(5));
+    await system.warehouse.pool.query(
+      `update enrichment.runs set undone_at = now(), undone_by = 'a test', undo_unfinished = true where run_id = $1`,
+      [run.run_id],
+    );
+    const check = () => system.here(['rebuild', '--check']);
+    expect(await check()).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        new RegExp(`not finished[^]*enrich undo ${run.run_id} --yes completes it`),
+      ),
+    });
+    expect((await undo(run.run_id, '--yes')).ended).toMatchObject({ code: 0 });
+    expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining(': 0 differences') });
+  });
+
   it('enrich undo keeps people from being paid for again, until --forget', async () => {
     const file = system.sample(20);
     const first = await enriched(file);

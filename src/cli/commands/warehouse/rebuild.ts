@@ -3,6 +3,8 @@ import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { readAnswersAgain } from '../../../calls/read-answers-again.ts';
 import { rebuild } from '../../../people/rebuild.ts';
+import type { Warehouse } from '../../../db/database.ts';
+import { readUnfinishedUndo } from '../../../runs/undo-run.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
@@ -17,7 +19,7 @@ export function rebuildCommand(): Command {
       '--from-answers',
       'first read the stored answers and deliveries again, after a release that reads more fields',
     )
-    .option('--check', 'only compare, and exit with 1 where something differs')
+    .option('--check', 'only compare; exit code 1 where something differs, 3 beside an unfinished undo')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
@@ -44,6 +46,7 @@ Examples:
               exitCode: exitCodes.usage,
             },
           );
+        if (check) await requireFinishedUndos(warehouse);
         const read = options.fromAnswers === true ? await readAnswersAgain(warehouse, signal) : undefined;
         const figures = await rebuild(warehouse, {
           check,
@@ -51,6 +54,7 @@ Examples:
           progress: progressReporter('people and contacts'),
         });
         const { people, contacts, differing, differences, complete } = figures;
+        if (check && differences > 0) await requireFinishedUndos(warehouse);
         if (options.json === true)
           printJson<'rebuild'>({
             check,
@@ -80,4 +84,27 @@ Examples:
         if (check && differences > 0) process.exitCode = exitCodes.failed;
       });
     });
+}
+
+/**
+ * Refuses to compare beside an unfinished undo: people whom it has not reached yet differ from the log.
+ *
+ * @throws Problem `undo.unfinished`
+ */
+async function requireFinishedUndos(warehouse: Warehouse): Promise<void> {
+  const unfinished = await readUnfinishedUndo(warehouse);
+  if (unfinished === undefined) return;
+  const { runId, reverts } = unfinished;
+  throw new Problem(
+    'undo.unfinished',
+    `the ${reverts ? 'revert of the undo' : 'undo'} of run ${runId} is not finished: people whom it has not reached ` +
+      'differ from the log',
+    {
+      where: 'enrich rebuild --check',
+      next:
+        `enrich undo ${runId}${reverts ? ' --revert' : ''} --yes completes it, or waits until the command in ` +
+        'progress ends; then check again',
+      exitCode: exitCodes.needsPerson,
+    },
+  );
 }
