@@ -12,13 +12,8 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { createTestDatabase } from '../../helpers/database.ts';
-import {
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-  type PhonesCall,
-} from '../../helpers/late-calls.ts';
+import { deliveredCall } from '../../helpers/delivered-calls.ts';
+import { callWithPhones, deliverTo, phonesBody, type PhonesCall } from '../../helpers/late-calls.ts';
 import { say } from '../../helpers/log-entries.ts';
 import { startTestTemporal } from '../../helpers/temporal.ts';
 
@@ -235,9 +230,7 @@ describe('the doctor', () => {
 
     /** A run of three rows, with an answer, an applied delivery and two deliveries that changed no contact. */
     async function endedRun(): Promise<PhonesCall> {
-      const call = await callWithPhones(warehouse);
-      await recordPhonesAnswer(warehouse, call);
-      await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+      const call = await deliveredCall(warehouse);
       await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
       await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
       await endRun(warehouse, call.runId, 'finished', undefined);

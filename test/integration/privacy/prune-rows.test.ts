@@ -8,13 +8,7 @@ import { wasRunBefore } from '../../../src/runs/begin-run.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
-import {
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-  type PhonesCall,
-} from '../../helpers/late-calls.ts';
+import { deliverOtherPhones, endedRun } from '../../helpers/delivered-calls.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
 
 const noSignal = new AbortController().signal;
@@ -28,17 +22,8 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.close());
 
-/** A run that has ended, and whose phones have come. */
-async function endedRun(): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  await endRun(warehouse, call.runId, 'finished', undefined);
-  return call;
-}
-
 it('prune() removes the rows of an ended run, and the facts of the run and its contacts stay', async () => {
-  const { runId } = await endedRun();
+  const { runId } = await endedRun(warehouse);
   const state = async () => ({
     facts: await readRunFacts(warehouse, runId),
     contacts: (await warehouse.pool.query('select * from enriched_contacts where run_id = $1', [runId])).rows,
@@ -69,7 +54,7 @@ it('the outcomes of a run have the same order after prune() has removed its rows
 });
 
 it('a contact is still known to be asked for by its run when the rows of the run were removed', async () => {
-  const { runId } = await endedRun();
+  const { runId } = await endedRun(warehouse);
   const states = async () =>
     readMatchedContacts(
       warehouse.database,
@@ -87,7 +72,7 @@ it('a contact is still known to be asked for by its run when the rows of the run
 });
 
 it('a report has outcomes and credits, and neither coverage nor costs, when rows were removed', async () => {
-  const { runId } = await endedRun();
+  const { runId } = await endedRun(warehouse);
   const reported = () => gatherReport(warehouse, runId, { rateLimits: [], now: new Date() });
   const { outcomes, credits } = await reported();
   await prune(warehouse, always, noSignal);
@@ -95,20 +80,9 @@ it('a report has outcomes and credits, and neither coverage nor costs, when rows
 });
 
 it('a delivery is applied and billed when the rows of its call were removed', async () => {
-  const call = await endedRun();
+  const call = await endedRun(warehouse);
   await prune(warehouse, always, noSignal);
-  await deliverTo(
-    warehouse,
-    call,
-    Buffer.from(phonesBody(call.ids, 26).toString().replaceAll('+1415', '+1416')),
-  );
-  const { rows } = await warehouse.pool.query(
-    `select credits_settled::float8 as settled,
-       (select count(*)::int from person_phones where run_id = $2 and number like '+1416%') as phones
-     from attempts where attempt_id = $1`,
-    [call.attemptId, call.runId],
-  );
-  expect(rows).toEqual([{ settled: 29, phones: 3 }]);
+  expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
 });
 
 it('prune() keeps rows until the cells of earlier runs of the source are cleared', async () => {

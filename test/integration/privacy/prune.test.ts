@@ -11,6 +11,7 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { deliverOtherPhones, deliveredCall, endedRun } from '../../helpers/delivered-calls.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -46,15 +47,6 @@ async function age(seconds: number): Promise<void> {
   }
 }
 
-/** A run that has ended, and whose phones have come. */
-async function endedRun(): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  await endRun(warehouse, call.runId, 'finished', undefined);
-  return call;
-}
-
 /** What is kept of a run that says something of people. */
 async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, number>> {
   const { rows } = await warehouse.pool.query<Record<string, number>>(
@@ -72,7 +64,7 @@ const nothing = { answers: 0, deliveries: 0, rows: 0 };
 
 describe('what is older than its retention', () => {
   it('prune() removes data older than its retention, in the measured amounts', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await age(month + 60);
     const measured = await measurePrune(warehouse, everything);
     expect(measured).toMatchObject({
@@ -92,7 +84,7 @@ describe('what is older than its retention', () => {
   });
 
   it('prune() removes only data that RETENTION names', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await age(month + 60);
     await prune(warehouse, { deliveries: month }, noSignal);
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
@@ -101,7 +93,7 @@ describe('what is older than its retention', () => {
   });
 
   it('prune() keeps data younger than its retention', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await age(month - 60);
     await prune(warehouse, everything, noSignal);
     expect(await keptOf(call)).toEqual(whole);
@@ -130,7 +122,7 @@ describe('what is older than its retention', () => {
 
 describe('afterwards', () => {
   it('calls, credits, outcomes and contacts are unchanged after prune()', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     const state = async () => ({
       facts: await readRunFacts(warehouse, call.runId),
       outcomes: await outcomesOf(warehouse, call.runId),
@@ -149,7 +141,7 @@ describe('afterwards', () => {
   });
 
   it('people are still fresh after prune()', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
     const again = await stagedRun(
       warehouse,
@@ -160,30 +152,19 @@ describe('afterwards', () => {
   });
 
   it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    await deliverTo(
-      warehouse,
-      call,
-      Buffer.from(phonesBody(call.ids, 26).toString().replaceAll('+1415', '+1416')),
-    );
+    expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
     const { rows: deliveries } = await warehouse.pool.query(
       'select status from webhook_deliveries where attempt_id = $1 order by received_at',
       [call.attemptId],
     );
     expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
-    const { rows } = await warehouse.pool.query(
-      `select credits_settled::float8 as settled,
-         (select count(*)::int from person_phones where run_id = $2 and number like '+1416%') as phones
-       from attempts where attempt_id = $1`,
-      [call.attemptId, call.runId],
-    );
-    expect(rows).toEqual([{ settled: 29, phones: 3 }]);
   });
 
   it('the report of a run says after prune() that the rows of the file were deleted', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await prune(warehouse, { staging: 0 }, noSignal);
     const report = await gatherReport(warehouse, call.runId, { rateLimits: [], now: new Date() });
     expect(report.outcomes).toEqual({ enriched: 3 });
@@ -198,9 +179,7 @@ describe('what is still needed', () => {
   const always = { answers: 0, deliveries: 0, staging: 0 };
 
   it('prune() keeps data of an unfinished run', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    const call = await deliveredCall(warehouse);
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toEqual(whole);
   });
@@ -234,14 +213,14 @@ describe('what is still needed', () => {
   });
 
   it('prune() keeps data of a delivery that waits to be applied', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await storeFor(warehouse, call, phonesBody(call.ids, 25));
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 2 });
   });
 
   it('prune() keeps orphaned and quarantined deliveries, so that they can be replayed', async () => {
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
     await prune(warehouse, always, noSignal);
@@ -258,7 +237,7 @@ describe('what is still needed', () => {
 
   it('prune() keeps hash, status and credits of quarantined deliveries, with a retention of their own', async () => {
     await prune(warehouse, { quarantine: 0 }, noSignal);
-    const call = await endedRun();
+    const call = await endedRun(warehouse);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
     const rows = async () =>
@@ -324,7 +303,7 @@ describe('what is still needed', () => {
 });
 
 it('prune() ends between two batches at a signal', async () => {
-  const call = await endedRun();
+  const call = await endedRun(warehouse);
   const stopped = AbortSignal.abort();
   await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, stopped);
   expect(await keptOf(call)).toEqual(whole);

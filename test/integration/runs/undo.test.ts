@@ -9,14 +9,9 @@ import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { endedRun } from '../../helpers/delivered-calls.ts';
 import { everything } from '../../helpers/everything.ts';
-import {
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-  type PhonesCall,
-} from '../../helpers/late-calls.ts';
+import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 
@@ -54,15 +49,6 @@ async function runThatWrote(...contacts: readonly Given[]): Promise<string> {
   return runId;
 }
 
-/** A run of its own, ended, whose three people have contacts and phones. */
-async function endedCall(): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  await endRun(warehouse, call.runId, 'finished', undefined);
-  return call;
-}
-
 /** Everything that is computed from the log. */
 async function contents(): Promise<unknown> {
   const tables = [
@@ -92,7 +78,7 @@ const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
 describe('undoRun()', () => {
   it('undoRun() removes contacts that only the run knows, with their phones', async () => {
     const before = await contents();
-    const call = await endedCall();
+    const call = await endedRun(warehouse);
     expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
     expect(await undo(call.runId)).toEqual({ complete: true });
     expect(await contents()).toEqual(before);
@@ -163,7 +149,7 @@ describe('undoRun()', () => {
   });
 
   it('undoRun() keeps outcomes, calls and credits', async () => {
-    const call = await endedCall();
+    const call = await endedRun(warehouse);
     const before = await readRunFacts(warehouse, call.runId);
     await undo(call.runId);
     const after = await readRunFacts(warehouse, call.runId);
@@ -214,7 +200,7 @@ describe('a late result of an undone run', () => {
 
 describe('people of an undone run', () => {
   it('people of an undone run stay in the lookup history until they are removed on demand', async () => {
-    const call = await endedCall();
+    const call = await endedRun(warehouse);
     await undo(call.runId);
     const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
     const again = await stagedRun(warehouse, people);
@@ -228,7 +214,7 @@ describe('people of an undone run', () => {
   });
 
   it('a revert of an undo does not restore an erased person', async () => {
-    const call = await endedCall();
+    const call = await endedRun(warehouse);
     await undo(call.runId);
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
     await revertUndo(warehouse, call.runId, noSignal);
