@@ -1,4 +1,4 @@
-import { Problem } from '../domain/problem.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
 
 /** SQLSTATE and socket codes of a database that is unreachable, as opposed to a refused statement. */
 const awayCodes = new Set([
@@ -64,6 +64,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
     return new Problem('database.login-refused', 'the database refuses the user or the password', {
       where,
       next: 'correct the user and password in DATABASE_URL',
+      exitCode: exitCodes.usage,
       cause: error,
     });
   }
