@@ -29,8 +29,9 @@ async function settledCall(
     [runId, JSON.stringify({ service }), source, JSON.stringify({ people: 10, foundBefore })],
   );
   await warehouse.pool.query(
-    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
-     values ($1, $2, 1, 'settled', 10, 10, $3, '{}')`,
+    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
+       answered_at)
+     values ($1, $2, 1, 'settled', 10, 10, $3, '{}', clock_timestamp())`,
     [`call-${calls}`, runId, credits],
   );
 }
@@ -75,8 +76,9 @@ it('a plan learns nothing from calls that left out a part of what their run aske
   );
   await warehouse.pool.query(
     `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
-       token_hash)
-     values ('all', $1, 1, 'settled', 10, 90, 60, '{}', 'a'), ('part', $1, 2, 'settled', 10, 20, 10, '{}', 'b')`,
+       token_hash, answered_at)
+     values ('all', $1, 1, 'settled', 10, 90, 60, '{}', 'a', now()),
+       ('part', $1, 2, 'settled', 10, 20, 10, '{}', 'b', now())`,
     [runId],
   );
   expect(await readCallHistory(warehouse, asked, 'generic', 'new')).toMatchObject({
