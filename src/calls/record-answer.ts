@@ -32,7 +32,8 @@ import { reopenDeliveries } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
 import { withOwnIds } from './shared-ids.ts';
-import { clearSuppressedRows, withoutIds } from '../privacy/suppressions.ts';
+import { withoutIds } from '../privacy/hidden-ids.ts';
+import { clearSuppressedRows } from '../privacy/suppressions.ts';
 
 /** Result of recording an answer: number of rows by outcome, and the credits. */
 export interface RecordedAnswer {

@@ -20,7 +20,8 @@ import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { recordLateResults } from '../people/late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
-import { hashOfAttempt, hiddenId, lockSuppressionsShared } from '../privacy/suppressions.ts';
+import { hashOfAttempt, hiddenId } from '../privacy/hidden-ids.ts';
+import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import {
   idsInLog,

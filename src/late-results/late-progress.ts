@@ -7,7 +7,7 @@ import { lateBill } from '../domain/late-results/late-bill.ts';
 import { parseCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
-import { isHiddenId } from '../privacy/suppressions.ts';
+import { isHiddenId } from '../privacy/hidden-ids.ts';
 import type { LockedAttempt } from './awaiting-call.ts';
 
 /** The people found by a call, from its answer. Without an answer, everyone who was asked for may be found. */

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import { areSuppressed, isHiddenId, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { isHiddenId } from '../privacy/hidden-ids.ts';
+import { areSuppressed, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LockedAttempt, NamedRecipient } from './awaiting-call.ts';

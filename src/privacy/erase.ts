@@ -9,12 +9,12 @@ import { project, projectCompanies } from '../people/project.ts';
 import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
 import { peopleOf } from './find-people.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
+import { withoutIds } from './hidden-ids.ts';
 import {
   lockSuppressionsExclusive,
   recordKey,
   clearPersonalData,
   suppress,
-  withoutIds,
   type SuppressionNote,
 } from './suppressions.ts';
 import type { Tables } from '../db/schema.ts';
