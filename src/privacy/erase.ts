@@ -45,7 +45,8 @@ export async function measureErasure(
 ): Promise<ErasureFigures> {
   const traces = await findPerson(database, keys);
   const { rows } = await sql<ErasureFigures>`
-    select ${traces.contacts.length}::int as contacts, ${traces.rows.length}::int as rows,
+    select ${traces.contacts.length}::int as contacts,
+      (select count(*)::int from run_rows where (run_id, row_number) in (${rowsOf(traces)})) as rows,
       (select count(*)::int from observations where ${ofTheirs(traces)}) as observations,
       (select count(*)::int from person_phones where ${ofTheirs(traces)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
@@ -134,9 +135,7 @@ async function matchKeysOf(transaction: Transaction<Tables>, traces: PersonTrace
   const { rows: found } = await sql<{ key: number }>`
     select unnest(match_keys) as key from observations where ${ofTheirs(traces)}
     union
-    select unnest(match_keys) from run_rows where (run_id, row_number) in (
-      select * from unnest(${traces.rows.map(({ runId }) => runId)}::text[],
-        ${traces.rows.map(({ rowNumber }) => rowNumber)}::int[]))
+    select unnest(match_keys) from run_rows where (run_id, row_number) in (${rowsOf(traces)})
   `.execute(transaction);
   return found.map(({ key }) => key);
 }
@@ -152,23 +151,27 @@ async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonl
 }
 
 /** Reads the keys of the person's CRM records, because the next export may have another address for the person. */
-async function recordsOf(
-  transaction: Transaction<Tables>,
-  { rows, contacts }: PersonTraces,
-): Promise<string[]> {
+async function recordsOf(transaction: Transaction<Tables>, traces: PersonTraces): Promise<string[]> {
   const found = await sql<{ key: string | null }>`
     select ${recordKey} as key
-    from run_rows r
+    from (
+      select run_id, row_number, contact_id, first_name, last_name, name from run_rows
+      union all
+      select run_id, row_number, contact_id, first_name, last_name, name from contact_records
+    ) r
     join runs on runs.run_id = r.run_id
-    where (r.run_id, r.row_number) in (
-      select *
-      from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])
-    )
+    where (r.run_id, r.row_number) in (${rowsOf(traces)})
   `.execute(transaction);
-  const ofContacts = contacts.flatMap(({ source, contactId }) =>
+  const ofContacts = traces.contacts.flatMap(({ source, contactId }) =>
     source === 'generic' || contactId.startsWith('key:') ? [] : [`record:${source}/${contactId}`],
   );
   return [...new Set([...found.rows.flatMap(({ key }) => key ?? []), ...ofContacts])];
+}
+
+/** Query of `run_id` and `row_number`. */
+function rowsOf({ rows }: PersonTraces) {
+  return sql`
+    select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])`;
 }
 
 /** Condition on a table with the columns `service` and `person_key`. */
@@ -184,7 +187,7 @@ async function eraseFromLog(
   transaction: Transaction<Tables>,
   traces: PersonTraces,
 ): Promise<{ readonly phones: number; readonly observations: number }> {
-  const { people, contacts, rows } = traces;
+  const { people, contacts } = traces;
   const { rows: held } = await sql<{
     service: string;
     companies: string[] | null;
@@ -199,8 +202,7 @@ async function eraseFromLog(
     from observations o where ${ofTheirs(traces)} group by service
   `.execute(transaction);
   await sql`delete from observations where ${ofTheirs(traces)}`.execute(transaction);
-  const theirRows = sql`
-    select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])`;
+  const theirRows = rowsOf(traces);
   const theirContacts = sql`
     select * from unnest(${contacts.map(({ source }) => source)}::text[],
       ${contacts.map(({ contactId }) => contactId)}::text[])`;
@@ -275,16 +277,13 @@ const whyErased = sql`(
 )`;
 
 /** Clears the person's rows. Rows keep number and outcome, so that a file still adds up; an open row is suppressed. */
-async function clearRows(transaction: Transaction<Tables>, { rows }: PersonTraces): Promise<number> {
+async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number> {
   // In the same order as plans and pruning, so that two transactions cannot wait for each other.
   const cleared = await sql`
     with locked as (
       select r.run_id, r.row_number
       from run_rows r
-      where (r.run_id, r.row_number) in (
-        select *
-        from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])
-      )
+      where (r.run_id, r.row_number) in (${rowsOf(traces)})
       order by r.run_id, r.row_number
       for update
     )

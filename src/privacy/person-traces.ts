@@ -157,6 +157,7 @@ interface FoundRow {
   readonly personId: string | null;
 }
 
+/** Finds rows with one of these keys. The log keeps the cells of contacts when retention has pruned their rows. */
 async function findRows(database: Kysely<Tables>, keys: readonly string[]): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
     with found as materialized (
@@ -164,25 +165,33 @@ async function findRows(database: Kysely<Tables>, keys: readonly string[]): Prom
       from run_rows r
       where ${sharesMatchKey('r', eachOf(matchKeysOfIdentityKeys(keys)))} and r.keys && ${keys}::text[]
       union
+      select k.run_id, k.row_number
+      from unnest(${keys}::text[]) as key
+      cross join lateral (
+        select run_id, row_number from contact_records where keys @> array[key] offset 0
+      ) k
+      union
       select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[])
     )
-    select r.run_id as "runId", r.row_number as "rowNumber", coalesce(runs.source, 'generic') as source,
-      r.contact_id as "contactId", r.keys, p.person_id as "personId"
+    select runs.run_id as "runId", found.row_number as "rowNumber", coalesce(runs.source, 'generic') as source,
+      c.contact_id as "contactId", c.keys, p.person_id as "personId"
     from found
+    join runs on runs.run_id = found.run_id
     cross join lateral (
-      select * from run_rows r where r.run_id = found.run_id and r.row_number = found.row_number offset 0
-    ) r
-    join runs on runs.run_id = r.run_id
+      select contact_id, keys from run_rows where run_id = found.run_id and row_number = found.row_number
+      union
+      select contact_id, keys from contact_records where run_id = found.run_id and row_number = found.row_number
+    ) c
     left join lateral (
-      select * from attempt_people p where p.run_id = r.run_id and p.row_number = r.row_number offset 0
+      select * from attempt_people p where p.run_id = found.run_id and p.row_number = found.row_number offset 0
     ) p on p.outcome = 'enriched'
   `.execute(database);
   return rows;
 }
 
 /**
- * Finds rows without keys: pruned rows with the id of one of the person's records, and malformed rows whose text has
- * one of the person's keys.
+ * Finds rows without keys: pruned rows with the id of one of the person's records, except those whose cells in the log
+ * are another person's, and malformed rows whose text has one of the person's keys.
  */
 async function findWordless(
   database: Kysely<Tables>,
@@ -201,6 +210,10 @@ async function findWordless(
     ) as record (source, contact_id)
     join run_rows r on r.contact_id = record.contact_id and r.keys = '{}' and r.raw = '[]'
     join runs on runs.run_id = r.run_id and coalesce(runs.source, 'generic') = record.source
+    where not exists (
+      select from contact_records k
+      where k.source = record.source and k.contact_id = record.contact_id and k.run_id = r.run_id
+        and k.keys <> '{}' and not k.keys && ${forms}::text[])
     union
     select run_id, row_number
     from run_rows

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
+import { prune } from '../../../src/privacy/prune.ts';
+import { endRun } from '../../../src/runs/runs.ts';
+import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/lookup-history.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
@@ -27,6 +31,7 @@ import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: undefined };
+const { signal } = new AbortController();
 let warehouse: Warehouse;
 
 beforeAll(async () => {
@@ -44,6 +49,13 @@ async function keysOf(runId: string): Promise<string[][]> {
     [runId],
   );
   return rows.map(({ keys }) => keys);
+}
+
+async function contactsOf(contactId: string): Promise<object[]> {
+  const { rows } = await warehouse.pool.query<object>('select * from contacts where contact_id = $1', [
+    contactId,
+  ]);
+  return rows;
 }
 
 describe('an erasure reaches', () => {
@@ -119,6 +131,33 @@ describe('an erasure reaches', () => {
       { contact_id: 'pruned-4712', outcome: 'enriched' },
     ]);
   });
+
+  it.each([
+    ['cleared', { staging: 0 }],
+    ['removed', { staging: 0, rows: 0 }],
+  ])(
+    'an erasure leaves a record to its earlier person if retention has %s the rows',
+    async (kind, retention) => {
+      const record = `changed-${kind}`;
+      const runs = [];
+      for (const name of ['earlier', 'later']) {
+        const email = `${name}-${kind}@orbit.example`;
+        const row = { keys: [`email:${email}`], contactId: record, email };
+        const runId = await runningRunOf(warehouse, [row], { source: 'hubspot' });
+        await answerBatch(warehouse, { runId }, () => [{ first_name: name, last_name: kind, email }]);
+        await endRun(warehouse, runId, 'finished', undefined);
+        runs.push(runId);
+      }
+      await undoRun(warehouse, runs[1]!, note, signal);
+      await prune(warehouse, retention, signal);
+      const before = await contactsOf(record);
+      expect(before).toMatchObject([{ run_id: runs[0] }]);
+      await erase(warehouse, [`email:later-${kind}@orbit.example`], note);
+      expect(await everything(warehouse)).not.toContain(`later-${kind}`);
+      await rebuild(warehouse, { check: false, signal });
+      expect(await contactsOf(record)).toEqual(before);
+    },
+  );
 
   it('an erasure leaves a colleague with the same shared address', async () => {
     const run = await stagedRun(warehouse, [

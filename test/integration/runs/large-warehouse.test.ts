@@ -38,6 +38,11 @@ beforeAll(async () => {
     `insert into run_rows (run_id, row_number, contact_id, raw, keys)
      select 'earlier-' || n / 300, n % 300 + 1, 'old' || n, '[]', '{}' from generate_series(1, 40000) n`,
   );
+  await pool.query(
+    `insert into contact_records (source, contact_id, run_id, row_number, keys)
+     select 'generic', 'old' || n, 'earlier-' || n / 300, n % 300 + 1, array['email:old' || n || '@large.example']
+     from generate_series(1, 40000) n`,
+  );
   await pool.query('analyze');
 });
 
@@ -79,9 +84,13 @@ it('countFillable() looks the contacts of fresh rows up by the index when there 
 
 it('measureErasure() finds the rows of a person by the index when there are 40,000', async () => {
   await largeRun();
-  const before = await rowsScanned(warehouse, 'run_rows');
+  const scanned = async () => [
+    await rowsScanned(warehouse, 'run_rows'),
+    await rowsScanned(warehouse, 'contact_records'),
+  ];
+  const before = await scanned();
   expect(await measureErasure(warehouse, ['email:p6000@large.example'])).toMatchObject({ contacts: 1 });
-  expect((await rowsScanned(warehouse, 'run_rows')) - before).toBe(0);
+  expect(await scanned()).toEqual(before);
 });
 
 it('findNewestRows() finds the rows of the contacts of an undone run by the index when there are 40,000', async () => {

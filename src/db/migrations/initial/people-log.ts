@@ -62,6 +62,7 @@ export const peopleLog = [
     primary key (source, contact_id, run_id)
   )`,
   `create index contact_records_by_run on enrichment.contact_records (run_id, row_number)`,
+  `create index contact_records_by_key on enrichment.contact_records using gin (keys) with (fastupdate = off)`,
   `comment on table enrichment.contact_records is
     'Cells of a CRM contact that identify the person, as in an export'`,
 
