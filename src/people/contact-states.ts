@@ -250,6 +250,7 @@ async function readStates(
           and m.person_key is not null
           and (m.asked or m.match_keys is not null)
           and k.keys && r.keys
+          and ${sql.raw(isValidMatch('m'))}
       ) as was_asked,
       case when ${isAnswered} then runs.created_at end as last_asked_at
     from r

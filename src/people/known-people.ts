@@ -3,6 +3,7 @@ import { readyPerson, type ComparedPerson } from '../domain/identity/identity-ev
 import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
+import { isValidMatch } from '../db/valid-entries.ts';
 import { emailHashes } from './email-hashes.ts';
 import type { Tables } from '../db/schema.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
@@ -74,7 +75,7 @@ export async function readKnownPeople(
           select jsonb_object_agg(g.contact, g.decided_at) from (
             select m.source || ' ' || m.contact_id as contact, min(m.decided_at) as decided_at
             from contact_matches m
-            where m.service = p.service and m.person_key = p.person_key
+            where m.service = p.service and m.person_key = p.person_key and ${sql.raw(isValidMatch('m'))}
             group by contact
           ) g
         ) as given_to

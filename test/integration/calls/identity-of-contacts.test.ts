@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
 import { storeDelivery } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
@@ -51,7 +52,7 @@ describe('two people of one name at one employer', () => {
   /** Two namesakes at one employer, and the one of them whom the service finds for both. */
   function namesakes() {
     people += 1;
-    const name = { firstName: 'John', lastName: `Smith${'abcdefghij'[people]!}` };
+    const name = { firstName: 'John', lastName: `Smith${'abcdefghijklmn'[people]!}` };
     const row = (local: string) => ({
       ...name,
       keys: [`email:${local}${people}@acme.example`],
@@ -120,6 +121,46 @@ describe('two people of one name at one employer', () => {
     await endRun(warehouse, later, 'finished', undefined);
     await undoRun(warehouse, later, note, signal);
     expect(await contact(first.contactId)).toBeDefined();
+  });
+
+  describe('undone calls', () => {
+    /** Plays the run of one contact. A row that is fresh needs no answer. */
+    async function playRun(
+      row: ReturnType<typeof namesakes>['first'],
+      source: string,
+      { person, isFresh = false }: { readonly person: Person; readonly isFresh?: boolean },
+    ): Promise<string> {
+      const seconds = isFresh ? 86_400 : 0;
+      const freshness = { enrichedSeconds: seconds, notFoundSeconds: seconds };
+      const runId = await runningRunOf(warehouse, [row], { source, freshness });
+      if (isFresh) expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
+      else await answerBatch(warehouse, { runId }, () => [person]);
+      await reconcileContacts(warehouse, runId, signal);
+      await endRun(warehouse, runId, 'finished', undefined);
+      return runId;
+    }
+
+    it('a fresh contact has no person by weak evidence while its only call is undone', async () => {
+      const { first, person } = namesakes();
+      await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
+      await playRun(first, 'hubspot', { person, isFresh: true });
+      expect(await contact(first.contactId)).toBeUndefined();
+      const asked = await playRun(first, 'hubspot', { person });
+      expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
+      await undoRun(warehouse, asked, note, signal);
+      expect(await contact(first.contactId)).toBeUndefined();
+      await revertUndo(warehouse, asked, signal);
+      expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
+    });
+
+    it('a person whom only an undone run gave to a contact is a rival when a later run asks again', async () => {
+      const { first, person } = namesakes();
+      await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
+      const undone = await playRun(first, 'hubspot', { person });
+      await undoRun(warehouse, undone, note, signal);
+      await playRun(first, 'hubspot', { person: { ...person, id: `${person.id}-too` } });
+      expect(await contact(first.contactId)).toBeUndefined();
+    });
   });
 
   it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
