@@ -14,7 +14,7 @@ import {
 } from './contact-states.ts';
 import { emailHashes } from './email-hashes.ts';
 import { findChanges } from './find-changes.ts';
-import { eachOf, placesByMatchKey } from './shares-match-key.ts';
+import { eachOf, placesByMatchKey, sharesMatchKey } from './shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */
 export interface PeopleKeys {
@@ -48,7 +48,7 @@ function matchedContacts(service: string, { all, identifying }: PeopleKeys): Raw
     select coalesce(runs.source, 'generic'), r.contact_id
     from unnest(${placesByMatchKey('run_rows', eachOf(identifying))}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select source from runs where run_id = r.run_id offset 0) runs`;
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
 }
 
 /**
@@ -76,6 +76,12 @@ export async function readDoubtfulContacts(
   );
 }
 
+/** Condition on `runs`: other runs decide about the contacts of its rows as well. */
+const isDecided = (service: RawBuilder<unknown>) => sql<boolean>`(runs.finished_at is not null
+  and runs.status <> 'planned'
+  and runs.undone_at is null
+  and runs.options ->> 'service' = ${service})`;
+
 /**
  * Reads contacts that have no person, and could be one of these people: by an identifier, or because a call has asked
  * for them. Only the newest row of a contact counts, and only of runs that have ended: other runs decide about their
@@ -89,26 +95,79 @@ export async function readOpenContacts(
   if (all.length === 0) return [];
   const isAboutPerson = sql`s.outcome in (${anyOf(outcomesAboutPerson)})`;
   const { rows } = await sql<RowName>`
-    select distinct on (coalesce(runs.source, 'generic'), r.contact_id) r.run_id as "runId",
-      r.row_number as "rowNumber"
+    select newest.run_id as "runId", newest.row_number as "rowNumber"
     from (
-      select unnest(${placesByMatchKey('run_rows', eachOf(all), isAboutPerson)}::tid[])
-      union
-      select unnest(${placesByMatchKey('run_rows', eachOf(identifying))}::tid[])
-    ) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    where r.outcome <> 'suppressed'
-      and not coalesce(starts_with(r.reason, ${repeatedRecordReason}), false)
-      and runs.finished_at is not null
-      and runs.status <> 'planned'
-      and runs.undone_at is null
-      and runs.options ->> 'service' = ${service}
-      and not exists (
-        select from contacts c where c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id)
-    order by coalesce(runs.source, 'generic'), r.contact_id, runs.created_at desc, r.row_number
+      select distinct coalesce(runs.source, 'generic') as source, r.contact_id
+      from (
+        select unnest(${placesByMatchKey('run_rows', eachOf(all), isAboutPerson)}::tid[])
+        union
+        select unnest(${placesByMatchKey('run_rows', eachOf(identifying))}::tid[])
+      ) as at (place)
+      cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+      cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+      where r.outcome <> 'suppressed'
+        and not coalesce(starts_with(r.reason, ${repeatedRecordReason}), false)
+        and ${isDecided(sql`${service}`)}
+        and not exists (
+          select from contacts c where c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id)
+    ) a
+    cross join lateral (
+      select n.run_id, n.row_number
+      from (select * from run_rows where contact_id = a.contact_id offset 0) n
+      cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
+      where coalesce(runs.source, 'generic') = a.source and ${isDecided(sql`${service}`)}
+      order by runs.created_at desc, n.row_number
+      limit 1
+    ) newest
+    order by a.source, a.contact_id
   `.execute(database);
   return readRows(database, service, rows);
+}
+
+/**
+ * Reads contacts that have no person, and could be people whom earlier rows of these contacts could be. The newest row
+ * of a contact replaces such a row, which no longer makes other contacts doubtful.
+ */
+export async function readReleasedContacts(
+  database: Kysely<Tables>,
+  service: string,
+  contacts: readonly RowName[],
+): Promise<ContactState[]> {
+  if (contacts.length === 0) return [];
+  const keys = await readReplacedKeys(database, contacts);
+  return readOpenContacts(database, service, await readKeysOfPeople(database, service, keys));
+}
+
+/**
+ * Reads the match keys of earlier rows that rows replace: rows of the same contacts in the newest earlier run, if their
+ * keys differ.
+ */
+export async function readReplacedKeys(
+  database: Kysely<Tables>,
+  replacing: readonly RowName[],
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ key: number }>`
+    select distinct unnest(replaced.match_keys) as key
+    from unnest(${replacing.map(({ runId }) => runId)}::text[], ${replacing.map(({ rowNumber }) => rowNumber)}::int[])
+      as named (run_id, row_number)
+    cross join lateral (
+      select * from run_rows where run_id = named.run_id and row_number = named.row_number offset 0
+    ) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) self
+    cross join lateral (
+      select n.match_keys
+      from (select * from run_rows where contact_id = r.contact_id offset 0) n
+      cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
+      where coalesce(runs.source, 'generic') = coalesce(self.source, 'generic')
+        and runs.created_at < self.created_at
+        and runs.status <> 'planned'
+        and runs.undone_at is null
+      order by runs.created_at desc, n.row_number
+      limit 1
+    ) replaced
+    where replaced.match_keys <> r.match_keys
+  `.execute(database);
+  return rows.map(({ key }) => key);
 }
 
 /** Reads rows of any runs, as far as something is to be decided about their contacts. */
@@ -166,10 +225,7 @@ export async function findNewestRows(
       from (select * from run_rows where contact_id = a.contact_id offset 0) n
       join runs on runs.run_id = n.run_id
       where coalesce(runs.source, 'generic') = a.source
-        and runs.options ->> 'service' = self.options ->> 'service'
-        and runs.finished_at is not null
-        and runs.status <> 'planned'
-        and runs.undone_at is null
+        and ${isDecided(sql`self.options ->> 'service'`)}
         and (${which === 'any'} or runs.created_at > self.created_at)
       order by runs.created_at desc, n.row_number
       limit 1
@@ -216,6 +272,15 @@ async function decide(
 ): Promise<void> {
   const changes = await findChanges(transaction, deciding.service, contacts);
   await applyChanges(transaction, { ...deciding, runId: null }, changes);
+}
+
+/** Reads the keys of the people who have one of the match keys. */
+export async function readKeysOfPeople(
+  database: Kysely<Tables>,
+  service: string,
+  matchKeys: readonly number[],
+): Promise<PeopleKeys> {
+  return readPeopleKeys(database, service, sharesMatchKey('o', eachOf(matchKeys)));
 }
 
 /**

@@ -2,8 +2,15 @@ import { scheduler } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { contradictionOf } from '../domain/identity/contact-validity.ts';
 import { decidePerson, type Candidate, type PersonDecision } from '../domain/identity/decide-person.ts';
-import { isOnePerson, isWeak, weigh, type Evidence } from '../domain/identity/identity-evidence.ts';
+import {
+  isOnePerson,
+  isWeak,
+  weigh,
+  type ComparedIdentity,
+  type Evidence,
+} from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
+import { contestedReason, isContested } from '../domain/identity/rivals.ts';
 import type { Tables } from '../db/schema.ts';
 import { ByMatchKey } from './by-match-key.ts';
 import type { ContactState } from './contact-states.ts';
@@ -72,16 +79,28 @@ class Neighbourhood {
         contact.compared,
         {
           candidates: people.map((person) => asCandidate(person, contact)),
-          others: () =>
-            this.#rows
-              .sharing(people.flatMap(({ matchKeys }) => matchKeys))
-              .filter((row) => !isSameContact(row, contact))
-              .map(({ compared }) => compared),
+          others: () => this.#othersOf(contact, people),
           wasAsked: contact.wasAsked,
         },
         emailHashes,
       ),
     };
+  }
+
+  /** Whether another contact could be the contact's person as well, whom the contact has by weak evidence. */
+  isContested(contact: ContactState, person: KnownPerson): boolean {
+    return (
+      isWeakEvidence(contact.evidence) &&
+      isContested(contact.compared, person.compared, this.#othersOf(contact, [person]), emailHashes)
+    );
+  }
+
+  /** Rows of other contacts that could be these people. */
+  #othersOf(contact: ContactState, people: readonly KnownPerson[]): readonly ComparedIdentity[] {
+    return this.#rows
+      .sharing(people.flatMap(({ matchKeys }) => matchKeys))
+      .filter((row) => !isSameContact(row, contact))
+      .map(({ compared }) => compared);
   }
 }
 
@@ -129,6 +148,8 @@ async function readNeighbourhood(
   const weak = new Set<number>();
   for (const contact of contacts) {
     await letTimersRun();
+    if (isWeakEvidence(contact.evidence))
+      for (const key of nearby.byKey.get(contact.personKey ?? '')?.matchKeys ?? []) weak.add(key);
     const { people: near, isIdentified } = nearby.peopleOf(contact);
     if (!contact.wasAsked || isIdentified) continue;
     for (const { compared, matchKeys } of near)
@@ -183,27 +204,35 @@ function withoutForbidden(change: ContactChange | undefined): ContactChange | un
 function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {
   const { decision, people } = nearby.decide(contact);
   const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
-  const kept = contact.isNewRow && current ? ({ kind: 'keep', contact } as const) : undefined;
   switch (decision.kind) {
     case 'person': {
       const person = people[decision.index]!;
-      if (current && isOnePerson(current.compared, person.compared)) return kept;
+      if (current && isOnePerson(current.compared, person.compared))
+        return contact.isNewRow ? { kind: 'keep', contact } : undefined;
       return { kind: 'fill', contact, person, evidence: decision.evidence, isUndone: false };
     }
     case 'refused': {
       const { reason } = decision;
       if (!current) return { kind: 'refuse', contact, reason, isContradicted: false };
       const isDoubted = decision.isStrong || isWeakEvidence(contact.evidence);
-      return isDoubted ? { kind: 'withdraw', contact, reason } : kept;
+      return isDoubted ? { kind: 'withdraw', contact, reason } : unlessContradicted(contact, current);
     }
     case 'none': {
       if (contact.personKey === null && !contact.wasAsked && decision.reason !== undefined)
         return { kind: 'refuse', contact, reason: decision.reason, isContradicted: true };
-      if (!current || !contact.isNewRow) return undefined;
-      const reason = contradictionOf(contact.compared.identity, current.person, emailHashes);
-      return reason === undefined ? kept : { kind: 'withdraw', contact, reason };
+      if (!current) return undefined;
+      return nearby.isContested(contact, current)
+        ? { kind: 'withdraw', contact, reason: contestedReason }
+        : unlessContradicted(contact, current);
     }
   }
+}
+
+/** A contact stays its person unless new cells contradict the person. */
+function unlessContradicted(contact: ContactState, current: KnownPerson): ContactChange | undefined {
+  if (!contact.isNewRow) return undefined;
+  const reason = contradictionOf(contact.compared.identity, current.person, emailHashes);
+  return reason === undefined ? { kind: 'keep', contact } : { kind: 'withdraw', contact, reason };
 }
 
 function isWeakEvidence(evidence: string | null): boolean {

@@ -4,7 +4,7 @@ import { readyIdentity, type ComparedIdentity } from '../domain/identity/identit
 import type { Tables } from '../db/schema.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
-/** A contact that could be a person, as the newest row that could be that person has it. */
+/** A contact that could be a person, as a row of an export has it. */
 export interface KnownRow {
   readonly source: string;
   readonly contactId: string;
@@ -12,26 +12,48 @@ export interface KnownRow {
   readonly compared: ComparedIdentity;
 }
 
+interface FoundRow extends IdentityColumns {
+  readonly source: string;
+  readonly contact_id: string;
+  readonly created_at: Date;
+  readonly match_keys: number[];
+}
+
 /**
  * Reads the contacts that have one of the match keys: rows of every run and source, whatever their outcome, without
- * undone runs. Of several rows of one contact in one file, the first counts.
+ * undone runs. Of several rows of one contact in one file, the first counts. A row does not count where a later run has
+ * its contact, except while the contact has a person whom no later row gave it.
  */
 export async function readKnownRows(
   database: Kysely<Tables>,
   matchKeys: readonly number[],
 ): Promise<KnownRow[]> {
   if (matchKeys.length === 0) return [];
-  const { rows } = await sql<
-    IdentityColumns & { readonly source: string; readonly contact_id: string; readonly match_keys: number[] }
-  >`
-    select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id, r.match_keys,
-      r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url, r.first_name, r.last_name, r.name,
-      r.organization_name, r.domain
-    from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    where runs.undone_at is null
-    order by source, r.contact_id, runs.created_at desc, r.row_number
+  const { rows } = await sql<FoundRow>`
+    select known.*
+    from (
+      select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id,
+        runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url,
+        r.first_name, r.last_name, r.name, r.organization_name, r.domain
+      from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
+      cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+      cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+      where runs.undone_at is null
+      order by source, r.contact_id, runs.created_at desc, r.row_number
+    ) known
+    where not exists (
+      select from (select run_id from run_rows where contact_id = known.contact_id offset 0) n
+      cross join lateral (select * from runs where run_id = n.run_id offset 0) later
+      where coalesce(later.source, 'generic') = known.source
+        and later.created_at > known.created_at
+        and later.status <> 'planned'
+        and later.undone_at is null)
+      or exists (
+        select from contacts c
+        cross join lateral (select * from runs where run_id = c.run_id offset 0) decided
+        where c.source = known.source and c.contact_id = known.contact_id
+          and decided.created_at <= known.created_at)
+    order by known.source, known.contact_id
   `.execute(database);
   return rows.map((row) => ({
     source: row.source,

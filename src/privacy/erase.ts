@@ -4,9 +4,8 @@ import type { Warehouse } from '../db/database.ts';
 import { anyValue } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
-import { decideAffected, readPeopleKeys } from '../people/affected-contacts.ts';
+import { decideAffected, readKeysOfPeople } from '../people/affected-contacts.ts';
 import { project, projectCompanies } from '../people/project.ts';
-import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
 import { peopleOf } from './find-people.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 import { withoutIds } from './hidden-ids.ts';
@@ -145,9 +144,8 @@ async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonl
   const { rows: services } = await sql<{ service: string }>`
     select distinct options ->> 'service' as service from runs
   `.execute(transaction);
-  const sharesKey = sharesMatchKey('o', eachOf(matchKeys));
   for (const { service } of services)
-    await decideAffected(transaction, { service }, await readPeopleKeys(transaction, service, sharesKey));
+    await decideAffected(transaction, { service }, await readKeysOfPeople(transaction, service, matchKeys));
 }
 
 /** Reads the keys of the person's CRM records, because the next export may have another address for the person. */

@@ -6,7 +6,7 @@ import {
   type EmailHashes,
   type Evidence,
 } from './identity-evidence.ts';
-import { contestedReason, isPossible, shareKey } from './rivals.ts';
+import { contestedReason, isContested, isPossible } from './rivals.ts';
 
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
 export interface Candidate {
@@ -71,7 +71,9 @@ export function decidePerson(
   if (weak.length === 0) return none();
   const possible = onlyCurrent([...fits.keys()].filter((index) => isPossible(fits[index]!)));
   if (!areOnePerson([...weak, ...possible])) return refused(weak, false, ambiguousReason);
-  return weak.some(isContested) ? refused(weak, false, contestedReason) : accepted(bestRecord(weak));
+  return weak.some((index) => isContested(row, candidates[index]!.person, others(), hashesOf))
+    ? refused(weak, false, contestedReason)
+    : accepted(bestRecord(weak));
 
   function accepted(index: number): PersonDecision {
     const fit = fits[index]!;
@@ -97,12 +99,6 @@ export function decidePerson(
     return indexes.every((one) =>
       indexes.every((other) => isOnePerson(candidates[one]!.person, candidates[other]!.person)),
     );
-  }
-
-  /** Whether another contact could be the person as well. */
-  function isContested(index: number): boolean {
-    const { person } = candidates[index]!;
-    return others().some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
   }
 }
 

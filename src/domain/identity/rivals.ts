@@ -1,4 +1,10 @@
-import type { ComparedIdentity, Fit } from './identity-evidence.ts';
+import {
+  weigh,
+  type ComparedIdentity,
+  type ComparedPerson,
+  type EmailHashes,
+  type Fit,
+} from './identity-evidence.ts';
 
 /** Why weak evidence is refused or withdrawn. */
 export const contestedReason = 'another contact could be this person as well';
@@ -12,6 +18,16 @@ export function isPossible(fit: Fit): boolean {
 }
 
 /** Whether two rows are one contact entered twice. */
-export function shareKey(row: ComparedIdentity, other: ComparedIdentity): boolean {
+function shareKey(row: ComparedIdentity, other: ComparedIdentity): boolean {
   return row.keys.some((key) => other.keys.includes(key));
+}
+
+/** Whether another contact could be the person of a row as well. @param others rows of other contacts */
+export function isContested(
+  row: ComparedIdentity,
+  person: ComparedPerson,
+  others: readonly ComparedIdentity[],
+  hashesOf: EmailHashes,
+): boolean {
+  return others.some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
 }

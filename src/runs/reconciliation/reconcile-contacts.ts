@@ -5,15 +5,18 @@ import {
   decideRows,
   findNewestRows,
   readDoubtfulContacts,
+  readKeysOfPeople,
   readOpenContacts,
   readPeopleKeys,
+  readReleasedContacts,
+  readReplacedKeys,
   readRows,
   type PeopleKeys,
 } from '../../people/affected-contacts.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
 import { applyChanges } from '../../people/apply-changes.ts';
 import { findChanges, type ContactChange } from '../../people/find-changes.ts';
-import { eachOf, sharesMatchKey } from '../../people/shares-match-key.ts';
+import { eachOf } from '../../people/shares-match-key.ts';
 import { filledReason } from '../../domain/runs/outcome.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -52,17 +55,21 @@ export async function reconcileContacts(
   const { service } = run.options;
   const repeated = await repeatedRecords(warehouse, runId);
   const tally = { filled: 0, withdrawn: 0 };
-  const decide = async (read: (transaction: Transaction<Tables>) => Promise<ContactState[]>) => {
+  const decide = async (...reads: readonly Read[]): Promise<void> => {
     signal.throwIfAborted();
-    const changes = await decideInBatch(warehouse, { runId, service }, read);
+    const changes = await decideInBatch(warehouse, { runId, service }, reads);
     tally.filled += changes.filter(({ kind }) => kind === 'fill').length;
     tally.withdrawn += changes.filter(({ kind }) => kind === 'withdraw').length;
   };
   for (let after = 0; after < run.rowsStaged; after += rowsPerBatch) {
     const rows = sql<boolean>`(r.run_id = ${runId} and r.row_number > ${after}
       and r.row_number <= ${after + rowsPerBatch} and r.row_number <> all (${repeated}::int[]))`;
-    await decide((transaction) => readRowsToDecide(transaction, service, rows));
+    // First: a contact that loses its person leaves the person to a row of the run.
     await decide((transaction) => readContested(transaction, service, rows));
+    await decide(
+      (transaction) => readRowsToDecide(transaction, service, rows),
+      (transaction, decided) => readReleasedContacts(transaction, service, decided),
+    );
   }
   for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'later')))
     await decide((transaction) => readRows(transaction, service, batch));
@@ -101,9 +108,15 @@ export async function reconcileAfterUndo(
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
     const rows = sql<boolean>`(r.run_id = ${runId}
       and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch})`;
-    const keys = await matchKeysOfRows(warehouse.database, rows);
-    const couldBeRows = sharesMatchKey('o', eachOf(keys));
-    await decide(await readPeopleKeys(warehouse.database, service, couldBeRows));
+    const names = Array.from({ length: rowsPerBatch }, (_, index) => ({
+      runId,
+      rowNumber: after + index + 1,
+    }));
+    const keys = [
+      ...(await matchKeysOfRows(warehouse.database, rows)),
+      ...(await readReplacedKeys(warehouse.database, names)),
+    ];
+    await decide(await readKeysOfPeople(warehouse.database, service, keys));
   }
   for await (const keys of peopleFound(warehouse, runId, service)) {
     if (signal.aborted) return;
@@ -143,17 +156,24 @@ async function* peopleFound(
   }
 }
 
+/** Reads contacts. @param decided the contacts that the same transaction has decided about before */
+type Read = (transaction: Transaction<Tables>, decided: readonly ContactState[]) => Promise<ContactState[]>;
+
 /** The suppression list is the first lock: an erasure comes before a batch is read, or after the batch is written. */
 async function decideInBatch(
   { database }: Warehouse,
   { runId, service }: { readonly runId: string; readonly service: string },
-  read: (transaction: Transaction<Tables>) => Promise<ContactState[]>,
+  reads: readonly Read[],
 ): Promise<readonly ContactChange[]> {
   return database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
-    const states = await read(transaction);
-    const changes = await findChanges(transaction, service, states, { withUndone: true });
-    const made = await applyChanges(transaction, { service, runId }, changes);
+    const made: ContactChange[] = [];
+    let contacts: readonly ContactState[] = [];
+    for (const read of reads) {
+      contacts = await read(transaction, contacts);
+      const changes = await findChanges(transaction, service, contacts, { withUndone: true });
+      made.push(...(await applyChanges(transaction, { service, runId }, changes)));
+    }
     await noteRows(transaction, made);
     return made;
   });

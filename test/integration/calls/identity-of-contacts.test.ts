@@ -14,7 +14,7 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
-import { outcomesOf } from '../../helpers/rows.ts';
+import { outcomesOf, type StagedRow } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const { signal } = new AbortController();
@@ -52,7 +52,7 @@ describe('two people of one name at one employer', () => {
   /** Two namesakes at one employer, and the one of them whom the service finds for both. */
   function namesakes() {
     people += 1;
-    const name = { firstName: 'John', lastName: `Smith${'abcdefghijklmn'[people]!}` };
+    const name = { firstName: 'John', lastName: `Smith${'abcdefghijklmnopqrstuvw'[people]!}` };
     const row = (local: string) => ({
       ...name,
       keys: [`email:${local}${people}@acme.example`],
@@ -123,44 +123,125 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeDefined();
   });
 
-  describe('undone calls', () => {
-    /** Plays the run of one contact. A row that is fresh needs no answer. */
-    async function playRun(
-      row: ReturnType<typeof namesakes>['first'],
-      source: string,
-      { person, isFresh = false }: { readonly person: Person; readonly isFresh?: boolean },
-    ): Promise<string> {
-      const seconds = isFresh ? 86_400 : 0;
-      const freshness = { enrichedSeconds: seconds, notFoundSeconds: seconds };
-      const runId = await runningRunOf(warehouse, [row], { source, freshness });
-      if (isFresh) expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
-      else await answerBatch(warehouse, { runId }, () => [person]);
-      await reconcileContacts(warehouse, runId, signal);
-      await endRun(warehouse, runId, 'finished', undefined);
-      return runId;
-    }
+  /** Plays the run of one contact. A row that is fresh needs no answer. */
+  async function playRun(
+    row: StagedRow,
+    source: string,
+    { person, isFresh = false }: { readonly person: Person | null; readonly isFresh?: boolean },
+  ): Promise<string> {
+    const seconds = isFresh ? 86_400 : 0;
+    const freshness = { enrichedSeconds: seconds, notFoundSeconds: seconds };
+    const runId = await runningRunOf(warehouse, [row], { source, freshness });
+    await reconcileContacts(warehouse, runId, signal);
+    if (isFresh) expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
+    else await answerBatch(warehouse, { runId }, () => [person]);
+    await reconcileContacts(warehouse, runId, signal);
+    await endRun(warehouse, runId, 'finished', undefined);
+    return runId;
+  }
 
-    it('a fresh contact has no person by weak evidence while its only call is undone', async () => {
-      const { first, person } = namesakes();
-      await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
-      await playRun(first, 'hubspot', { person, isFresh: true });
-      expect(await contact(first.contactId)).toBeUndefined();
-      const asked = await playRun(first, 'hubspot', { person });
-      expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
-      await undoRun(warehouse, asked, note, signal);
-      expect(await contact(first.contactId)).toBeUndefined();
-      await revertUndo(warehouse, asked, signal);
-      expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
-    });
+  it('a fresh contact has no person by weak evidence while its only call is undone', async () => {
+    const { first, person } = namesakes();
+    await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
+    await playRun(first, 'hubspot', { person, isFresh: true });
+    expect(await contact(first.contactId)).toBeUndefined();
+    const asked = await playRun(first, 'hubspot', { person });
+    expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
+    await undoRun(warehouse, asked, note, signal);
+    expect(await contact(first.contactId)).toBeUndefined();
+    await revertUndo(warehouse, asked, signal);
+    expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
+  });
 
-    it('a person whom only an undone run gave to a contact is a rival when a later run asks again', async () => {
-      const { first, person } = namesakes();
-      await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
-      const undone = await playRun(first, 'hubspot', { person });
-      await undoRun(warehouse, undone, note, signal);
-      await playRun(first, 'hubspot', { person: { ...person, id: `${person.id}-too` } });
+  it('a person whom only an undone run gave to a contact is a rival when a later run asks again', async () => {
+    const { first, person } = namesakes();
+    await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
+    const undone = await playRun(first, 'hubspot', { person });
+    await undoRun(warehouse, undone, note, signal);
+    await playRun(first, 'hubspot', { person: { ...person, id: `${person.id}-too` } });
+    expect(await contact(first.contactId)).toBeUndefined();
+  });
+
+  it.each([
+    ['before', [0, 1, 2]],
+    ['after', [0, 2, 1]],
+  ] as const)(
+    'a contact gets its person if the record of a namesake became somebody else in an export %s its own',
+    async (_when, order) => {
+      const { first, second, person } = namesakes();
+      const changed = { ...strangers()[0]!, contactId: first.contactId };
+      const exports = [
+        { row: first, source: 'hubspot' },
+        { row: changed, source: 'hubspot' },
+        { row: second, source: 'salesforce' },
+      ];
+      const runs: string[] = [];
+      for (const index of order) {
+        const { row, source } = exports[index]!;
+        runs[index] = await playRun(row, source, { person: row === changed ? null : person });
+      }
+      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
       expect(await contact(first.contactId)).toBeUndefined();
+      await undoRun(warehouse, runs[1]!, note, signal);
+      expect(await contact(second.contactId)).toBeUndefined();
+      await revertUndo(warehouse, runs[1]!, signal);
+      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+    },
+  );
+
+  it.each([
+    ['before', [0, 1, 2]],
+    ['after', [0, 2, 1]],
+  ] as const)(
+    'a contact that moved to another employer loses its person to a namesake, in an export %s the one of the namesake',
+    async (_when, order) => {
+      const { first, second, person } = namesakes();
+      const keys = [`email:moved${people}@globex.example`];
+      const moved = { ...first, keys, email: keys[0]!.slice('email:'.length), organizationName: 'Globex' };
+      const exports = [
+        { row: first, source: 'hubspot' },
+        { row: moved, source: 'hubspot' },
+        { row: second, source: 'salesforce' },
+      ];
+      for (const index of order) {
+        const { row, source } = exports[index]!;
+        await playRun(row, source, { person: row === moved ? null : person });
+      }
+      expect(await contact(first.contactId)).toBeUndefined();
+      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+    },
+  );
+
+  it('a contact gets its person in spite of a later fresh row when the record of a namesake changes', async () => {
+    const { first, second, person } = namesakes();
+    await playRun(second, 'salesforce', { person });
+    await playRun(second, 'salesforce', { person, isFresh: true });
+    await playRun(first, 'hubspot', { person });
+    expect(await contact(second.contactId)).toBeUndefined();
+    await playRun({ ...strangers()[1]!, contactId: first.contactId }, 'hubspot', { person: null });
+    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+  });
+
+  it('a contact loses the person whom an undo gives back if its new cells name somebody with a rival', async () => {
+    const { first, second, person } = namesakes();
+    const [zoe, profileUrl] = [strangers()[2]!, `linkedin.com/in/zoe-${people}`];
+    const former = {
+      ...zoe,
+      keys: [...zoe.keys, `profile:${profileUrl}`],
+      profileUrl,
+      contactId: first.contactId,
+    };
+    const found = { id: `Z-${people}`, first_name: 'F2', last_name: 'Fill', proflink_url: profileUrl };
+    await playRun(former, 'hubspot', { person: found });
+    const other = { id: `O-${people}`, first_name: 'F2', last_name: 'Fill', email: zoe.email };
+    const undone = await playRun({ ...zoe, contactId: `${first.contactId}-too` }, 'salesforce', {
+      person: other,
     });
+    expect(await contact(first.contactId)).toBeUndefined();
+    await playRun(second, 'salesforce', { person: null });
+    await playRun(first, 'hubspot', { person });
+    await undoRun(warehouse, undone, note, signal);
+    expect(await contact(first.contactId)).toBeUndefined();
   });
 
   it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
