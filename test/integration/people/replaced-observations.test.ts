@@ -121,3 +121,19 @@ it('removeReplaced() removes an observation when its company has a newer one of 
   expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(1);
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differences: 0 });
 });
+
+it('a person whom two contacts of one decision name is projected and queued for retention once', async () => {
+  for (const day of ['01', '02'])
+    await say(warehouse, {
+      person: 'named-twice',
+      askedAt: `2026-01-${day}`,
+      runId: 'earlier',
+      facts: { title: { title: `Lead ${day}` } },
+    });
+  await warehouse.pool.query(`select project('sandbox', '{named-twice,named-twice}', '{}', '{}')`);
+  const { rows } = await warehouse.pool.query(
+    `select o.asked_at::date::text as asked_at from observations o
+     join prune_candidates using (observation_id) where o.person_key = 'named-twice' order by o.asked_at`,
+  );
+  expect(rows).toEqual([{ asked_at: '2026-01-01' }, { asked_at: '2026-01-02' }]);
+});

@@ -21,7 +21,7 @@ export const pruneCandidates = [
       select observation_id, recorded_at
       from (
         select o.observation_id, o.recorded_at, count(*) over (partition by o.person_key) as observations
-        from unnest(of_people) as p (person_key)
+        from (select distinct unnest(of_people) as person_key) p
         cross join lateral (
           select * from enrichment.observations where service = of_service and person_key = p.person_key offset 0
         ) o
