@@ -15,6 +15,7 @@ export interface KnownRow {
 interface FoundRow extends IdentityColumns {
   readonly source: string;
   readonly contact_id: string;
+  readonly run_id: string;
   readonly created_at: Date;
   readonly match_keys: number[];
 }
@@ -33,7 +34,7 @@ export async function readKnownRows(
     select known.*
     from (
       select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id,
-        runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url,
+        r.run_id, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url,
         r.first_name, r.last_name, r.name, r.organization_name, r.domain
       from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
       cross join lateral (select * from run_rows where ctid = at.place offset 0) r
@@ -42,7 +43,8 @@ export async function readKnownRows(
       order by source, r.contact_id, runs.created_at desc, r.row_number
     ) known
     where not exists (
-      select from (select run_id from run_rows where contact_id = known.contact_id offset 0) n
+      select
+      from (select run_id from run_rows where contact_id = known.contact_id and run_id <> known.run_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) later
       where coalesce(later.source, 'generic') = known.source
         and later.created_at > known.created_at
