@@ -42,15 +42,6 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
         'their price counts.',
       next: `enrich inbox list ${run.run_id} --status orphaned`,
     });
-  // Unknown calls are counted above.
-  const overdue = run.finished_at !== null && (calls.by_status['awaiting'] ?? 0) > late.awaited;
-  if (overdue)
-    actions.push({
-      what:
-        `${counted((calls.by_status['awaiting'] ?? 0) - late.awaited, 'call')} got no late results in time; ` +
-        'their credits stay held.',
-      next: 'enrich inbox sweep',
-    });
   return actions;
 }
 

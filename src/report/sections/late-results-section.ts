@@ -1,10 +1,11 @@
 import type { Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
+import { counted } from '../../domain/text/counted.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 
 /** The section on late results: what arrived, how, and what is missing. */
-export function lateResultsSection({ late_results: late }: RunReport): Section {
+export function lateResultsSection({ calls, late_results: late }: RunReport): Section {
   const figures: [string, number][] = [
     ['calls that wait for late results', late.awaited],
     ['calls whose late results did not arrive in time', late.expired],
@@ -21,13 +22,19 @@ export function lateResultsSection({ late_results: late }: RunReport): Section {
       ? ''
       : ` Half of them arrived within ${formatElapsed(late.median_seconds)} of the answer, ` +
         `the last after ${formatElapsed(late.longest_seconds)}.`;
+  const overdue = (calls.by_status['awaiting'] ?? 0) - late.awaited;
+  const missing =
+    overdue > 0
+      ? ` ${counted(overdue, 'call')} got no late results before the deadline. Workers apply them when they come; ` +
+        'until then their credits stay held. To ask the service now: enrich inbox sweep.'
+      : '';
   const none = figures.every(([, number]) => number === 0);
   return {
     id: 'late-results',
     title: 'Late results',
     lead: none
       ? 'The run has no late results.'
-      : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}`,
+      : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}${missing}`,
     tables: none
       ? []
       : [

@@ -12,6 +12,11 @@ describe('what needs a person', () => {
     expect(needsPerson(quiet)).toEqual([]);
   });
 
+  it('needsPerson() returns no action for late results that did not arrive before the deadline', () => {
+    const calls = { ...quiet.calls, by_status: { awaiting: 6 } };
+    expect(needsPerson({ ...quiet, calls, late_results: { ...quiet.late_results, expired: 6 } })).toEqual([]);
+  });
+
   it('needsPerson() begins with the reason and next step of a paused run', () => {
     const run = { ...quiet.run, status: 'paused', reason: 'the key was refused', next: 'set another key' };
     expect(needsPerson({ ...quiet, run })[0]).toEqual({
@@ -29,7 +34,6 @@ describe('what needs a person', () => {
       '--status quarantined',
     ],
     ['orphaned deliveries', { late_results: { ...quiet.late_results, orphaned: 1 } }, '--status orphaned'],
-    ['overdue late results', { calls: { ...quiet.calls, by_status: { awaiting: 1 } } }, 'enrich inbox sweep'],
   ])('needsPerson() names the command for %s', (_, differing, command) => {
     const [action] = needsPerson({ ...quiet, ...differing });
     expect(action?.next).toContain(command);
