@@ -5,7 +5,7 @@ import { html, type Markup } from './html.ts';
 import type { Coverage, RunReport } from './report-types.ts';
 import { counted } from '../domain/text/counted.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent, formatShares } from '../domain/text/format-percent.ts';
+import { formatPercent } from '../domain/text/format-percent.ts';
 import { fieldName, words } from './wording.ts';
 
 /** Labels are left of the bars, values right of them. */
@@ -37,7 +37,7 @@ export function outcomesChart({ run, outcomes }: RunReport): Markup {
   const rows = Object.entries(outcomes);
   const most = Math.max(1, ...rows.map(([, number]) => number));
   const rowHeight = 26;
-  const shares = formatShares(rows.map(([, number]) => number));
+  const whole = rows.reduce((sum, [, number]) => sum + number, 0);
   return figure({
     id: 'outcomes-chart',
     title: `Outcomes of ${counted(run.rows, 'row')}`,
@@ -56,7 +56,7 @@ export function outcomesChart({ run, outcomes }: RunReport): Markup {
           class="${toneOf(outcome)}"
         ></rect>
         <text x="${at(labelWidth + length + 8)}" y="${middle}" class="value">
-          ${formatNumber(number)} · ${shares[index]!}
+          ${formatNumber(number)} · ${formatPercent(number, whole)}
         </text>`;
     }),
   });

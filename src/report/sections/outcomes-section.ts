@@ -2,16 +2,16 @@ import { isOutcome, outcomeFacts } from '../../domain/runs/outcome.ts';
 import type { Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import { formatPercent, formatShares } from '../../domain/text/format-percent.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
 import { words } from '../wording.ts';
 
 /** The section on outcomes: how many rows ended in each. */
 export function outcomesSection({ run, outcomes, lost_contacts: lost }: RunReport): Section {
-  const shares = formatShares(Object.values(outcomes));
-  const rows = Object.entries(outcomes).map(([outcome, number], at) => [
+  const whole = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
+  const rows = Object.entries(outcomes).map(([outcome, number]) => [
     words(outcome),
     formatNumber(number),
-    shares[at]!,
+    formatPercent(number, whole),
     isOutcome(outcome) ? outcomeFacts[outcome].meaning : openRows,
   ]);
   return {

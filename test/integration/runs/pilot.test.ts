@@ -104,7 +104,7 @@ describe('a pilot', () => {
     const { status, pauseReason } = await getRun(warehouse, runId);
     expect(status).toBe('paused');
     expect(pauseReason?.reason).toBe(
-      'pilot of 12 people; 6 of 12 found: 50.0 % (25.3 % to 74.6 %); 6 credits: 2 per email (3)',
+      'pilot of 12 people; 6 of 12 found: 50.0 % (25.4 % to 74.6 %); 6 credits: 2 per email (3)',
     );
     await setRunStatus(warehouse, runId, 'running', undefined);
     expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });

@@ -42,6 +42,12 @@ describe('the report for a terminal', () => {
     expect(section).toContain('their credits stay held');
   });
 
+  it('the terminal report shows equal shares for outcomes with equal numbers of rows', () => {
+    const outcomes = { enriched: 5, identity_mismatch: 5, not_found: 50 };
+    const shares = renderReport(reportWith({ outcomes }), 'terminal').matchAll(/ 5 +(\d+\.\d %)/g);
+    expect([...shares].map(([, share]) => share)).toEqual(['8.3 %', '8.3 %']);
+  });
+
   it('the terminal report shows control characters of a file name as text', () => {
     const hostile = renderReport(reportWith({ run: { ...run, file: 'a\u001B[2J\u0007\n.csv' } }), 'terminal');
     expect(hostile).toContain('a\\u001b[2J\\u0007\\n.csv');
