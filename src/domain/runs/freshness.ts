@@ -12,19 +12,19 @@ export interface Freshness {
   readonly phoneSeconds?: number;
 }
 
-const clocks = {
+const kinds = {
   enriched: 'enrichedSeconds',
   not_found: 'notFoundSeconds',
   email: 'emailSeconds',
   phone: 'phoneSeconds',
 } as const satisfies Readonly<Record<string, keyof Freshness>>;
 
-type Clock = keyof typeof clocks;
+type Kind = keyof typeof kinds;
 
 const example = 'enriched=90d,email=60d,phone=180d,not_found=30d';
 
 /**
- * Reads `FRESHNESS`: one duration for every answer (`90d`), or clocks
+ * Reads `FRESHNESS`: one duration for every answer (`90d`), or one per kind of answer
  * (`enriched=90d,email=60d,phone=180d,not_found=30d`). `0s` asks again every time.
  *
  * @throws Problem `setting.invalid`
@@ -40,21 +40,21 @@ export function parseFreshness(setting: string): Freshness {
   };
   for (const part of setting.split(',')) {
     const [name = '', value = ''] = part.split('=').map((text) => text.trim());
-    if (!Object.hasOwn(clocks, name)) {
-      throw new Problem('setting.invalid', `there is no clock "${name}"`, {
+    if (!Object.hasOwn(kinds, name)) {
+      throw new Problem('setting.invalid', `there is no kind of answer "${name}"`, {
         where: 'FRESHNESS',
-        next: `write one duration (90d), or clocks such as ${example}`,
+        next: `write one duration (90d), or kinds with a duration each, such as ${example}`,
         exitCode: exitCodes.usage,
       });
     }
-    set[clocks[name as Clock]] = parseDuration(value, 'FRESHNESS', name);
+    set[kinds[name as Kind]] = parseDuration(value, 'FRESHNESS', name);
   }
   return set;
 }
 
 /** The setting that `parseFreshness` reads back. */
 export function formatFreshness(freshness: Freshness): string {
-  return Object.entries(clocks)
+  return Object.entries(kinds)
     .flatMap(([name, field]) => {
       const seconds = freshness[field];
       return seconds === undefined ? [] : [`${name}=${formatDuration(seconds)}`];

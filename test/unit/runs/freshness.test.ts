@@ -11,7 +11,7 @@ describe('FRESHNESS', () => {
       notFoundSeconds: 30 * day,
       phoneSeconds: 180 * day,
     });
-    expect(() => parseFreshness('title=1d')).toThrow('there is no clock "title"');
+    expect(() => parseFreshness('title=1d')).toThrow('there is no kind of answer "title"');
   });
 
   it('FRESHNESS is written as it is read', () => {
