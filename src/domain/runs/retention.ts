@@ -38,6 +38,7 @@ export type Retention = { readonly [Kind in Retained]?: number };
  */
 export function parseRetention(setting: string): Retention {
   const retention: { [Kind in Retained]?: number } = {};
+  const written: { [Kind in Retained]?: string } = {};
   for (const part of setting.split(',').filter((each) => each.trim() !== '')) {
     const [name = '', ...values] = part.split('=').map((side) => side.trim());
     const value = values.join('=');
@@ -57,6 +58,14 @@ export function parseRetention(setting: string): Retention {
         `write ${kind}=30d or more: the service can deliver results for 30 days`,
       );
     retention[kind] = seconds;
+    written[kind] = value;
+  }
+  const { rows, staging } = retention;
+  if (rows !== undefined && staging !== undefined && rows < staging) {
+    throw invalid(
+      `"rows=${written.rows}" removes the personal data that "staging=${written.staging}" keeps longer`,
+      `write staging=${written.rows} or less, or rows=${written.staging} or more`,
+    );
   }
   return retention;
 }

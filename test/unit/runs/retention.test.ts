@@ -25,6 +25,16 @@ describe('RETENTION', () => {
     expect(() => parseRetention('rows=29d')).toThrow('"rows=29d" keeps rows for less than 30 days');
   });
 
+  it('RETENTION refuses to remove rows before the personal data that staging keeps in them', () => {
+    expect(() => parseRetention('staging=90d,rows=35d')).toThrow(
+      expect.objectContaining({
+        message: '"rows=35d" removes the personal data that "staging=90d" keeps longer',
+        next: 'write staging=35d or less, or rows=90d or more',
+      }) as Error,
+    );
+    expect(parseRetention('staging=90d,rows=90d')).toEqual({ staging: 90 * day, rows: 90 * day });
+  });
+
   it.each([
     ['answers=90d,rows=1x', '"1x" of "rows" is not a duration'],
     ['rows', '"" of "rows" is not a duration'],
