@@ -1,4 +1,5 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
+import { namesFreeMail } from '../../domain/identity/domain-name.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
 
 /** Help text: how to identify a person on the command line. */
@@ -16,6 +17,13 @@ export const waysToNamePerson =
 export function subjectOf(text: string, place: number): SuppressionSubject {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject;
+  if (namesFreeMail(text)) {
+    throw new Problem('person.unclear', 'a free-mail provider cannot be suppressed as a domain', {
+      where: `argument ${place}`,
+      next: 'write the address of each person instead',
+      exitCode: exitCodes.usage,
+    });
+  }
   throw new Problem('person.unclear', 'this identifies no person', {
     where: `argument ${place}`,
     next: 'write an email address, the URL of a profile, person:ID, a hashed address, or @domain',

@@ -21,10 +21,21 @@ const topLevel = /\.(?:[a-z]{2,}|xn--[a-z0-9-]+)$/;
 export function parseDomain(cell: string): string | undefined {
   if (cell.length > 2_000 || !cell.includes('.')) return undefined;
   const text = cell.trim();
-  const host = asciiHost(getHostname(text.slice(text.lastIndexOf('@') + 1)) ?? '');
-  const domain = host === undefined ? null : getDomain(host, { allowPrivateDomains: true });
+  const domain = registrableDomain(text);
   if (domain === null || !topLevel.test(domain) || isFreeMail(domain)) return undefined;
   return pagesOfOthers.test(domain) && /[^/]\/[^/?#]/.test(text) ? undefined : domain;
+}
+
+/** Whether a text of the form `@gmail.com` names a free-mail provider, which no entry can suppress as a domain. */
+export function namesFreeMail(text: string): boolean {
+  const written = text.trim();
+  return written.startsWith('@') && isFreeMail(registrableDomain(written) ?? '');
+}
+
+/** The registrable domain of the text after the last `@`. */
+function registrableDomain(text: string): string | null {
+  const host = asciiHost(getHostname(text.slice(text.lastIndexOf('@') + 1)) ?? '');
+  return host === undefined ? null : getDomain(host, { allowPrivateDomains: true });
 }
 
 /**

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { subjectOf } from '../../../src/cli/terminal/person-argument.ts';
+
+describe('the argument that identifies a person or a domain', () => {
+  it.each(['@gmail.com', ' @GMail.com', '@mail.yahoo.co.uk'])(
+    'subjectOf() refuses the domain of a free-mail provider with the reason: %s',
+    (text) => {
+      expect(() => subjectOf(text, 2)).toThrow(
+        expect.objectContaining({
+          type: 'person.unclear',
+          message: 'a free-mail provider cannot be suppressed as a domain',
+          where: 'argument 2',
+          next: 'write the address of each person instead',
+        }) as Error,
+      );
+    },
+  );
+
+  it.each(['Ada Novak', '@example', 'gmail.com'])(
+    'subjectOf() refuses text that names no person: %s',
+    (text) => {
+      expect(() => subjectOf(text, 1)).toThrow('this identifies no person');
+    },
+  );
+
+  it('subjectOf() reads the domain of an employer', () => {
+    expect(subjectOf('@eu.acme.example', 1)).toEqual({ kind: 'domain', key: 'domain:acme.example' });
+  });
+});
