@@ -95,14 +95,21 @@ export class Columns {
   }
 
   #ambiguous(field: Field | undefined, found: readonly number[]): Problem {
-    const numbers = found.map((column) => column + 1).join(' and ');
+    const numbers = found.map((column) => column + 1);
     const name = shownHeader(this.#header[found[0]!]!);
-    return new Problem('mapping.ambiguous', `columns ${numbers} are both called "${name}"`, {
-      where: this.where(),
-      next:
-        `say which one is meant by its number, in a mapping file: {"columns": {"${field ?? 'email'}": ` +
-        `${found[0]! + 1}}}`,
-      exitCode: exitCodes.usage,
-    });
+    const one = `{"columns": {"${field ?? 'email'}": ${numbers[0]}}}`;
+    return new Problem(
+      'mapping.ambiguous',
+      `columns ${numbers.join(' and ')} have the same name, "${name}"`,
+      {
+        where: this.where(),
+        next:
+          field === 'email'
+            ? `say by number in a mapping file (--mapping FILE) which of them has the addresses: ${one}; ` +
+              `if each of them has: {"columns": {"email": [${numbers.join(', ')}]}}`
+            : `say by number in a mapping file (--mapping FILE) which one is meant: ${one}`,
+        exitCode: exitCodes.usage,
+      },
+    );
   }
 }

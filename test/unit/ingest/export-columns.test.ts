@@ -196,7 +196,14 @@ describe('columns are taken', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
     expect(problem.next).toContain('"organization_name": 2');
-    expect(refusal(() => taken(['Email', 'First Name', 'Email'])).next).toContain('"email": 1');
+    expect(problem.next).not.toContain('[');
+  });
+
+  it('a file with two email columns of one name is refused with a mapping of one column and a mapping of both', () => {
+    const { message, next } = refusal(() => taken(['Email', 'First Name', 'Email']));
+    expect(message).toBe('columns 1 and 3 have the same name, "Email"');
+    expect(next).toContain('{"columns": {"email": 1}}');
+    expect(next).toContain('{"columns": {"email": [1, 3]}}');
   });
 });
 
