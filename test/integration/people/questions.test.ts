@@ -83,6 +83,16 @@ describe('the views for the questions of docs/warehouse.md', () => {
     expect(costs!['credits_per_verified_email']).toBeNull();
   });
 
+  it('run_costs counts what calls found for contacts, and no person who is no contact', async () => {
+    const runId = await finishedRun();
+    const facts = { email: { email: 'ada@orbit.example', email_status: 'verified' } };
+    await contact('reached', '2026-01-01', facts, runId);
+    await say(warehouse, { person: 'mismatched', askedAt: '2026-01-01', runId, facts });
+    expect(await ask('select * from run_costs where run_id = $1', runId)).toMatchObject([
+      { people: '1', emails: '1', verified_emails: '1', phones: '0' },
+    ]);
+  });
+
   it('calls_without_data has calls that were billed and enriched no row', async () => {
     const [paid, found] = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
     await recordPhonesAnswer(warehouse, paid, [0, 0, 0], 2);

@@ -68,14 +68,16 @@ export const questions = [
           facts #>> '{email,email_status}' = 'verified'
             or facts @? '$.waterfall_emails[*] ? (@.email_status == "verified")' as is_verified,
           facts @? '$.phones[*]' as has_phone
-        from enrichment.observations
+        from enrichment.observations o
         where kind <> 'reused'
+          and exists (
+            select from enrichment.contacts c where c.service = o.service and c.person_key = o.person_key)
       ) said
       group by run_id
     ) o on o.run_id = r.run_id
     where r.status <> 'planned'`,
   `comment on view enrichment.run_costs is
-    'Cost of each run, and the number of people, addresses and phones that its calls found'`,
+    'Cost of each run, and the number of people, addresses and phones that its calls found for contacts'`,
 
   `create view enrichment.calls_without_data as
     select a.attempt_id, a.run_id, a.status, a.people, a.credits_settled, a.credits_answered, a.credits_reserved,
