@@ -65,7 +65,10 @@ export interface PilotFigures {
   readonly found: number;
   readonly match_rate: MatchRate | null;
   readonly credits: { readonly settled: string; readonly held: string };
-  /** Number of contacts that have the field, and the credits for each; null: no contact has it. */
+  /**
+   * Number of contacts that have the field, and the credits for each; null: no contact has it, or it is the phone and
+   * the run asks for none.
+   */
   readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
 }
 

@@ -1,5 +1,6 @@
 import type { PilotJudgement } from '../../contract/activities.ts';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
+import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { describeRate, matchRate } from '../../domain/runs/match-rate.ts';
@@ -18,16 +19,23 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   if (!run.plan?.pilot) throw new Error(`run ${runId} has no pilot`);
   const { people, pages } = run.plan.pilot;
   const result = await readPilot(warehouse, runId, pages);
-  const figures = figuresOf(people, result);
+  const figures = figuresOf(people, result, asksForPhones(run));
   const summary = describePilot(figures);
   const pauseReason = await recordPilot(warehouse, runId, figures, pauseReasonOf(run, result, summary));
   return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'continue', summary };
 }
 
-function figuresOf(people: number, result: PilotResult): PilotFigures {
+/** A run that does not ask for phones paid for none: its contacts have the phones of earlier runs. */
+function asksForPhones({ options }: RunRecord): boolean {
+  return lateKindsOf(options).some((kind) => lateKinds[kind].values === 'phones');
+}
+
+function figuresOf(people: number, result: PilotResult, hasPhonePrice: boolean): PilotFigures {
   const { found, answered, settled, held, fields } = result;
-  const each = (count: number): string | null =>
-    count === 0 ? null : formatCredits(priceOf(result) / BigInt(count));
+  const each = (field: string, count: number): string | null =>
+    count === 0 || (field === 'phone' && !hasPhonePrice)
+      ? null
+      : formatCredits(priceOf(result) / BigInt(count));
   return {
     people,
     answered,
@@ -35,7 +43,7 @@ function figuresOf(people: number, result: PilotResult): PilotFigures {
     match_rate: matchRate(result) ?? null,
     credits: { settled, held },
     fields: Object.fromEntries(
-      Object.entries(fields).map(([field, count]) => [field, { count, credits_each: each(count) }]),
+      Object.entries(fields).map(([field, count]) => [field, { count, credits_each: each(field, count) }]),
     ),
   };
 }

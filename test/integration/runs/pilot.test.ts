@@ -42,7 +42,7 @@ async function plannedRun(options: object): Promise<string> {
 }
 
 /** As if the pilot had been asked for: so many of it found, each at a credit. */
-async function answer(runId: string, found: number): Promise<void> {
+async function answer(runId: string, found: number, phones?: readonly string[]): Promise<void> {
   const { rows } = await warehouse.pool.query<{ row_number: number; contact_id: string }>(
     `select row_number, contact_id from run_people join run_rows using (run_id, row_number)
      where run_id = $1 and position < 1000 order by position`,
@@ -60,6 +60,7 @@ async function answer(runId: string, found: number): Promise<void> {
         contactId: row.contact_id,
         runId,
         rowNumber: row.row_number,
+        ...(phones && { phones }),
         person: {
           id: `${runId}-${row.row_number}`,
           ...(index % 2 === 0 && { email: 'x@y.example' }),
@@ -108,6 +109,18 @@ describe('a pilot', () => {
     );
     await setRunStatus(warehouse, runId, 'running', undefined);
     expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
+  });
+
+  it.each([
+    ['shows no price of phones that the run does not ask for', {}, ''],
+    ['shows the price of a phone if the run asks for phones', { reveal: ['phone'] }, ', 1 per phone (6)'],
+    ['shows the price of a phone of a waterfall', { waterfall: ['phone'] }, ', 1 per phone (6)'],
+  ])('a pilot %s', async (_, options, price) => {
+    const runId = await plannedRun({ ...options, maxCreditsPerPerson: '20' });
+    await answer(runId, 6, ['+14155550100']);
+    await judgePilot(warehouse, runId);
+    const { pauseReason } = await getRun(warehouse, runId);
+    expect(pauseReason?.reason.split('credits: ')[1]).toBe(`2 per email (3)${price}`);
   });
 
   it.each([
