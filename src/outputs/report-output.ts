@@ -108,7 +108,11 @@ const cost = z.strictObject({
   field: z.enum(['contact', 'verified_email', 'phone']).describe('Usable field.'),
   count: count.describe('Rows of the run that have the field.'),
   credits: decimal.describe('Settled credits that are charged to the field.'),
-  each: decimal.nullable().describe('Credits for one, rounded to a millionth. Null: no row has the field.'),
+  each: decimal
+    .nullable()
+    .describe(
+      'Credits for one, rounded to a millionth. Null: no row has the field, or credits are held and none is settled.',
+    ),
 });
 
 const window = z.strictObject({

@@ -17,7 +17,7 @@ import type { Credits, FieldCost } from './report-types.ts';
 export async function readCosts(
   database: Kysely<Tables>,
   run: RunRecord,
-  { settled }: Credits,
+  { settled, held }: Credits,
 ): Promise<FieldCost[]> {
   if (run.outcomes !== null) return [];
   const counted = await sql<{ contacts: number; emails: number; phones: number }>`
@@ -34,20 +34,23 @@ export async function readCosts(
     [...new Set(asked.filter((kind) => kind.values === values).map(({ deliveredBy }) => deliveredBy))]
       .map((kind) => inMillionths(settled[kind]))
       .reduce((sum, credits) => sum + credits, 0n);
+  /** Without a settled credit, a price of 0 would look free while credits are held. */
+  const isUnsettled = held.total !== '0';
   const forEmails = inMillionths(settled.records) + inMillionths(settled.decided) + delivered('emails');
   return [
-    costOf('contact', contacts, inMillionths(settled.total)),
-    costOf('verified_email', emails, forEmails),
+    costOf('contact', contacts, inMillionths(settled.total), isUnsettled),
+    costOf('verified_email', emails, forEmails, isUnsettled),
     ...(asked.some(({ values }) => values === 'phones')
-      ? [costOf('phone', phones, delivered('phones'))]
+      ? [costOf('phone', phones, delivered('phones'), isUnsettled)]
       : []),
   ];
 }
 
-function costOf(field: FieldCost['field'], count: number, credits: bigint): FieldCost {
+function costOf(field: FieldCost['field'], count: number, credits: bigint, isUnsettled: boolean): FieldCost {
   const people = BigInt(count);
+  const isUnknown = count === 0 || (credits === 0n && isUnsettled);
   // Adds half a millionth, so that the division rounds to the nearest millionth.
-  const each = count === 0 ? null : formatCredits((2n * credits + people) / (2n * people));
+  const each = isUnknown ? null : formatCredits((2n * credits + people) / (2n * people));
   return { field, count, credits: formatCredits(credits), each };
 }
 

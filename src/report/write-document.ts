@@ -9,7 +9,7 @@ import { lateResultsSection } from './sections/late-results-section.ts';
 import { outcomesSection } from './sections/outcomes-section.ts';
 import { runSection } from './sections/run-section.ts';
 import type { ReportDocument } from './document-types.ts';
-import type { RunReport } from './report-types.ts';
+import type { FieldCost, RunReport } from './report-types.ts';
 import { counted } from '../domain/text/counted.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { formatPercent } from '../domain/text/format-percent.ts';
@@ -78,7 +78,7 @@ function headlineOf({
     {
       label: 'Per verified email',
       value: email?.each ? price(email.each) : '–',
-      note: email ? `credits, for ${counted(email.count, 'email')}` : 'retention has removed the rows',
+      note: noteOfPrice(email),
     },
     {
       label: 'Without a result',
@@ -86,4 +86,12 @@ function headlineOf({
       note: wasted === '0' ? 'no credits' : 'credits',
     },
   ];
+}
+
+function noteOfPrice(email: FieldCost | undefined): string {
+  if (email === undefined) return 'retention has removed the rows';
+  const emails = counted(email.count, 'email');
+  return email.each === null && email.count > 0
+    ? `nothing settled yet, for ${emails}`
+    : `credits, for ${emails}`;
 }

@@ -8,6 +8,7 @@ import { gatherReport } from '../../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../../src/report/render.ts';
 import type { RunReport } from '../../../src/report/report-types.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
+import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
@@ -234,6 +235,18 @@ describe('the report of a run', () => {
       { field: 'verified_email', count: 2, credits: '7', each: '3.5' },
       { field: 'phone', count: 1, credits: '16.5', each: '16.5' },
     ]);
+  });
+
+  it('the report of a run has no price of a field while credits are held and none is settled', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    const { costs, credits } = await gatherReport(warehouse, call.runId, { rateLimits, now });
+    expect(credits).toMatchObject({ settled: { total: '0' }, held: { total: '27' } });
+    expect(costs.find(({ field }) => field === 'contact')).toMatchObject({
+      count: 3,
+      credits: '0',
+      each: null,
+    });
   });
 
   it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {

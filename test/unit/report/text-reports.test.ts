@@ -27,6 +27,12 @@ describe('the report for a terminal', () => {
     expect(text).toMatch(/verified email\s+0\s+1,040\.5\s+–/);
   });
 
+  it('the terminal report shows no price of an email while credits are held and none is settled', () => {
+    const costs = [{ field: 'verified_email' as const, count: 46, credits: '0', each: null }];
+    const unsettled = renderReport(reportWith({ costs }), 'terminal');
+    expect(unsettled).toMatch(/Per verified email +– +nothing settled yet, for 46 emails\n/);
+  });
+
   it('the terminal report says how many contacts have lost their person, and why', () => {
     expect(text).toMatch(/another contact could be this person as well\s+3\n/);
   });
