@@ -83,7 +83,7 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
     lead:
       planned === null
         ? 'The run was not planned.'
-        : `The plan: at least ${formatNumber(planned.minimum)}, expected ${price(planned.expected)} ` +
+        : `The plan: at least ${formatNumber(planned.minimum)}, expected ${formatNumber(planned.expected)} ` +
           `(${formatNumber(planned.low)} to ${formatNumber(planned.high)}), ` +
           `at most ${formatNumber(planned.worst_case)}. ` +
           (isFinal ? `The settled credits are ${describeInRange(settled.total, planned)}. ` : '') +

@@ -153,7 +153,7 @@ describe('enrich usage', () => {
       const body = request.includes('api_usage_stats')
         ? '{"[\\"api/v1/people\\", ' +
           '\\"bulk_match\\"]":{"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
-        : '{"credit_usage_stats":{"email":{"limit":100.5,"consumed":0.25,"left_over":100.25}},' +
+        : '{"credit_usage_stats":{"email":{"limit":1491.5,"consumed":0.25,"left_over":1491.25}},' +
           '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
       socket.write(httpAnswer(200, body));
     });
@@ -162,7 +162,7 @@ describe('enrich usage', () => {
     const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
     expect(lines).toContain('api/v1/people bulk_match | hour | 600 | 17 | 583');
     expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
-    expect(lines).toContain('email | 100.5 | 0.25 | 100.25');
+    expect(lines).toContain('email | 1,491.5 | 0.25 | 1,491.25');
   });
 
   it('enrich usage --reconcile says that the service gave no statement, and shows the earlier ones', async () => {

@@ -27,6 +27,13 @@ describe('the report for a terminal', () => {
     expect(text).toMatch(/verified email\s+0\s+1,040\.5\s+–/);
   });
 
+  it('the terminal report writes the expected credits as the plan does', () => {
+    const { credits } = reportWith();
+    const planned = { ...credits.planned!, low: '28.5', expected: '39.9', high: '51.3' };
+    const tenths = renderReport(reportWith({ credits: { ...credits, planned } }), 'terminal');
+    expect(tenths).toContain('expected 39.9 (28.5 to 51.3)');
+  });
+
   it('the terminal report shows no price of an email while credits are held and none is settled', () => {
     const costs = [{ field: 'verified_email' as const, count: 46, credits: '0', each: null }];
     const unsettled = renderReport(reportWith({ costs }), 'terminal');

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
 import { Problem } from '../../../domain/problem.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import type { CreditUsage, OperationUsage } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
@@ -44,9 +45,9 @@ export function usageCommand(): Command {
             ['credits', 'limit', 'used', 'left'],
             ...credits.kinds.map((kind) => [
               kind.name,
-              decimal(kind.limit) ?? '-',
-              decimal(kind.consumed) ?? '-',
-              decimal(kind.left) ?? '-',
+              creditCell(kind.limit),
+              creditCell(kind.consumed),
+              creditCell(kind.left),
             ]),
           ]),
         );
@@ -117,6 +118,10 @@ function rowsOf({ path, action, windows }: OperationUsage): (string | number)[][
 
 function cell(count: number | null | undefined): string | number {
   return count === null ? 'unlimited' : (count ?? '-');
+}
+
+function creditCell(credits: Credits | undefined): string {
+  return credits === undefined ? '-' : formatNumber(formatCredits(credits));
 }
 
 function inDecimals({ kinds, cycle }: CreditUsage): OutputOf<'usage'>['credits'] {
