@@ -108,8 +108,8 @@ export const usage = z
           .describe('Figures by kind of credits.'),
         cycle: z
           .strictObject({
-            startDate: z.string().optional().describe('Begin of the cycle. Absent: not reported.'),
-            endDate: z.string().optional().describe('End of the cycle. Absent: not reported.'),
+            start_date: z.string().optional().describe('Begin of the cycle. Absent: not reported.'),
+            end_date: z.string().optional().describe('End of the cycle. Absent: not reported.'),
           })
           .describe('The credit cycle, as the service writes its dates.'),
       })

@@ -42,8 +42,8 @@ export const importManifest = z
     instruction: z.string().describe('How to import the files.'),
     commands: z.array(z.string()).describe('A command for each file. Empty: the CRM has none.'),
     contacts: count.describe('Contacts that were compared.'),
-    withoutRecordId: count.describe('Contacts without a record id of the CRM, which are in no file.'),
-    missingColumns: z
+    without_record_id: count.describe('Contacts without a record id of the CRM, which are in no file.'),
+    missing_columns: z
       .array(z.string())
       .describe(
         "The CRM's names of fields that no contact's newest export has a column for: they are in no file.",
@@ -62,6 +62,6 @@ export const importManifest = z
         'Files to import: one for each set of changed columns, in parts of the size that the CRM takes.',
       ),
     conflicts: part.describe('Report of the decisions. Absent: there is none.'),
-    jobChanges: part.describe('People who changed jobs. Absent: no person did.'),
+    job_changes: part.describe('People who changed jobs. Absent: no person did.'),
   } satisfies Fields<ImportManifest>)
   .describe('Import files of a CRM, as in the manifest.json beside them.');

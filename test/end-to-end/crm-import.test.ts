@@ -60,10 +60,10 @@ describe('enrich export --for hubspot', () => {
     const decided = Object.values(manifest.decisions).reduce((sum, count) => sum + count, 0);
     expect(decided).toBe(manifest.contacts * fields.length);
     expect(manifest.conflicts?.rows).toBe(decided);
-    expect(manifest.missingColumns.toSorted()).toEqual(
+    expect(manifest.missing_columns.toSorted()).toEqual(
       fields.filter((label) => data[0]![label] === undefined).toSorted(),
     );
-    expect(manifest.missingColumns).not.toEqual([]);
+    expect(manifest.missing_columns).not.toEqual([]);
     expect(readdirSync(folder).sort()).toEqual(
       ['manifest.json', 'conflicts.csv', ...manifest.parts.map((part) => part.file)].sort(),
     );

@@ -219,10 +219,15 @@ it('writeImportFiles() writes the same bytes for the same contacts', async () =>
 it('writeImportFiles() names no contact whose id is not a record id of the CRM', async () => {
   const [contact] = contactsOf('hubspot', blankWorld(1));
   const hashed = { ...contact!, contactId: 'key:0123456789abcdef' };
-  await written([hashed], 'hubspot', everything, (folder, { contacts, withoutRecordId, parts }) => {
-    expect({ contacts, withoutRecordId, parts }).toEqual({ contacts: 0, withoutRecordId: 1, parts: [] });
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  await written(
+    [hashed],
+    'hubspot',
+    everything,
+    (folder, { contacts, without_record_id: withoutRecordId, parts }) => {
+      expect({ contacts, withoutRecordId, parts }).toEqual({ contacts: 0, withoutRecordId: 1, parts: [] });
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 });
 
 it.each([
@@ -268,7 +273,7 @@ it('writeImportFiles() lists a job change in a file of its own and leaves the re
     ...contact!,
     jobChange: { from: 'Acme', to: 'Orbit', title: 'CTO', detectedAt: new Date(0) },
   };
-  await written([moved], 'hubspot', everything, (folder, { parts, jobChanges }) => {
+  await written([moved], 'hubspot', everything, (folder, { parts, job_changes: jobChanges }) => {
     expect(jobChanges?.rows).toBe(1);
     expect(readFileSync(join(folder, 'job-changes.csv'), 'utf8')).toContain('Acme,Orbit,CTO');
     expect(parts.flatMap(({ columns }) => columns)).not.toContain('Company Name');

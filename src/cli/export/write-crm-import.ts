@@ -45,7 +45,7 @@ export async function writeCrmImport(
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
-  if (manifest.contacts > 0 || manifest.withoutRecordId > 0) return;
+  if (manifest.contacts > 0 || manifest.without_record_id > 0) return;
   tell(whyEmpty(importer, manifest.source, flags, runId, await contactSources(warehouse.database)));
 }
 
@@ -79,7 +79,7 @@ function whyEmpty(
 }
 
 function describe(manifest: ImportManifest, folder: string): void {
-  const { contacts, parts, decisions, withoutRecordId } = manifest;
+  const { contacts, parts, decisions, without_record_id: withoutRecordId } = manifest;
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const sorted = Object.entries(decisions).sort(([, one], [, other]) => other - one);
   const decided = sorted.reduce((sum, [, count]) => sum + count, 0);
@@ -92,14 +92,14 @@ function describe(manifest: ImportManifest, folder: string): void {
       `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ` +
         importers[manifest.importer].title,
     );
-  if (manifest.missingColumns.length > 0)
+  if (manifest.missing_columns.length > 0)
     tell(
       'never written, because the newest export has no such column, or retention has removed its cells: ' +
-        manifest.missingColumns.join(', '),
+        manifest.missing_columns.join(', '),
     );
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
-  if (manifest.jobChanges)
-    tell(`${counted(manifest.jobChanges.rows, 'job change')} in ${manifest.jobChanges.file}`);
+  if (manifest.job_changes)
+    tell(`${counted(manifest.job_changes.rows, 'job change')} in ${manifest.job_changes.file}`);
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);

@@ -94,14 +94,14 @@ async function requireReplaceable(folder: string): Promise<void> {
 const manifestFiles = z.object({
   parts: z.array(z.object({ file: z.string() })),
   conflicts: z.object({ file: z.string() }).optional(),
-  jobChanges: z.object({ file: z.string() }).optional(),
+  job_changes: z.object({ file: z.string() }).optional(),
 });
 
 /** The files in the manifest of an earlier export; empty if the manifest is unreadable. */
 async function filesOf(manifest: string): Promise<readonly string[]> {
   const text = await readFile(manifest, 'utf8').catch(() => '{}');
   try {
-    const { parts, conflicts, jobChanges } = manifestFiles.parse(JSON.parse(text));
+    const { parts, conflicts, job_changes: jobChanges } = manifestFiles.parse(JSON.parse(text));
     return [...parts, conflicts, jobChanges].flatMap((each) => (each ? [each.file] : []));
   } catch {
     return [];

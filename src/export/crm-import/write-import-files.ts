@@ -10,17 +10,18 @@ import type { ContactToImport } from './contact-to-import.ts';
 import { csvLine, spreadsheetLine } from './csv-line.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
 
+/** What was written, under the names of the manifest. */
 export interface WrittenImport {
   /** Number of contacts; each has one decision for each field of the importer. */
   readonly contacts: number;
   /** Contacts without a record id of the CRM, which are in no file. */
-  readonly withoutRecordId: number;
+  readonly without_record_id: number;
   /** The CRM's names of fields that no contact's newest export has a column for: they are in no file. */
-  readonly missingColumns: readonly string[];
+  readonly missing_columns: readonly string[];
   readonly decisions: Readonly<Partial<Record<FieldDecision, number>>>;
   readonly parts: readonly (WrittenPart & { readonly columns: readonly string[] })[];
   readonly conflicts: WrittenPart | undefined;
-  readonly jobChanges: WrittenPart | undefined;
+  readonly job_changes: WrittenPart | undefined;
 }
 
 /** A field with the keys of its headers in exports. */
@@ -102,7 +103,15 @@ export async function writeImportFiles(
   const [conflicts] = await report.end();
   const [jobChanges] = await moves.end();
   const missingColumns = count === 0 ? [] : [...missing].map(({ column }) => column.header);
-  return { contacts: count, withoutRecordId, missingColumns, decisions, parts, conflicts, jobChanges };
+  return {
+    contacts: count,
+    without_record_id: withoutRecordId,
+    missing_columns: missingColumns,
+    decisions,
+    parts,
+    conflicts,
+    job_changes: jobChanges,
+  };
 
   function writerFor(changes: readonly FieldChange[]): PartWriter {
     const name = `update-${changes.map(({ field }) => field.replaceAll('_', '-')).join('+')}`;

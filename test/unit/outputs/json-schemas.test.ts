@@ -35,6 +35,17 @@ it('every field of every JSON Schema has a description', () => {
   expect(outputNames.flatMap((name) => bare(jsonSchemaOf(name), name))).toEqual([]);
 });
 
+it('every field of every JSON Schema has a name in snake_case', () => {
+  const named = (value: unknown): string[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    const { properties = {}, ...others } = value as Record<string, Record<string, unknown>>;
+    return [...Object.keys(properties), ...Object.values({ ...properties, ...others }).flatMap(named)];
+  };
+  const names = outputNames.flatMap((name) => named(jsonSchemaOf(name)));
+  expect(names).toContain('job_changes');
+  expect(names.filter((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name))).toEqual([]);
+});
+
 it('docs/json-output.md lists every output with its commands', () => {
   const page = readFileSync(new URL('docs/json-output.md', root), 'utf8');
   expect(outputNames.filter((name) => !page.includes(`outputs/${name}.json`))).toEqual([]);

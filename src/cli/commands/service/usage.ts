@@ -132,7 +132,7 @@ function inDecimals({ kinds, cycle }: CreditUsage): OutputOf<'usage'>['credits']
       consumed: decimal(consumed) ?? null,
       left: decimal(left) ?? null,
     })),
-    cycle,
+    cycle: { start_date: cycle.startDate, end_date: cycle.endDate },
   };
 }
 
