@@ -20,8 +20,9 @@ process.on('exit', (exitCode) => {
 
 await runProgram(words);
 
-// A library that failed can leave threads behind, such as Temporal's SDK where a worker cannot start.
-if (process.exitCode === exitCodes.failed) {
+// A library that failed can leave threads behind, such as Temporal's SDK where a worker cannot start. The command has
+// ended, whatever its exit code.
+if (process.exitCode !== undefined && process.exitCode !== exitCodes.done) {
   for (const stream of [process.stdout, process.stderr])
     await new Promise<unknown>((done) => stream.write('', done));
   process.exit();

@@ -52,7 +52,12 @@ const tokenForm = /^[\w-]{20,128}$/;
  */
 export async function startReceiver(settings: ReceiverSettings): Promise<RunningReceiver> {
   const server = createServer(settings);
-  await server.listen({ host: settings.host, port: settings.port });
+  try {
+    await server.listen({ host: settings.host, port: settings.port });
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
   const address = server.server.address() as AddressInfo;
   return { host: settings.host, port: address.port, close: () => drain(server) };
 }

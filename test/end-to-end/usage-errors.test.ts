@@ -134,6 +134,8 @@ describe('a flag that cannot be read', () => {
   it.each<[command: string[], setting: string]>([
     [['sandbox'], 'SANDBOX_PORT'],
     [['receiver'], 'WEBHOOK_LISTEN'],
+    [['dev'], 'WEBHOOK_LISTEN'],
+    [['run', 'good.csv', '--yes'], 'WEBHOOK_LISTEN'],
     [['codec-server'], 'CODEC_SERVER_LISTEN'],
   ])('a used port is a usage error that names its setting: enrich %j with %s', async (command, setting) => {
     const holder = createServer();
@@ -147,7 +149,9 @@ describe('a flag that cannot be read', () => {
     });
     holder.close();
     expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*${setting}`));
+    expect(ended.stderr).not.toMatch(/^run /m);
     expect(ended.code).toBe(2);
+    expect(await runs()).toEqual([]);
   });
 });
 
@@ -220,10 +224,16 @@ describe('enrich doctor', () => {
   });
 });
 
-it('a command that failed ends, also when a library leaves something running', async () => {
-  const ended = await system.enrich(['status', '--database-url', 'postgres://127.0.0.1:1/none'], {
-    NODE_OPTIONS: '--import data:text/javascript,setInterval(()=>{},1000)',
-  });
-  expect(ended.stderr).toContain('error: ');
-  expect(ended.code).toBe(1);
-});
+it.each<[code: number, command: string[]]>([
+  [1, ['status', '--database-url', 'postgres://127.0.0.1:1/none']],
+  [2, ['status', '--limit', '0']],
+  [3, ['run', 'good.csv']],
+])(
+  'a command that ends with exit code %i ends when a library leaves something running: enrich %j',
+  async (code, command) => {
+    const ended = await system.enrich(command, {
+      NODE_OPTIONS: '--import data:text/javascript,setInterval(()=>{},1000)',
+    });
+    expect(ended.code).toBe(code);
+  },
+);

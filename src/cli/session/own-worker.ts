@@ -41,7 +41,6 @@ export async function startOwnWorker(
 ): Promise<{ worker: RunningWorker; receiver: RunningReceiver | undefined }> {
   const { config, stack, warehouse, log, codec, atEnd } = parts;
   const metrics = await parts.metrics();
-  installRuntime(log, metrics?.temporalListen);
   const { tracesEndpoint } = config;
   // Only traces need the module.
   const tracing =
@@ -68,6 +67,8 @@ export async function startOwnWorker(
   const client = await parts.temporal();
   await ensureSweepSchedule(client);
   if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(client);
+  // Only the end of a connection stops the threads of the runtime: between both, nothing may fail.
+  installRuntime(log, metrics?.temporalListen);
   const connection = await connectWorker(stack.temporal);
   atEnd(() => connection.close());
   const worker = await startWorker({

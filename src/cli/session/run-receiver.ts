@@ -67,6 +67,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
       },
     };
   } catch (error) {
+    await wakeUps.close();
     await warehouse.close();
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
     throw portTaken(listen.port, 'the receiver', 'WEBHOOK_LISTEN', 'set another port', error);

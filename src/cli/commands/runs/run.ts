@@ -102,6 +102,8 @@ export async function enrichExport(
   await checkService(session, spec.options);
   // Before the run begins: without Temporal the run would keep the status `ingesting` forever.
   await session.temporal();
+  // A worker or receiver that cannot start, such as on a used port, begins no run either.
+  if (session.stack.temporal.embedded) await session.work();
   const { run, found } = await findOrBeginRun(session.warehouse, spec);
   if (found) requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${run.runId}` : `run ${run.runId}`);
