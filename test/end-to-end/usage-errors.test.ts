@@ -191,6 +191,29 @@ describe('enrich plan', () => {
   });
 });
 
+describe('a command beside a Temporal server, without a service in its own settings', () => {
+  it('enrich run shows no user and no limits of the sandbox, which the workers do not call', async () => {
+    const ended = await system.here(['run', 'good.csv', '--yes'], {
+      ENRICHMENT_BASE_URL: '',
+      ENRICHMENT_API_KEY: '',
+      TEMPORAL_ADDRESS: '127.0.0.1:9',
+    });
+    expect(ended.stderr).toContain('service: the one in the settings of the workers of 127.0.0.1:9');
+    expect(ended.stderr).toContain('Temporal does not answer');
+    expect(ended.stderr).not.toMatch(/acting as|bulk calls left|sandbox/);
+    expect(ended.code).toBe(1);
+  });
+
+  it('enrich match names the sandbox, which the command itself calls', async () => {
+    const ended = await system.here(['match', '--email', 'mira@nordlys.example'], {
+      ENRICHMENT_BASE_URL: '',
+      ENRICHMENT_API_KEY: '',
+    });
+    expect(ended.stderr).toContain('service: the sandbox on this machine');
+    expect(ended.code).toBe(3);
+  });
+});
+
 describe('enrich run --plan', () => {
   it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
     const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);

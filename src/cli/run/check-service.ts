@@ -6,17 +6,20 @@ import type { RunOptions } from '../../domain/runs/run-options.ts';
 import { hasRunsOf } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
+import { knowsService } from './describe-service.ts';
 import { webhookUrlOf } from '../session/webhook-address.ts';
 import { withClient } from '../session/with-service.ts';
 
 /**
  * Prints the user that the credential acts as, and what is left of the service's limits, before a run spends anything.
+ * Prints nothing if only the settings of the workers name the service: the workers check it themselves.
  *
  * @param asked what the run asks for
  * @throws Problem `service.credential-refused`, `service.scope-missing`
  */
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack, warehouse } = session;
+  if (!knowsService(config)) return;
   if (serviceName(config) !== sandbox && (await hasRunsOf(warehouse, sandbox)))
     tell(
       'note: this warehouse also has runs of the sandbox: their invented contacts stay in it, and their credits ' +

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
+import { knowsService } from '../../run/describe-service.ts';
 import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { reportRun } from './run.ts';
 import { withSession } from '../../session/session.ts';
@@ -19,7 +20,8 @@ export function resumeCommand(): Command {
     )
     .action(async (runId: string, options: { json?: boolean }) => {
       const config = settingsOf(options);
-      const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
+      const needs = { temporal: true, service: knowsService(config) };
+      const facts = await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, 'waiting');
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
         await checkService(session, run.options);

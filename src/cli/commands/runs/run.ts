@@ -10,7 +10,7 @@ import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
 import { onInterruption } from '../../../dev/interruption.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { checkService } from '../../run/check-service.ts';
-import { describeService } from '../../run/describe-service.ts';
+import { describeService, knowsService } from '../../run/describe-service.ts';
 import { approvalQuestion, describePlan, describeRun, exitCodeOf } from '../../run/describe-run.ts';
 import { followRun } from '../../run/follow-run.ts';
 import { print, printJson, tell } from '../../terminal/output.ts';
@@ -80,7 +80,8 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
           process.exitCode = exitCodes.needsPerson;
           return;
         }
-        const facts = await withSession(config, { temporal: true, service: true }, (session) =>
+        const needs = { temporal: true, service: knowsService(config) };
+        const facts = await withSession(config, needs, (session) =>
           enrichExport(session, spec, { asks, showsPlan: !asks }),
         );
         reportRun(facts, options.json === true);

@@ -66,7 +66,8 @@ Example:
       const config = settingsOf(options);
       const person = readIdentity(options);
       const reveal = options.revealEmail === true ? (['email'] as const) : [];
-      tell(describeService(config));
+      // The command itself calls the service, also beside a Temporal server.
+      tell(describeService({ service: config.service, temporalAddress: undefined }));
       tell('would send:');
       tell(table(Object.entries(toDetail(person))));
       tell(`price in credits: at most ${formatCredits(worstCaseCredits({ reveal }))}`);
