@@ -31,6 +31,8 @@ export const outputs = {
     commands: ['status'],
   },
   report: { schema: report, commands: ['report'] },
+  // Before `match`, whose schema also fits this object.
+  'match-request': { schema: warehouse.matchRequest, commands: ['match'] },
   match: { schema: warehouse.match, commands: ['match'] },
   plan: { schema: runs.plan, commands: ['plan', 'run', 'backfill'] },
   mapping: { schema: runs.mapping, commands: ['plan'] },

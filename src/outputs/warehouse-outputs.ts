@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { evaluatedFields, type Evaluation, type FieldEvaluation } from '../domain/evaluation/evaluate.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { ContactChange } from '../people/read-changes.ts';
-import { count, time, timeText, type Fields } from './fields.ts';
+import { count, decimal, time, timeText, type Fields } from './fields.ts';
 
 export const migrate = z
   .strictObject({
@@ -47,6 +47,16 @@ export const match = z
       .describe("The person, with the fields of the service's interface. Null or absent: not found."),
   })
   .describe('The answer of the service, as the service gave it.');
+
+export const matchRequest = z
+  .strictObject({
+    sent: z.literal(false).describe('False: without --yes, the service was not called.'),
+    request: z
+      .record(z.string(), z.string())
+      .describe("The person to ask for, with the fields of the service's interface."),
+    maximum_credits: decimal.describe('Highest price of the call, in credits.'),
+  })
+  .describe('A request that was not sent.');
 
 export const importHistory = z
   .strictObject({

@@ -214,6 +214,16 @@ describe('a command beside a Temporal server, without a service in its own setti
   });
 });
 
+it('enrich match --json without --yes prints the request as JSON and sends nothing', async () => {
+  const ended = await system.here(['match', '--email', 'mira@nordlys.example', '--json']);
+  expect(JSON.parse(ended.stdout)).toEqual({
+    sent: false,
+    request: { email: 'mira@nordlys.example' },
+    maximum_credits: expect.stringMatching(/^\d+$/) as string,
+  });
+  expect(ended.code).toBe(3);
+});
+
 describe('enrich run --plan', () => {
   it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
     const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);

@@ -15,7 +15,7 @@ import { toDetail } from '../../../service/request-details.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { visible } from '../../../domain/text/visible.ts';
 import { describeService } from '../../run/describe-service.ts';
-import { print, table, tell, write } from '../../terminal/output.ts';
+import { print, printJson, table, tell, write } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withClient } from '../../session/with-service.ts';
@@ -52,7 +52,7 @@ export function matchCommand(): Command {
     .description('Ask the service for one person, after showing the request and its price.')
     .option('--reveal-email', 'also ask for personal email addresses')
     .option('--yes', 'spend the price without asking')
-    .option('--json', 'the answer as the service gave it')
+    .option('--json', 'the answer as the service gave it; without --yes, the request')
     .addHelpText(
       'after',
       `
@@ -69,10 +69,14 @@ Example:
       // The command itself calls the service, also beside a Temporal server.
       tell(describeService({ service: config.service, temporalAddress: undefined }));
       tell('would send:');
-      tell(table(Object.entries(toDetail(person))));
-      tell(`price in credits: at most ${formatCredits(worstCaseCredits({ reveal }))}`);
+      const request = toDetail(person);
+      const price = formatCredits(worstCaseCredits({ reveal }));
+      tell(table(Object.entries(request)));
+      tell(`price in credits: at most ${price}`);
       if (options.yes !== true && !(await agrees('send it?'))) {
         tell('nothing was sent; repeat the command with --yes to spend');
+        if (options.json === true)
+          printJson<'match-request'>({ sent: false, request: { ...request }, maximum_credits: price });
         process.exitCode = exitCodes.needsPerson;
         return;
       }
