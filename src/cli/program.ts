@@ -29,13 +29,25 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
     else if (error.exitCode !== 0) {
       process.exitCode = exitCodes.usage;
       const message = error.message.replace(/^error: /, '');
-      const next = 'enrich COMMAND --help shows what a command takes';
+      const next = `${nameOfCommand(program, words)} --help shows what it takes, and an example`;
       if (words.includes('--json'))
         printFailure({ type: 'usage', message, where: undefined, next }, exitCodes.usage);
     }
   } finally {
     endCommand();
   }
+}
+
+/** The name of the command that words begin with, such as `enrich schedule set`. */
+function nameOfCommand(program: Command, words: readonly string[]): string {
+  const names = [program.name()];
+  let command: Command | undefined = program;
+  for (const word of words.filter((each) => !each.startsWith('-'))) {
+    command = command.commands.find((child) => child.name() === word);
+    if (command === undefined) break;
+    names.push(word);
+  }
+  return names.join(' ');
 }
 
 /** Joins `--order-by COLUMN desc` to `--order-by "COLUMN desc"`: a commander option takes one word. */

@@ -1,6 +1,10 @@
 import { escapeLiteral } from 'pg';
 import { parseCursor } from '../people/read-changes.ts';
 
+/** What a person does whose `--since` of an export is no cursor. */
+export const cursorOfExport =
+  'give the cursor that enrich export --json printed the last time; without --since all contacts are written';
+
 /** Criteria for exported contacts; an absent criterion selects all. */
 export interface ContactChoice {
   readonly source?: string | undefined;

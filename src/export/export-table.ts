@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { requireReadable } from '../people/read-changes.ts';
-import { isSelected, type ContactChoice } from './contact-choice.ts';
+import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
 import { columnType, type ExportColumn } from './column-type.ts';
 import { exportFormats, type ExportFormatName } from './export-format.ts';
 import { contactColumns, exportedTables, type ExportedTableName } from './exported-tables.ts';
@@ -29,7 +29,7 @@ export async function exportTable(
   { table, format, choice, select }: TableExport,
   take: (bytes: Readable) => Promise<void>,
 ): Promise<number | undefined> {
-  if (choice.since !== undefined) await requireReadable(database, choice.since);
+  if (choice.since !== undefined) await requireReadable(database, choice.since, cursorOfExport);
   const { fields } = await pool.query(`select * from ${exportedTables[table].relation} limit 0`);
   const all = fields.map(({ name, dataTypeID }) => ({ name, type: columnType(dataTypeID) }));
   const columns = selectColumns(table, all, select);

@@ -67,13 +67,23 @@ export async function newestCursor(database: Kysely<Tables>): Promise<string | u
   return rows[0]?.cursor;
 }
 
-/** Parses a cursor into the two numbers that order the feed. */
-export function parseCursor(cursor: string): { readonly transaction: string; readonly change: string } {
+const readFeed =
+  'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning';
+
+/**
+ * Parses a cursor into the two numbers that order the feed.
+ *
+ * @param next what a person does whose text is no cursor; commands get their cursors from different places
+ */
+export function parseCursor(
+  cursor: string,
+  next = readFeed,
+): { readonly transaction: string; readonly change: string } {
   const [, transaction, change] = /^(\d{1,19})-(\d{1,18})$/.exec(cursor.trim()) ?? [];
   if (transaction !== undefined && change !== undefined) return { transaction, change };
   throw new Problem('changes.cursor-invalid', `"${cursor}" is no cursor`, {
     where: '--since',
-    next: 'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning',
+    next,
     exitCode: exitCodes.usage,
   });
 }
@@ -104,10 +114,15 @@ const readAnew =
  * Refuses a cursor after which changes are missing. A cursor of another warehouse, or of one that was restored from an
  * older backup, would read nothing or skip changes, without an error.
  *
+ * @param next as for {@link parseCursor}
  * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`, `changes.cursor-ahead`
  */
-export async function requireReadable(database: Kysely<Tables>, cursor: string): Promise<void> {
-  const { transaction, change } = parseCursor(cursor);
+export async function requireReadable(
+  database: Kysely<Tables>,
+  cursor: string,
+  next?: string,
+): Promise<void> {
+  const { transaction, change } = parseCursor(cursor, next);
   const { rows } = await sql<{ isPruned: boolean; isAhead: boolean }>`
     select
       exists (

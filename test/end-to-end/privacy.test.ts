@@ -116,6 +116,7 @@ describe('enrich export', () => {
     ['--output', 'contacts.xlsx', 'enrich export writes no spreadsheet workbooks'],
     ['--since', 'yesterday', '"yesterday" is no cursor'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
+    ['--since', 'banana', 'the cursor that enrich export --json printed'],
   ])('enrich export refuses %s %s', async (flag, value, why) => {
     const ended = await system.here(['export', flag, value]);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });

@@ -67,6 +67,19 @@ describe('a wrong file or mapping', () => {
     expect(JSON.parse(planned.stdout)).toMatchObject({ people: 2 });
   });
 
+  it.each([
+    ['--query "…"', '--query', "select 'x' as kontakt"],
+    ['--from-table public.unrecognised', '--from-table', 'public.unrecognised'],
+  ])(
+    'the next step of an unrecognised header names the export as it was given: %s',
+    async (named, ...given) => {
+      await system.warehouse.pool.query(`create table if not exists public.unrecognised (kontakt text)`);
+      const ended = await system.here(['plan', ...given]);
+      expect(ended.stderr).toContain(`enrich plan ${named} --write-mapping columns.yaml`);
+      expect(ended.code).toBe(2);
+    },
+  );
+
   it('run --write-mapping of an unrecognised header ends as a usage error, because nothing was run', async () => {
     const file = write('unknown-run.csv', 'Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n');
     const ended = await system.here([
@@ -123,6 +136,18 @@ describe('a flag that cannot be read', () => {
     expect(what + where).toContain(flag);
     expect(ended.stderr).toContain('  next:');
     expect(ended.code).toBe(2);
+  });
+
+  it.each([
+    ['enrich status', ['status', '--limit', 'x']],
+    ['enrich attempts list', ['attempts', 'list', '--bogus']],
+    ['enrich', ['no-such-command']],
+  ])('the JSON of a usage error names the help of the command: %s for %j', async (name, parameters) => {
+    const ended = await system.enrich([...parameters, '--json']);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      error: { type: 'usage', next: `${name} --help shows what it takes, and an example` },
+      exit_code: 2,
+    });
   });
 
   it('an unreadable flag is named once, as the variable if it was one', async () => {

@@ -30,7 +30,7 @@ export class ProposalWritten extends Problem {
  * Reads an export. Where no column is recognised, shows all columns with a proposed mapping, and on a terminal asks
  * whether to use the proposal. With `--write-mapping`, writes the mapping that is recognised or proposed.
  *
- * @param shown name of the export for the user
+ * @param shown arguments that name the export on a command line
  * @returns the mapping to read the export with (null: none), and the source that the contacts belong to
  * @throws Problem `export.*`, `mapping.*`; `ProposalWritten` if a proposed mapping is written
  */
@@ -38,7 +38,7 @@ export async function openWithMapping(
   path: string,
   { choice, ...reading }: ReadingOptions & { readonly choice?: RowChoice },
   flags: { readonly writeMapping?: string; readonly json?: boolean },
-  shown = path,
+  shown = shellWord(path),
 ): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null; readonly source: string }> {
   try {
     const opened = await openExport(path, reading);
@@ -89,6 +89,11 @@ export async function openWithMapping(
   }
 }
 
+/** A word as a shell reads it. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /**
  * @param is.isProposed a field is proposed for a column
  * @param is.isComplete the file can be read with the proposal
@@ -101,7 +106,7 @@ function withNext(
 ): Problem {
   const { type, message, where, exitCode } = problem;
   const todo = isComplete ? 'check' : 'complete';
-  const plan = `enrich plan ${/^[\w./:@%+,-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`}`;
+  const plan = `enrich plan ${shown}`;
   const begin = isProposed ? 'save the proposal' : 'if its rows are people, begin a mapping file';
   const use = (file: string): string => `${todo} ${file}, then: ${plan} --mapping ${file}`;
   const next =

@@ -16,7 +16,7 @@ import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import type { ChosenOptions } from '../../domain/runs/run-options.ts';
 import { tell } from '../terminal/output.ts';
-import { openWithMapping } from './mapping-proposal.ts';
+import { openWithMapping, shellWord } from './mapping-proposal.ts';
 import { chosenOptions } from './run-option-flags.ts';
 import type { CommandFlags } from './command-flags.ts';
 import { withWarehouse } from '../session/session.ts';
@@ -100,13 +100,21 @@ async function checkedContent(
   const { path, sha256 } = await obtain(address, config);
   try {
     const { mapping, source } = await namingExport(path, shown, () =>
-      openWithMapping(path, reading, flags, 'EXPORT'),
+      openWithMapping(path, reading, flags, argumentsOf(address)),
     );
     return { fileSha256: sha256, mapping, source, fetched: path };
   } catch (error) {
     await new StagingDirectory(config.exportAccess.stagingDirectory).remove(path);
     throw error;
   }
+}
+
+/** The arguments that name an export on the command line, without secrets and without a long query. */
+function argumentsOf(address: ExportAddress): string {
+  if (address.kind === 'query') return '--query "…"';
+  if (address.kind === 'table')
+    return `--from-table ${shellWord(addressText(address).slice('table:'.length))}`;
+  return shellWord(addressText(address));
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {

@@ -8,6 +8,7 @@ import { importers, type Importer, type ImporterName, type ImportField } from '.
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/read-changes.ts';
+import { cursorOfExport } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import { writeImportFiles, type WrittenImport } from './write-import-files.ts';
 
@@ -47,7 +48,7 @@ export async function exportForCrm(
   const folder = resolve(options.folder);
   const partial = join(dirname(folder), `.${basename(folder)}.partial`);
   try {
-    if (options.since !== undefined) await requireReadable(warehouse.database, options.since);
+    if (options.since !== undefined) await requireReadable(warehouse.database, options.since, cursorOfExport);
     await requireReplaceable(folder);
     await rm(partial, { recursive: true, force: true });
     makeFolder(partial);

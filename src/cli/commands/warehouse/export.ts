@@ -47,7 +47,7 @@ export function exportCommand(): Command {
     )
     .option('--run <run>', 'contacts that this run was the last to write; "latest" is the newest run')
     .option('--source <name>', 'contacts of this CRM')
-    .option('--since <cursor>', 'contacts that changed after this cursor of "enrich changes"')
+    .option('--since <cursor>', 'contacts that changed after this cursor, which --json prints')
     .option(
       '--output <path>',
       'file, s3://bucket/key, or with --for a folder, which is replaced (default: standard output)',
