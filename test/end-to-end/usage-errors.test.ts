@@ -249,6 +249,15 @@ it('enrich match --json without --yes prints the request as JSON and sends nothi
   expect(ended.code).toBe(3);
 });
 
+it.each([
+  ['enrich export', ['export']],
+  ['enrich export --for', ['export', '--for', 'hubspot']],
+])('%s into a folder that cannot be is wrong usage', async (_, command) => {
+  const ended = await system.here([...command, '--output', '/proc/none/contacts.csv']);
+  expect(ended.stderr).toContain('writ');
+  expect(ended.code).toBe(2);
+});
+
 describe('enrich run --plan', () => {
   it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
     const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);

@@ -1,6 +1,7 @@
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { exitCodeOfUnwritable } from '../../files/exit-code-of-unwritable.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { inAccountLanguage } from '../../domain/crm/in-account-language.ts';
@@ -114,6 +115,7 @@ function asUnwritable(error: unknown, folder: string): unknown {
   return new Problem('output.unwritable', `the folder is not writable (${String(error.code)})`, {
     where: folder,
     next: 'choose a writable folder on a disk with free space with --output',
+    exitCode: exitCodeOfUnwritable(error.code),
     cause: error,
   });
 }

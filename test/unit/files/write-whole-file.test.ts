@@ -27,11 +27,12 @@ describe('writeWholeFile()', () => {
     expect(lstatSync(path).isFIFO()).toBe(true);
   });
 
-  it('writeWholeFile() names the path when its folder does not exist', async () => {
+  it('writeWholeFile() refuses a path whose folder does not exist as wrong usage, and names the path', async () => {
     const path = join(folder, 'missing', 'contacts.csv');
     await expect(writeWholeFile(Readable.from(['rows']), path)).rejects.toMatchObject({
       type: 'output.unwritable',
       where: path,
+      exitCode: 2,
     });
   });
 });

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { Problem } from '../../../domain/problem.ts';
+import { exitCodeOfUnwritable } from '../../../files/exit-code-of-unwritable.ts';
 import { gatherReport } from '../../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
 import { anyRun } from '../../run/latest-run.ts';
@@ -63,6 +64,7 @@ async function writeFileAt(file: string, text: string): Promise<void> {
     throw new Problem('report.not-written', `the report cannot be written (${code})`, {
       where: path,
       next: 'name a file in a folder that is there and can be written to',
+      exitCode: exitCodeOfUnwritable(code),
       cause,
     });
   });
