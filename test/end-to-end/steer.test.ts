@@ -144,7 +144,11 @@ describe('pausing', () => {
     withdraw(workers, mark);
     expect(await system.enrich(['pause', runId])).toMatchObject({ code: 0 });
     expect(system.sandbox.log.bill().calls).toBe(calls);
-    expect(await statusOf(runId)).toMatchObject({ status: 'paused' });
+    expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
+    const again = await system.enrich(['pause', runId, '--reason', 'another reason']);
+    expect(again.stdout).toContain('already paused, and the reason stays: enrich pause');
+    expect(again.code).toBe(0);
+    expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
 
     const skipped = await system.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
     expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);

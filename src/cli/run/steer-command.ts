@@ -12,7 +12,7 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 /** Makes `pause` or `cancel`: a command that sends an update to a run, with a reason that the UI shows. */
 export function steerCommand(
   name: 'pause' | 'cancel',
-  texts: { description: string; need: RunNeed; done: (runId: string) => string },
+  texts: { description: string; need: RunNeed; done: (before: RunRecord) => string },
   steer: (session: Session, run: RunRecord, reason: string) => Promise<void>,
 ): Command {
   return withSettings(new Command(name))
@@ -29,11 +29,7 @@ export function steerCommand(
         const run = await runToSteer(session.warehouse, runId, texts.need);
         if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
         await steer(session, run, options.reason);
-        printFacts<'run'>(
-          options.json,
-          await readRunFacts(session.warehouse, run.runId),
-          texts.done(run.runId),
-        );
+        printFacts<'run'>(options.json, await readRunFacts(session.warehouse, run.runId), texts.done(run));
       });
     });
 }

@@ -177,11 +177,21 @@ export async function sendUpdate(
 }
 
 /**
+ * Whether a run is paused until a person resumes it. Another pause would only replace its reason, and with it a quality
+ * gate. A run that waits for a budget continues by itself, so a person can pause it.
+ */
+export function staysPaused({ status, pauseReason }: RunRecord): boolean {
+  return status === 'paused' && pauseReason !== null && pauseReason.budgets === undefined;
+}
+
+/**
  * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails, and the
- * worker that this command starts for the update of an embedded run makes none.
+ * worker that this command starts for the update of an embedded run makes none. Does nothing for a run that stays
+ * paused anyway.
  */
 export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
+  if (staysPaused(run)) return;
   const paused = run.status === 'running';
   const pauseReason: PauseReason = {
     type: 'run.paused',

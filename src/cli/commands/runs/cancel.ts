@@ -9,7 +9,7 @@ export function cancelCommand(): Command {
     {
       description: 'End a run without further calls. Results are kept; the other rows become "cancelled".',
       need: 'unfinished',
-      done: (runId) => `cancelled; enrich status ${runId} shows its outcomes`,
+      done: ({ runId }) => `cancelled; enrich status ${runId} shows its outcomes`,
     },
     cancelRun,
   );

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { steerCommand } from '../../run/steer-command.ts';
-import { pauseRun } from '../../run/steer-run.ts';
+import { pauseRun, staysPaused } from '../../run/steer-run.ts';
 
 /** `enrich pause RUN` */
 export function pauseCommand(): Command {
@@ -9,7 +9,11 @@ export function pauseCommand(): Command {
     {
       description: 'Pause a run. Calls in flight are recorded first.',
       need: 'in-progress',
-      done: (runId) => `paused; continue with: enrich resume ${runId}`,
+      done: (before) => {
+        if (!staysPaused(before)) return `paused; continue with: enrich resume ${before.runId}`;
+        const { reason = '', next = '' } = before.pauseReason ?? {};
+        return `already paused, and the reason stays: ${reason}\nnext: ${next}`;
+      },
     },
     pauseRun,
   );
