@@ -138,7 +138,9 @@ export const plan = z
       .describe('Whether a call whose answer is lost is made again (--on-unknown retry).'),
     short_budget: z
       .strictObject({
-        budget: z.string().describe('Name of the budget, such as "day:2026-11-21".'),
+        budget: z
+          .string()
+          .describe('Name of the budget, such as "day:2026-11-21"; "run" for the limit of the run itself.'),
         available: decimal.describe('Credits that are left in the budget.'),
         on_empty: z.enum(['finish', 'pause']).describe('What the run does when the budget is empty.'),
       })

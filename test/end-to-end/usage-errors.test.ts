@@ -210,6 +210,15 @@ describe('enrich plan', () => {
     expect((await system.here(['budget', 'show'])).stdout).not.toContain('run:');
   });
 
+  it('enrich plan names the limit of the run itself, and not the budget of a run that never begins', async () => {
+    const command = ['plan', 'good.csv', '--max-credits', '0'];
+    const shown = await system.here(command);
+    expect(shown.stdout).toContain('its own limit (--max-credits) has no credits left');
+    expect(shown.stdout).not.toContain('run:');
+    const facts = JSON.parse((await system.here([...command, '--json'])).stdout) as unknown;
+    expect(facts).toMatchObject({ short_budget: { budget: 'run', available: '0' } });
+  });
+
   it('enrich plan says that the people are invented if no service is configured', async () => {
     const ended = await system.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
     expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');

@@ -107,7 +107,7 @@ function describeShortBudget(
   const [available, expected] = [Number(shortBudget.available), Number(credits.expected)];
   if (available <= 0)
     return [
-      `  budget ${shortBudget.budget} has no credits left: the run makes no call and fills only contacts of people ` +
+      `  ${nameOf(shortBudget)} has no credits left: the run makes no call and fills only contacts of people ` +
         'who are known:',
       whereEmpty(shortBudget),
     ];
@@ -117,10 +117,15 @@ function describeShortBudget(
       ? ['expected credits do', ` for about ${formatNumber(enough)} of ${countedPeople(people)}`]
       : ['worst case does', ''];
   return [
-    `  the ${what} not fit budget ${shortBudget.budget}, which has ` +
+    `  the ${what} not fit ${nameOf(shortBudget)}, which has ` +
       `${formatNumber(shortBudget.available)} left${forWhom}:`,
     whereEmpty(shortBudget),
   ];
+}
+
+/** The own budget of a run is named by its flag: `enrich plan` shows it, and begins no run. */
+function nameOf({ budget }: NonNullable<PlanSummary['shortBudget']>): string {
+  return budget.startsWith('run:') ? 'its own limit (--max-credits)' : `budget ${budget}`;
 }
 
 function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {

@@ -138,7 +138,8 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
       pilot: plan.pilot,
       asks_unknown_again: plan.asksUnknownAgain,
       short_budget: plan.shortBudget && {
-        budget: plan.shortBudget.budget,
+        // The run that was planned does not begin, so no command can use its id.
+        budget: plan.shortBudget.budget === `run:${run.runId}` ? 'run' : plan.shortBudget.budget,
         available: plan.shortBudget.available,
         on_empty: plan.shortBudget.onEmpty,
       },

@@ -29,17 +29,17 @@ const plan: PlanSummary = {
 };
 
 it.each([
-  ['run:r1', 'finish', 'over_budget'],
-  ['run:r1', 'pause', 'pauses until the budget is raised'],
-  ['day:2026-11-21', 'finish', 'over_budget'],
-  ['day:2026-11-21', 'pause', 'pauses until it is raised or its next period begins'],
+  ['run:r1', 'finish', 'its own limit (--max-credits)', 'over_budget'],
+  ['run:r1', 'pause', 'its own limit (--max-credits)', 'pauses until the budget is raised'],
+  ['day:2026-11-21', 'finish', 'budget day:2026-11-21', 'over_budget'],
+  ['day:2026-11-21', 'pause', 'budget day:2026-11-21', 'pauses until it is raised or its next period begins'],
 ] as const)(
   'the plan of a run says what happens when %s is empty and its policy is %s',
-  (budget, onEmpty, words) => {
+  (budget, onEmpty, name, words) => {
     const lines = describePlan({ ...plan, shortBudget: { budget, available: '50', onEmpty } }, options).split(
       '\n',
     );
-    expect(lines.at(-2)).toContain(`not fit budget ${budget}, which has 50 left`);
+    expect(lines.at(-2)).toContain(`not fit ${name}, which has 50 left`);
     expect(lines.at(-1)).toContain(words);
   },
 );
@@ -60,7 +60,8 @@ it('the plan of a run says that a budget without credits, such as --max-credits 
   const shortBudget = { budget: 'run:r1', available: '0', onEmpty: 'finish' } as const;
   const lines = describePlan({ ...plan, shortBudget }, options).split('\n');
   expect(lines.slice(-2)).toEqual([
-    '  budget run:r1 has no credits left: the run makes no call and fills only contacts of people who are known:',
+    '  its own limit (--max-credits) has no credits left: the run makes no call and fills only contacts of people ' +
+      'who are known:',
     '  people who do not fit become over_budget; a later run asks for them',
   ]);
   expect(approvalQuestion({ ...plan, shortBudget })).toBe(
