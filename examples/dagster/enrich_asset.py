@@ -34,8 +34,10 @@ def enriched_contacts(context: dg.AssetExecutionContext) -> dg.MaterializeResult
     raise dg.Failure(
         description=f"enrich ended with exit code {ended.returncode}: {reason}",
         metadata=metadata,
-        # A wrong command, or a run that waits for a person, ends the same way each time.
-        allow_retries=ended.returncode not in (USAGE, NEEDS_A_PERSON),
+        # A wrong command, or a run that waits for a person, ends the same way each time. A run that a signal has paused
+        # continues with the same command.
+        allow_retries=ended.returncode not in (USAGE, NEEDS_A_PERSON)
+        or facts.get("reason_type") == "run.interrupted",
     )
 
 

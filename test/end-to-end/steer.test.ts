@@ -126,6 +126,44 @@ describe('pausing', () => {
     await expectPromisesKept(system);
   });
 
+  it('a signal ends enrich run with 143 before its run begins, then with 3, and a second signal with 143', async () => {
+    const calls = () => system.sandbox.log.calls().length;
+    const count = async (table: string): Promise<number> => {
+      const found = await system.warehouse.pool.query<{ rows: number }>(
+        `select count(*)::int as rows from enrichment.${table}`,
+      );
+      return found.rows[0]!.rows;
+    };
+    const runs = await count('runs');
+    const command = ['run', system.sample(60), '--yes', '--json'];
+    const early = system.begin(command, { ENRICH_DATA_DIR: join(system.directory, 'signalled') });
+    await expect.poll(early.output, patient).toContain('service:');
+    early.kill('SIGTERM');
+    expect(await early.ended).toBe(143);
+    expect(early.output()).toContain('"exit_code":143');
+    expect(await count('runs')).toBe(runs);
+
+    const limits = ['--rate-limits', `${(await count('rate_calls')) + 2}/hour`];
+    const before = calls();
+    const interrupted = system.begin([...command, ...limits]);
+    await expect.poll(calls, patient).toBe(before + 2);
+    interrupted.kill('SIGTERM');
+    expect(await interrupted.ended).toBe(3);
+    expect(interrupted.output()).toMatch(/"status":"paused".*"reason_type":"run.interrupted"/);
+
+    const twice = system.begin([...command, ...limits]);
+    await expect.poll(twice.output, patient).toContain('enriching');
+    twice.kill('SIGINT');
+    twice.kill('SIGTERM');
+    expect(await twice.ended).toBe(143);
+    const runId = await latestRun();
+    expect(twice.output()).toContain(`continuing ${runId}`);
+    expect(await count('runs')).toBe(runs + 1);
+    // The workflow waits for the hour of the rate limit.
+    expect((await system.enrich(['cancel', runId])).code).toBe(0);
+    await expectPromisesKept(system);
+  });
+
   it('enrich pause holds a killed run, and enrich skip leaves out a page when the run is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;

@@ -42,7 +42,8 @@ export interface Ended {
 /** A command that runs beside the test. */
 export interface Begun {
   readonly kill: (signal: NodeJS.Signals) => void;
-  readonly ended: Promise<void>;
+  /** Exit code; null: killed. */
+  readonly ended: Promise<number | null>;
   /** Standard output and standard error so far. */
   readonly output: () => string;
 }
@@ -180,7 +181,7 @@ export class TestSystem {
     let output = '';
     child.stdout.on('data', (text) => (output += String(text)));
     child.stderr.on('data', (text) => (output += String(text)));
-    const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     return { kill: (signal) => child.kill(signal), ended, output: () => output };
   }
 

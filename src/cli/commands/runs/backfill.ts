@@ -21,6 +21,8 @@ Examples:
   enrich plan everybody.csv                     price and duration; spends nothing
   enrich backfill everybody.csv --yes --max-credits 20000
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
+Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
+129, 130 and 143: a signal before the run began, or a second signal.`,
     );
 }

@@ -45,7 +45,9 @@ Examples:
   enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
   enrich run --from-table crm.contacts --yes --max-credits 500
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
+Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
+129, 130 and 143: a signal before the run began, or a second signal.`,
     );
 }
 
