@@ -3,6 +3,7 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
+  ServiceError,
   type Client,
   type ScheduleDescription,
   type ScheduleHandle,
@@ -51,13 +52,13 @@ export async function putSchedule(
   return before;
 }
 
-/** @throws Problem `schedule.unknown`, `schedule.foreign` */
+/** @throws Problem `schedule.unknown`, `schedule.foreign`, `schedule.unreadable` */
 export async function getSchedule(client: Client, name: string): Promise<KnownSchedule> {
   const description = await client.schedule
     .getHandle(name)
     .describe()
     .catch((error: unknown) => {
-      throw error instanceof ScheduleNotFoundError ? unknown(name) : error;
+      throw error instanceof ScheduleNotFoundError ? unknown(name) : unreadable(name, error);
     });
   if (description.action.workflowType !== workflowTypes.scheduled) {
     throw new Problem('schedule.foreign', `"${name}" is a schedule of another program`, {
@@ -236,6 +237,22 @@ function unknown(name: string): Problem {
     next: 'enrich schedule list shows all of them',
     exitCode: exitCodes.usage,
   });
+}
+
+/** The SDK's own message, "Failed to describe schedule", has neither the name nor the cause. */
+function unreadable(name: string, error: unknown): unknown {
+  // Others, such as an unknown namespace, explain themselves.
+  if (!(error instanceof ServiceError)) return error;
+  const { details, message } = (error.cause ?? error) as { details?: string; message: string };
+  return new Problem(
+    'schedule.unreadable',
+    `Temporal does not describe the schedule: ${details || message}`,
+    {
+      where: name,
+      next: 'run the command again: it changes only what still differs; enrich doctor checks that Temporal answers',
+      cause: error,
+    },
+  );
 }
 
 function refused(name: string, error: unknown): Problem {
