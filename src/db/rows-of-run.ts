@@ -4,8 +4,8 @@ import { sql, type RawBuilder } from 'kysely';
  * Expression: the places (`ctid`) of a run's rows or claims with these row numbers. Each is looked up by its whole key:
  * by a plan from an empty warehouse, PostgreSQL read all rows of the run to find ten.
  *
- * An UPDATE by place skips a row that another transaction has changed meanwhile (as of the minor releases of November
- * 2025; earlier ones update it). Both are right here: such a change gives the row an outcome, which stays.
+ * PostgreSQL's minor release decides whether an UPDATE by place skips a row that another transaction has changed
+ * meanwhile. Both are right here: such a change gives the row an outcome, which stays.
  *
  * @param rowNumbers query of one column
  */

@@ -1,9 +1,8 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import { outcomesAboutPerson, repeatedRecordReason } from '../domain/runs/outcome.ts';
 import { anyOf } from '../db/one-of.ts';
 import type { Tables } from '../db/schema.ts';
-import { applyChanges } from './apply-changes.ts';
 import {
   contactOf,
   readMatchedCells,
@@ -13,7 +12,6 @@ import {
   type MatchedContact,
 } from './contact-states.ts';
 import { emailHashes } from './email-hashes.ts';
-import { findChanges } from './find-changes.ts';
 import { eachOf, placesByMatchKey, sharesMatchKey } from './shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */
@@ -234,44 +232,6 @@ export async function findNewestRows(
     order by a.source, a.contact_id
   `.execute(database);
   return rows;
-}
-
-/** What decisions about contacts of any run are entries of. */
-interface Deciding {
-  readonly service: string;
-  /** The run whose undo leads to the decisions. */
-  readonly whileUndone?: string | undefined;
-}
-
-/**
- * Decides anew about contacts that could be people who are known again, or no longer, or whose rivals are. What they
- * become is an entry of the run of their own row.
- */
-export async function decideAffected(
-  transaction: Transaction<Tables>,
-  deciding: Deciding,
-  keys: PeopleKeys,
-): Promise<void> {
-  for (const read of [readDoubtfulContacts, readOpenContacts])
-    await decide(transaction, deciding, await read(transaction, deciding.service, keys));
-}
-
-/** Decides anew about the contacts of rows. */
-export async function decideRows(
-  transaction: Transaction<Tables>,
-  deciding: Deciding,
-  rows: readonly RowName[],
-): Promise<void> {
-  await decide(transaction, deciding, await readRows(transaction, deciding.service, rows));
-}
-
-async function decide(
-  transaction: Transaction<Tables>,
-  deciding: Deciding,
-  contacts: readonly ContactState[],
-): Promise<void> {
-  const changes = await findChanges(transaction, deciding.service, contacts);
-  await applyChanges(transaction, { ...deciding, runId: null }, changes);
 }
 
 /** Reads the keys of the people who have one of the match keys. */

@@ -1,8 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import {
   contactsByMatch,
-  decideAffected,
-  decideRows,
   findNewestRows,
   readDoubtfulContacts,
   readKeysOfPeople,
@@ -13,6 +11,7 @@ import {
   readRows,
   type PeopleKeys,
 } from '../../people/affected-contacts.ts';
+import { decideAffected, decideRows } from '../../people/decide-contacts.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
 import { applyChanges } from '../../people/apply-changes.ts';
 import { findChanges, type ContactChange } from '../../people/find-changes.ts';

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await warehouse.database
     .transaction()
     .execute((transaction) =>
-      suppress(transaction, ['email:nobody@orbit.example'], { by: 'test', reason: undefined }),
+      suppress(transaction, ['email:listed@orbit.example'], { by: 'test', reason: undefined }),
     );
 });
 
