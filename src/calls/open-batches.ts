@@ -3,7 +3,7 @@ import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { registerBatches, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { askedBy } from '../runs/pages/pages.ts';
-import type { Asked } from '../runs/planning/fresh-lookups.ts';
+import type { Asked } from '../runs/planning/earlier-lookups.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService } from '../runs/adopt-service.ts';
 import { getRun, type RunRecord } from '../runs/runs.ts';

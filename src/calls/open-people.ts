@@ -11,7 +11,7 @@ import { registration, type ReadyBatches } from '../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
 import { droppingFresh } from '../runs/pages/pages.ts';
 import { peopleWithRows } from '../runs/pages/people-with-rows.ts';
-import type { Asked } from '../runs/planning/fresh-lookups.ts';
+import type { Asked } from '../runs/planning/earlier-lookups.ts';
 
 /** A row of the export without an outcome. */
 export interface OpenPerson {

@@ -4,7 +4,7 @@ import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../src/domain/i
 import type { Warehouse } from '../../src/db/database.ts';
 import { findOrBeginRun, type RunSpec } from '../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
-import type { Asked } from '../../src/runs/planning/fresh-lookups.ts';
+import type { Asked } from '../../src/runs/planning/earlier-lookups.ts';
 import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
 
 /** Extras that runs of tests ask for. */

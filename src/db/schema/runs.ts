@@ -98,6 +98,8 @@ export interface RunPeopleTable {
   row_number: number;
   /** Groups of fields that the call leaves out: they are fresh, or the person opted out of calls. */
   left_out: Generated<string[]>;
+  /** Whether an earlier call found the person; null: no earlier call asked for the person. */
+  found_before: boolean | null;
 }
 
 export interface ClaimsTable {

@@ -6,7 +6,7 @@ import { claimKnownPeople } from './claims.ts';
 import { addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { freshLookups, type Asked } from '../planning/fresh-lookups.ts';
+import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';
 import { registerPage } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
@@ -80,8 +80,8 @@ export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: A
       select * from ${keys} k
     ), fresh as (
       select m.row_number, min(a.run_id) as run_id
-      from ${freshLookups(asked, sql`keys`, 'few')}
-      where m.field_group <> all (m.left_out)
+      from ${earlierLookups(asked, sql`keys`, 'few')}
+      where m.is_fresh and m.field_group <> all (m.left_out)
       group by m.row_number, m.left_out
       having count(distinct m.field_group) + cardinality(m.left_out) = ${asked.fieldGroups.length}
     ), unclaimed as (

@@ -8,7 +8,8 @@ import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
-import { amountOfKeys, freshLookups, type Asked } from './fresh-lookups.ts';
+import type { Asked } from './earlier-lookups.ts';
+import { findFresh } from './find-fresh.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
@@ -62,10 +63,7 @@ export async function planRows(
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (row_number, outcome), run_people`.execute(transaction);
     }
-    const { digest, ...counts } = await countRows(transaction, runId, {
-      service: asked.service,
-      phones: asksForPhones(asked),
-    });
+    const { digest, ...counts } = await countRows(transaction, runId, { phones: asksForPhones(asked) });
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, digest);
     await transaction
       .updateTable('runs')
@@ -151,7 +149,6 @@ async function decide(
     insert into plan_outcomes select row_number, 'cancelled', 'left out by --only' from plan_excluded
     on conflict do nothing
   `.execute(transaction);
-  // A lookup for one row of a person holds for the person.
   await findFresh(transaction, asked);
   await sql`
     insert into plan_outcomes
@@ -175,9 +172,13 @@ async function decide(
     create temporary table plan_asked on commit drop as
     select row_number, case when f.row_number is null then '{}' else array(
         select unnest(f.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) end as left_out,
+      b.found as found_before,
       ${options.orderBy === null ? sql`row_number` : placeBy(options.orderBy)} as place
     from plan_rows
     left join plan_fresh f using (row_number)
+    left join (
+      select row_number, bool_or(found) as found from plan_lookups where field_group = 'profile' group by row_number
+    ) b using (row_number)
     left join plan_order o using (row_number)
     where row_number not in (select row_number from plan_outcomes)
   `.execute(transaction);
@@ -233,27 +234,6 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
   `.execute(transaction);
 }
 
-/**
- * Fills `plan_fresh`: person → groups of fields that the call leaves out. A group is left out if it was asked for
- * recently, or if it is phones and the person opted out of calls.
- */
-async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
-  const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
-  await sql`
-    create temporary table plan_fresh on commit drop as
-    select row_number, array_agg(distinct field_group) as field_groups, max(asked_at) as asked_at,
-      (array_agg(run_id order by asked_at desc nulls last))[1] as run_id
-    from (
-      select coalesce(p.first_row, m.row_number) as row_number, m.field_group, m.asked_at, a.run_id
-      from ${freshLookups(asked, sql`plan_keys`, await amountOfKeys(transaction, 'plan_keys'))}
-      left join plan_people p on p.row_number = m.row_number
-      union all
-      select row_number, unnest(${phones}::text[]), null, null from plan_opted_out_of_calls
-    ) known
-    group by row_number
-  `.execute(transaction);
-}
-
 /** Whether a run asks for phones, which people who opted out of calls are not asked for. */
 function asksForPhones({ fieldGroups }: Asked): boolean {
   return fieldGroups.some((group) => phoneGroups.includes(group));
@@ -274,7 +254,7 @@ async function assignPositions(
       select * from plan_asked
       where row_number not in (select row_number from run_people where run_id = ${runId})
     ), numbered as (
-      select row_number, left_out, place, (row_number() over alike - 1) / ${peoplePerCall} as batch,
+      select row_number, left_out, found_before, place, (row_number() over alike - 1) / ${peoplePerCall} as batch,
         (row_number() over alike - 1) % ${peoplePerCall} as seat
       from open
       window alike as (partition by left_out order by place)
@@ -283,8 +263,8 @@ async function assignPositions(
       from numbered
       group by left_out, batch
     )
-    insert into run_people (run_id, position, row_number, left_out)
-    select ${runId}, ${behindPilot} + rank * ${peoplePerCall} + seat, row_number, left_out
+    insert into run_people (run_id, position, row_number, left_out, found_before)
+    select ${runId}, ${behindPilot} + rank * ${peoplePerCall} + seat, row_number, left_out, found_before
     from numbered
     join batches using (left_out, batch)
   `.execute(transaction);

@@ -51,13 +51,14 @@ export async function positionPilot(
     places.map((place) => ({ stratum, place })),
   );
   await sql`
-    insert into run_people (run_id, position, row_number)
-    select ${runId}, row_number() over (order by row_number) - 1, row_number
+    insert into run_people (run_id, position, row_number, found_before)
+    select ${runId}, row_number() over (order by row_number) - 1, row_number, found_before
     from (
       select s.row_number from plan_strata s
       join unnest(${chosen.map((each) => each.stratum)}::text[], ${chosen.map((each) => each.place)}::int[])
         as c (stratum, place) using (stratum, place)
     ) chosen
+    join plan_asked using (row_number)
   `.execute(transaction);
   return pagesOf(chosen.length) * peoplePerPage;
 }

@@ -39,12 +39,16 @@ function describeResult(text: string): Promise<readonly DescribedColumn[]> {
   });
 }
 
+/** Only the transaction that creates a temporary table can prepare its statements. */
+function usesTemporaryTable({ code, message }: pg.DatabaseError): boolean {
+  return code === '42P01' && /relation "(?:plan|page)_/.test(message);
+}
+
 /** A fragment of SQL, for which a parameter stands here, is no value: such statements only run in other tests. */
-function hasFragments(where: string, { code, message }: pg.DatabaseError): boolean {
-  const usesTemporaryTable = code === '42P01' && /relation "(?:plan|page)_/.test(message);
+function hasFragments(where: string, { code }: pg.DatabaseError): boolean {
   const comparesFragment =
     code === '42883' && filesWithComparedFragments.some((file) => where.startsWith(file));
-  return code === '42601' || code === '42P18' || usesTemporaryTable || comparesFragment;
+  return code === '42601' || code === '42P18' || comparesFragment;
 }
 
 const filesWithComparedFragments = [
@@ -57,6 +61,7 @@ it('every raw statement without fragments prepares, and its result has the colum
   const statements = inject('sourceStatements');
   const mistakes: string[] = [];
   let checked = 0;
+  let temporary = 0;
   for (const statement of statements) {
     const text = statement.texts.reduce((sum, part, index) => `${sum}$${index}${part}`);
     try {
@@ -64,10 +69,11 @@ it('every raw statement without fragments prepares, and its result has the colum
       if (mistake !== undefined) mistakes.push(mistake);
       checked += 1;
     } catch (error) {
-      if (!hasFragments(statement.where, error as pg.DatabaseError))
+      if (usesTemporaryTable(error as pg.DatabaseError)) temporary += 1;
+      else if (!hasFragments(statement.where, error as pg.DatabaseError))
         mistakes.push(`${statement.where}: ${(error as Error).message}`);
     }
   }
   expect(mistakes).toEqual([]);
-  expect(checked).toBeGreaterThan(statements.length * 0.7);
+  expect(checked).toBeGreaterThan((statements.length - temporary) * 0.75);
 });

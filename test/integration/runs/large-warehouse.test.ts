@@ -3,7 +3,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { findNewestRows } from '../../../src/people/affected-contacts.ts';
 import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { amountOfKeys } from '../../../src/runs/planning/fresh-lookups.ts';
+import { amountOfKeys } from '../../../src/runs/planning/earlier-lookups.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';

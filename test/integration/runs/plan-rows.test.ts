@@ -396,12 +396,17 @@ it('planRows() counts the people whom an earlier call of this service found', as
   await insertLookup(warehouse.pool, { key: 'profile:refound-1', secondsAgo: 100_000 });
   await insertLookup(warehouse.pool, { key: 'email:refound-2', secondsAgo: 100_000, found: false });
   await insertLookup(warehouse.pool, { key: 'email:refound-3', secondsAgo: 100_000, service: 'another' });
+  await insertLookup(warehouse.pool, { key: 'email:refound-4', secondsAgo: 100_000 });
   const run = await stagedRun(warehouse, [
     { keys: ['email:refound-1', 'profile:refound-1'] },
     { keys: ['email:refound-2'] },
     { keys: ['email:refound-3'] },
+    // Known by the address of the person's second row.
+    { keys: ['profile:refound-4'] },
+    { keys: ['email:refound-4', 'profile:refound-4'] },
   ]);
-  const plan = await planRows(warehouse, run.runId, asked);
-  expect(plan).toMatchObject({ people: 3, foundBefore: 1 });
-  expect(await planRows(warehouse, run.runId, asked)).toMatchObject({ foundBefore: 1 });
+  const plan = await planRows(warehouse, run.runId, asked, 2);
+  const before = { people: 4, foundBefore: 2, byLeftOut: [{ foundBefore: 2, missedBefore: 1 }] };
+  expect(plan).toMatchObject(before);
+  expect(await planRows(warehouse, run.runId, asked, 2)).toMatchObject(before);
 });

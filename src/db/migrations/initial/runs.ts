@@ -76,6 +76,7 @@ export const runTables = [
     position integer not null,
     row_number integer not null,
     left_out text[] not null default '{}',
+    found_before boolean,
     primary key (run_id, position)
   )`,
 

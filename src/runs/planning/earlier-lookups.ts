@@ -29,14 +29,15 @@ export async function amountOfKeys(database: Kysely<Tables>, table: string): Pro
 }
 
 /**
- * SQL of identity keys with their recent lookups `m`, of the runs `a`: per requested group of fields, the service's
- * answers within the freshness of the group. A person is fresh if every group has a lookup.
+ * SQL of identity keys with their earlier lookups `m` at the service, by the runs `a`: for each requested group of
+ * fields, whether the person was `found`, and whether the lookup `is_fresh`. A person is fresh if every group has a
+ * fresh lookup.
  *
  * @param keys a relation with `identity_key`; `m` has all of its columns
  * @param amount `few`: looks each key up in the index. PostgreSQL would read the whole history for 300 keys. `many`:
  *   PostgreSQL chooses
  */
-export function freshLookups(
+export function earlierLookups(
   { freshness, fieldGroups, service }: Asked,
   keys: RawBuilder<unknown>,
   amount: KeysAmount,
@@ -46,15 +47,16 @@ export function freshLookups(
   const apart = amount === 'few' ? sql`offset 0` : sql``;
   return sql`
     (
-      select k.*, h.field_group, h.asked_at, h.lookup_run
+      select k.*, h.field_group, h.found, h.asked_at, h.lookup_run,
+        h.asked_at > now() - make_interval(secs =>
+          case when h.found then clock.found_seconds else ${freshness.notFoundSeconds}::float8 end) as is_fresh
       from ${keys} k
       join unnest(${fieldGroups}::text[], ${found}::float8[]) as clock (field_group, found_seconds) on true
       join lateral (
         select * from lookup_history l
         where l.key_hash = key_hash(k.identity_key) and l.field_group = clock.field_group
         ${apart}
-      ) h on h.asked_at > now() - make_interval(secs =>
-        case when h.found then clock.found_seconds else ${freshness.notFoundSeconds}::float8 end)
+      ) h on true
       ${apart}
     ) m
     join lookup_runs a on a.lookup_run = m.lookup_run and a.service = ${service}`;
