@@ -5,7 +5,7 @@ import { compareNames, compareReady } from '../../src/domain/identity/name-agree
 
 // Few words, so that names often agree: initials, double-barrelled names, scripts without initials.
 const word = fc.constantFrom('ada', 'anna', 'novak', 'a', 'n', '田中', 'jean-luc');
-const words = fc.array(word, { minLength: 1, maxLength: 2 }).map((list) => list.join(' '));
+const words = fc.array(word, { minLength: 1, maxLength: 3 }).map((list) => list.join(' '));
 const name = fc.record({ first: words, last: fc.option(words, { nil: undefined }) });
 
 it('a row shares a match key with every person whose name agrees with its name', () => {

@@ -45,7 +45,7 @@ export function matchKeysOfPerson(person: Person, hashesOf: EmailHashes): number
   return [
     ...new Set([
       ...identifyingKeysOfPerson(person, hashesOf),
-      ...hashed(name ? [...nameKeys(name), ...localPartsOf(name)] : []),
+      ...hashed(name ? [...nameKeys(name), ...swappedNameKeys(name), ...localPartsOf(name)] : []),
     ]),
   ];
 }
@@ -77,8 +77,7 @@ export function matchKeysOfIdentityKeys(keys: readonly string[], hashesOf: Email
 }
 
 /**
- * Keys of a name: the first letter of the first name with each word of the last name. For a swapped order, all words
- * sorted: an initial of the last name would give every Anna with an N the same key. In scripts without initials, also
+ * Keys of a name: the first letter of the first name with each word of the last name. In scripts without initials, also
  * the whole name in both orders.
  */
 function nameKeys({ first, last, all }: ComparedName): string[] {
@@ -86,10 +85,17 @@ function nameKeys({ first, last, all }: ComparedName): string[] {
   const keys: string[] = [];
   for (const word of last.length === 1 ? last : [...last, last.join('')])
     if (!isInitial(word)) keys.push(`name ${first[0]![0]} ${word}`);
-  if (!all.some(isInitial)) keys.push(`names ${all.toSorted().join(' ')}`);
   if (all.some((word) => /\p{Lo}/u.test(word)))
     keys.push(`name ${[...first, ...last].join('')}`, `name ${[...last, ...first].join('')}`);
   return keys;
+}
+
+/**
+ * The key of rows that state this name in the swapped order. Only people have it: with such a key of each row too,
+ * every Anna with an N would have the same key, and rows are ten times as many.
+ */
+function swappedNameKeys({ first, last, all }: ComparedName): string[] {
+  return last.length === 0 || all.some(isInitial) ? [] : [`name ${last[0]![0]} ${first.at(-1)}`];
 }
 
 /** The hashes of keys, each once. */

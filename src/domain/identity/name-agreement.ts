@@ -110,7 +110,8 @@ function isWordOrInitial(one: string, other: string): boolean {
 
 /** A single letter of a script with lower case. In other scripts a single character is a whole name. */
 export function isInitial(word: string): boolean {
-  return /^\p{Ll}$/u.test(word);
+  // The length first: the expression would be evaluated for each word of each row.
+  return word.length <= 2 && /^\p{Ll}$/u.test(word);
 }
 
 /** Titles before or after a name, which one side may lack. */
