@@ -6,8 +6,8 @@ import type { Tables } from '../../db/schema.ts';
 const rowsPerFetch = 10_000;
 
 /**
- * Fills `plan_excluded` with the rows that `--only` leaves out, and `plan_order` with what `--order-by` sorts rows by.
- * Reads the cells only where one of the two is given.
+ * Fills `plan_choice` with the rows that `--only` leaves out, and with what `--order-by` sorts rows by. Reads the cells
+ * only where one of the two is given.
  */
 export async function applyRowChoice(
   transaction: Transaction<Tables>,
@@ -15,11 +15,9 @@ export async function applyRowChoice(
   columns: ReadColumns,
   { only, orderBy }: RowChoice,
 ): Promise<void> {
-  await sql`create temporary table plan_excluded (row_number integer primary key) on commit drop`.execute(
-    transaction,
-  );
   await sql`
-    create temporary table plan_order (row_number integer primary key, number double precision, text text)
+    create temporary table plan_choice
+      (row_number integer primary key, is_excluded boolean not null, number double precision, text text)
     on commit drop
   `.execute(transaction);
   if (only.length === 0 && orderBy === null) return;
@@ -36,22 +34,20 @@ export async function applyRowChoice(
       .orderBy('row_number')
       .limit(rowsPerFetch)
       .execute();
-    const records = rows.map(({ row_number: row, raw }) => ({ row, cells: JSON.parse(raw) as string[] }));
-    const excluded = records.filter(({ cells }) => !fits((column) => readers.get(column)!(cells)));
-    await sql`insert into plan_excluded select unnest(${excluded.map(({ row }) => row)}::integer[])`.execute(
-      transaction,
-    );
-    if (ordered) {
-      const keys = records.map(({ cells }) => sortKey(ordered(cells)));
-      await sql`
-        insert into plan_order
-        select * from unnest(${records.map(({ row }) => row)}::integer[],
-          ${keys.map(({ number }) => number)}::double precision[],
-          ${keys.map(({ text }) => text?.replaceAll('\0', '') ?? null)}::text[])
-      `.execute(transaction);
-    }
+    const choices = rows.map(({ row_number: row, raw }) => {
+      const cells = JSON.parse(raw) as string[];
+      const isExcluded = !fits((column) => readers.get(column)!(cells));
+      const key = ordered === null ? undefined : sortKey(ordered(cells));
+      return { row, isExcluded, number: key?.number ?? null, text: key?.text?.replaceAll('\0', '') ?? null };
+    });
+    await sql`
+      insert into plan_choice
+      select * from unnest(${choices.map(({ row }) => row)}::integer[],
+        ${choices.map(({ isExcluded }) => isExcluded)}::boolean[],
+        ${choices.map(({ number }) => number)}::double precision[], ${choices.map(({ text }) => text)}::text[])
+    `.execute(transaction);
     last = rows.at(-1)?.row_number ?? last;
     isOver = rows.length < rowsPerFetch;
   }
-  await sql`analyze plan_excluded, plan_order`.execute(transaction);
+  await sql`analyze plan_choice`.execute(transaction);
 }

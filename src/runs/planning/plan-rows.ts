@@ -9,7 +9,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';
-import { findFresh } from './find-fresh.ts';
+import { findKnown } from './find-known.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
@@ -146,15 +146,15 @@ async function decide(
     on conflict do nothing
   `.execute(transaction);
   await sql`
-    insert into plan_outcomes select row_number, 'cancelled', 'left out by --only' from plan_excluded
+    insert into plan_outcomes select row_number, 'cancelled', 'left out by --only' from plan_choice where is_excluded
     on conflict do nothing
   `.execute(transaction);
-  await findFresh(transaction, asked);
+  await findKnown(transaction, asked);
   await sql`
     insert into plan_outcomes
     select row_number, 'fresh',
       'asked on ' || to_char(asked_at at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || run_id
-    from plan_fresh
+    from plan_known
     where cardinality(field_groups) = ${asked.fieldGroups.length}
     on conflict do nothing
   `.execute(transaction);
@@ -170,16 +170,13 @@ async function decide(
   `.execute(transaction);
   await sql`
     create temporary table plan_asked on commit drop as
-    select row_number, case when f.row_number is null then '{}' else array(
-        select unnest(f.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) end as left_out,
-      b.found as found_before,
+    select row_number, case when k.row_number is null then '{}' else array(
+        select unnest(k.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) end as left_out,
+      k.found_before,
       ${options.orderBy === null ? sql`row_number` : placeBy(options.orderBy)} as place
     from plan_rows
-    left join plan_fresh f using (row_number)
-    left join (
-      select row_number, bool_or(found) as found from plan_lookups where field_group = 'profile' group by row_number
-    ) b using (row_number)
-    left join plan_order o using (row_number)
+    left join plan_known k using (row_number)
+    left join plan_choice o using (row_number)
     where row_number not in (select row_number from plan_outcomes)
   `.execute(transaction);
   await sql`

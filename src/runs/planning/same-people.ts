@@ -50,9 +50,9 @@ export async function findRepeatedRecords(transaction: Transaction<Tables>): Pro
     select r.row_number, record.row_number as record_row
     from (
       select contact_id,
-        coalesce(min(row_number) filter (where e.row_number is null), min(row_number)) as row_number
+        coalesce(min(row_number) filter (where is_excluded is not true), min(row_number)) as row_number
       from plan_rows
-      left join plan_excluded e using (row_number)
+      left join plan_choice using (row_number)
       group by contact_id
       having count(*) > 1
     ) record
@@ -62,11 +62,11 @@ export async function findRepeatedRecords(transaction: Transaction<Tables>): Pro
     update plan_people p set first_row = stands.row_number
     from (
       select first_row, coalesce(
-        min(row_number) filter (where record_row is null and e.row_number is null),
+        min(row_number) filter (where record_row is null and is_excluded is not true),
         min(row_number) filter (where record_row is null)) as row_number
       from plan_people
       left join plan_repeated using (row_number)
-      left join plan_excluded e using (row_number)
+      left join plan_choice using (row_number)
       group by first_row
     ) stands
     where stands.first_row = p.first_row and stands.row_number <> p.first_row
