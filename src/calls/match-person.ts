@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { counted } from '../domain/text/counted.ts';
 import { worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import { Problem } from '../domain/problem.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
@@ -82,6 +82,7 @@ async function refuseSuppressed({ database }: Warehouse, person: Identity): Prom
   if (!(await areSuppressed(database, keys)).includes(true)) return;
   throw new Problem('match.suppressed', 'this person is on the suppression list', {
     next: 'nothing was sent; to take a person off the list: enrich suppress remove WHO',
+    exitCode: exitCodes.usage,
   });
 }
 
@@ -90,6 +91,8 @@ async function refuseSuppressedAnswer({ database }: Warehouse, { person }: Match
   if (person === undefined || !(await areSuppressed(database, keysOfPerson(person))).includes(true)) return;
   throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
     next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
+    // A program repeats a command that failed, and would pay again.
+    exitCode: exitCodes.needsPerson,
   });
 }
 

@@ -88,7 +88,17 @@ A first signal pauses a run and the command ends with 3 (reason_type run.interru
       writeErr: (text) => write(process.stderr, text),
     })
     .version(version)
+    .hook('preAction', (_, command) => refuseEmptyValues(command))
     .exitOverride();
+}
+
+/** A script whose variable is not set gives an empty value: `--source "$CRM"` would begin a source without a name. */
+function refuseEmptyValues(command: Command): void {
+  const values = command.opts<Record<string, unknown>>();
+  const empty = command.options.find((option) => [values[option.attributeName()]].flat().includes(''));
+  if (empty) command.error(`error: option '${empty.flags}' has an empty value`);
+  const argument = command.registeredArguments.find((_, index) => command.processedArgs[index] === '');
+  if (argument) command.error(`error: argument '${argument.name()}' is empty`);
 }
 
 /** Gives subcommands the exit behaviour of the program, and a hint at their own help after a usage error. */

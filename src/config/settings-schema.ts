@@ -37,7 +37,9 @@ const fields = z.object({
   ENRICHMENT_ACCESS_TOKEN_FILE: text,
   ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
   DATABASE_URL: url('postgres:', 'postgresql:'),
-  TEMPORAL_ADDRESS: text,
+  TEMPORAL_ADDRESS: text.refine((value) => value === undefined || /^[^\s/]+:\d{1,5}$/.test(value), {
+    error: 'must be HOST:PORT, such as 127.0.0.1:7233',
+  }),
   TEMPORAL_UI_URL: url('http:', 'https:'),
   TEMPORAL_DEPLOYMENT_NAME: text.refine((value) => value === undefined || !/[.:]/.test(value), {
     error: 'must contain neither a dot nor a colon',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
-import { parseCredits } from '../domain/money/decimal.ts';
+import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { settle } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -50,39 +50,48 @@ export async function listAttempts(
 
 /**
  * Settles an attempt of unknown cost by the operator's decision, and releases the rest of its reservation. If an answer
- * stated a higher cost, that cost is settled.
+ * stated a higher cost, that cost is settled. A decision can be corrected by another one until an answer or a delivery
+ * has stated a cost.
  *
  * A later run may ask for the people of the attempt, because no answer has said anything about them: their claims are
  * deleted. Two kinds of claims stay: of people for whom this run calls again, and of people with another open call.
  *
- * @param credits what the service billed, as a decimal; `0` if it did not bill
- * @throws Problem `attempt.not-unknown`, also if the attempt was decided before
+ * @param decision.credits what the service billed, as a decimal; `0` if it did not bill
+ * @param decision.mayExceedHeld the operator has confirmed a price above the credits that are held for the attempt
+ * @throws Problem `attempt.closed` without a decision to make or to correct; `attempt.more-than-held`
  */
-export async function decideAttempt(warehouse: Warehouse, attemptId: string, credits: string): Promise<void> {
+export async function decideAttempt(
+  warehouse: Warehouse,
+  attemptId: string,
+  { credits, mayExceedHeld = false }: { readonly credits: string; readonly mayExceedHeld?: boolean },
+): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    const closed = await sql<{
-      run_id: string;
-      budget_ids: string[];
-      credits_reserved: string;
-      credits_settled: string;
-    }>`
+    const found = await sql<{ budget_ids: string[]; reserved: string; settled: string | null }>`
+      select budget_ids, credits_reserved::text as reserved, credits_settled::text as settled
+      from attempts a
+      where attempt_id = ${attemptId}
+        and (
+          status in ('unknown', 'awaiting')
+          or (status = 'settled' and answered_at is null and not exists (
+            select from webhook_deliveries d where d.attempt_id = a.attempt_id and d.status = 'applied'))
+        )
+      for update
+    `.execute(transaction);
+    const attempt = found.rows[0];
+    if (!attempt) throw attemptClosed(attemptId);
+    const held = parseCredits(attempt.reserved)!;
+    if (parseCredits(credits)! > held && !mayExceedHeld) throw moreThanHeld(attemptId, credits, held);
+    const { rows } = await sql<{ settled: string }>`
       update attempts
       set status = 'settled',
         credits_settled = greatest(${credits}::numeric, coalesce(credits_answered, 0)),
         closed_at = clock_timestamp(),
         next_poll_at = null,
-        reason = coalesce(reason || '; ', '') || 'decided by the operator'
-      where attempt_id = ${attemptId} and status in ('unknown', 'awaiting')
-      returning run_id, budget_ids, credits_reserved::text as credits_reserved, credits_settled::text as credits_settled
+        reason = coalesce(reason || '; ', '') ||
+          case status when 'settled' then 'corrected' else 'decided' end || ' by the operator'
+      where attempt_id = ${attemptId}
+      returning credits_settled::text as settled
     `.execute(transaction);
-    const attempt = closed.rows[0];
-    if (!attempt) {
-      throw new Problem('attempt.not-unknown', `no attempt ${attemptId} waits for a decision`, {
-        where: 'enrichment.attempts',
-        next: 'enrich attempts list shows the attempts that wait for a decision',
-        exitCode: exitCodes.usage,
-      });
-    }
     await sql`
       delete from claims c using attempt_people p
       where p.attempt_id = ${attemptId} and c.run_id = p.run_id and c.row_number = p.row_number
@@ -92,11 +101,36 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
           where o.run_id = p.run_id and o.row_number = p.row_number and o.attempt_id <> p.attempt_id
             and a.status in ('admitted', 'unknown') and a.answered_at is null)
     `.execute(transaction);
+    const isCorrection = attempt.settled !== null;
     await settle(
       transaction,
       attempt.budget_ids,
-      attempt.credits_reserved,
-      parseCredits(attempt.credits_settled)!,
+      isCorrection ? '0' : attempt.reserved,
+      parseCredits(rows[0]!.settled)! - (parseCredits(attempt.settled ?? '0') ?? 0n),
     );
   });
+}
+
+function attemptClosed(attemptId: string): Problem {
+  return new Problem(
+    'attempt.closed',
+    `attempt ${attemptId} waits for no decision, and has none to correct`,
+    {
+      where: 'enrich attempts',
+      next: 'enrich attempts list shows the attempts that wait for a decision',
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+function moreThanHeld(attemptId: string, credits: string, held: Credits): Problem {
+  return new Problem(
+    'attempt.more-than-held',
+    `${credits} credits are more than the ${formatCredits(held)} that are held for attempt ${attemptId}`,
+    {
+      where: '--credits',
+      next: 'check the number; if the service did bill more than the call could cost, add --yes',
+      exitCode: exitCodes.usage,
+    },
+  );
 }

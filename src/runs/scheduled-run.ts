@@ -156,7 +156,12 @@ async function beginRunOf(
 }
 
 /** Errors of the file itself, which stay until the file changes. */
-const faultsOfFile: readonly string[] = ['export.empty', 'export.missing', 'export.unreadable'];
+const faultsOfFile: readonly string[] = [
+  'export.empty',
+  'export.missing',
+  'export.not-permitted',
+  'export.unreadable',
+];
 
 /**
  * A stand-in for the content hash of a file that cannot be read. It changes only with the file, so that the file is

@@ -140,7 +140,7 @@ describe('enrich suppress', () => {
       outcomes: { suppressed: 2 },
     });
     const matched = await system.here(['match', '--email', 'ada@orbit.example', '--yes', '--json']);
-    expect(matched).toMatchObject({ code: 1, stderr: expect.stringContaining('on the suppression list') });
+    expect(matched).toMatchObject({ code: 2, stderr: expect.stringContaining('on the suppression list') });
     await system.here(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
     expect((await check('ada@orbit.example')).code).toBe(0);
   });

@@ -124,8 +124,11 @@ describe('enrich run', () => {
     const file = system.sample(50);
     const plan = JSON.parse((await system.here(['plan', file, '--json'])).stdout) as { plan_hash: string };
     const other = await system.here(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
-    expect(other.code).toBe(1);
+    expect(other.code).toBe(2);
     expect(other.facts()).toMatchObject({ status: 'failed', calls: 0 });
+    const gated = ['--pilot', '5', '--min-match-rate', '90%', '--plan', plan.plan_hash];
+    const more = await system.here(['run', file, '--yes', '--json', ...gated]);
+    expect(more.facts()).toMatchObject({ status: 'failed', reason_type: 'plan.changed', calls: 0 });
     const same = await system.here(['run', file, '--yes', '--json', '--plan', plan.plan_hash]);
     expect(same.facts()).toMatchObject({ status: 'finished', plan_hash: plan.plan_hash });
   });
@@ -146,6 +149,15 @@ describe('enrich run', () => {
     const same = await system.here(['run', file, '--yes', '--json', '--plan', paused.plan_hash!]);
     expect(same.facts()).toMatchObject({ run_id: paused.run_id, status: 'finished' });
   });
+});
+
+it('an export with a second header ends enrich run with 2, as it ends enrich plan', async () => {
+  const file = join(system.directory, 'second-header.csv');
+  writeFileSync(file, 'Email,City\na@orbit.example,Oslo\nName,Email\nBo,b@orbit.example\n');
+  expect((await system.here(['plan', file])).code).toBe(2);
+  const run = await system.here(['run', file, '--yes', '--json']);
+  expect(run.facts()).toMatchObject({ status: 'failed', reason_type: 'export.second-header' });
+  expect(run.code).toBe(2);
 });
 
 describe('an export that is not as expected', () => {

@@ -272,8 +272,26 @@ describe('enrich run --plan', () => {
     const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
     expect(ended.stdout).toMatch(/failed: the plan is no longer 0123456789abcdef but [0-9a-f]{16}/);
     expect(ended.stderr).not.toContain('"level"');
-    expect(ended.code).toBe(1);
+    expect(ended.code).toBe(2);
   });
+});
+
+describe('an empty value, as of a variable that is not set', () => {
+  it.each([
+    ['--source <name>', ['run', 'good.csv', '--yes', '--source', '']],
+    ['--only <filter>', ['plan', 'good.csv', '--only', '']],
+    ['file', ['run', '']],
+  ])('an empty %s is a usage error', async (named, command) => {
+    const ended = await system.here(command);
+    expect(ended.stderr).toMatch(new RegExp(`'${named.slice(0, 6)}.*empty`));
+    expect(ended.code).toBe(2);
+  });
+});
+
+it('a Temporal address without a port is a wrong setting', async () => {
+  const ended = await system.here(['schedule', 'list'], { TEMPORAL_ADDRESS: 'temporal' });
+  expect(ended.stderr).toContain('TEMPORAL_ADDRESS must be HOST:PORT');
+  expect(ended.code).toBe(2);
 });
 
 describe('enrich usage', () => {

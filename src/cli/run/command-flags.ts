@@ -24,7 +24,12 @@ export function withCommandFlags(command: Command): Command {
     .option('--from-table <name>', 'table of the warehouse instead of a file, such as crm.contacts')
     .option('--query <sql>', 'SELECT on the warehouse instead of a file; it cannot write')
     .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
-    .addOption(new Option('--plan <hash>', 'hash of the only plan that may run (enrich plan prints it)'))
+    .addOption(
+      new Option(
+        '--plan <hash>',
+        'hash of the only plan that may run, with its pilot and gates (enrich plan prints it)',
+      ),
+    )
     .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
 }
 

@@ -200,10 +200,20 @@ export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${at.slice(0, 16).replace('T', ' ')} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
+/** Reasons of a failed run that a repetition can overcome. Any other run needs another export or other options. */
+const passingReasons: readonly string[] = [
+  'export.changed',
+  'export.unreachable',
+  'export.too-slow',
+  'export.unreadable',
+];
+
 /** The exit code of a command that reports a run. */
 export function exitCodeOf(facts: RunFacts): number {
   if (facts.status === 'failed')
-    return facts.reason_type === 'source.unnamed' ? exitCodes.usage : exitCodes.failed;
+    return facts.reason_type === null || passingReasons.includes(facts.reason_type)
+      ? exitCodes.failed
+      : exitCodes.usage;
   if (facts.status !== 'finished' && facts.status !== 'cancelled') return exitCodes.needsPerson;
   // Unknown credits need a person's decision, whatever the outcomes of the rows are.
   if (facts.credits.unknown !== '0') return exitCodes.needsPerson;

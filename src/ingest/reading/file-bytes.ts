@@ -129,12 +129,17 @@ function fileProblem(path: string, error: unknown): Problem {
       cause: error,
     });
   }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new Problem('export.not-permitted', `the file cannot be read (${code})`, {
+      where: path,
+      next: 'give the user that runs this the right to read it',
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  }
   return new Problem('export.unreadable', `the file cannot be read (${code})`, {
     where: path,
-    next:
-      code === 'EACCES'
-        ? 'give the user that runs this the right to read it'
-        : 'check the disk or the network share that it is on; what was read so far is kept',
+    next: 'check the disk or the network share that it is on; what was read so far is kept',
     cause: error,
   });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '../../domain/problem.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
 /** One answer with the bytes of a remote export, from its beginning or from where it broke off. */
@@ -106,6 +106,7 @@ export function tooLarge(where: string, limits: DownloadLimits): Problem {
   return new Problem('export.too-large', `the export is larger than ${limits.bytes} bytes`, {
     where,
     next: 'check that this is the right export; split a large export, or download it and name the file',
+    exitCode: exitCodes.usage,
   });
 }
 

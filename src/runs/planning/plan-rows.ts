@@ -15,11 +15,14 @@ import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
 import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
 import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
-import { optionsThatDecide, type RunOptions } from '../../domain/runs/run-options.ts';
+import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 
-/** The priority is no part of the plan: `enrich backfill` applies the plan that `enrich plan` has shown. */
-const optionsOutsideHash = [...optionsThatDecide('gate', 'start'), 'priority'];
+/**
+ * Who began the run and its priority are no part of the plan: `enrich backfill` applies the plan that `enrich plan` has
+ * shown. Pilot and gates are: a plan that was approved with them must not run without them.
+ */
+const optionsOutsideHash: readonly (keyof RunOptions)[] = ['serviceOf', 'schedule', 'priority'];
 const terms = sql<string>`(options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '')`;
 
 /** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */

@@ -504,17 +504,17 @@ describe('people who are asked for once more after an unknown call', () => {
     await markUnknown(warehouse, first.attemptId, 'no answer');
     await reopenUnknown(warehouse, first.runId, [1]);
     const second = await admitAgain(first.runId);
-    await decideAttempt(warehouse, first.attemptId, '0');
+    await decideAttempt(warehouse, first.attemptId, { credits: '0' });
     expect(await claimsOf(first.runId)).toBe(1);
     await markUnknown(warehouse, second.attemptId, 'no answer');
-    await decideAttempt(warehouse, second.attemptId, '0');
+    await decideAttempt(warehouse, second.attemptId, { credits: '0' });
     expect(await claimsOf(first.runId)).toBe(0);
   });
 
   it('people of a decided unknown call are left to the next run', async () => {
     const call = await callInFlight([somebody().row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
-    await decideAttempt(warehouse, call.attemptId, '0');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     expect(await reopenUnknown(warehouse, call.runId, [1])).toEqual([]);
   });
 });
@@ -524,7 +524,7 @@ describe('an older answer', () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
-    await decideAttempt(warehouse, call.attemptId, '0');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     await record(call, answerWith([person]));
     expect(await attemptOf(call)).toMatchObject({
       status: 'settled',

@@ -191,7 +191,7 @@ describe('a delivery', () => {
   it('a delivery after a release of its attempt is settled in addition to the answer', async () => {
     const call = await callInFlight();
     await answer(call);
-    await decideAttempt(warehouse, call.attemptId, '0');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 3 });
     await deliver(call, body(call.ids, 24));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
-import { callWithPhones } from '../../helpers/late-calls.ts';
+import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 
 let warehouse: Warehouse;
 
@@ -12,6 +12,53 @@ beforeAll(async () => {
 });
 
 afterAll(() => warehouse.close());
+
+/** Reserved and settled credits of the run's budget. */
+async function moneyOf(runId: string): Promise<readonly number[]> {
+  const { rows } = await warehouse.pool.query('select reserved, settled from budgets where budget_id = $1', [
+    `run:${runId}`,
+  ]);
+  return [Number(rows[0].reserved), Number(rows[0].settled)];
+}
+
+describe('the credits of a decision', () => {
+  it('more credits than are held are refused without a confirmation, and change nothing', async () => {
+    const { runId, attemptId } = await callWithPhones(warehouse);
+    await markUnknown(warehouse, attemptId, 'by a test');
+    await expect(decideAttempt(warehouse, attemptId, { credits: '99' })).rejects.toMatchObject({
+      type: 'attempt.more-than-held',
+      message: expect.stringContaining('27 that are held'),
+      exitCode: 2,
+    });
+    expect(await moneyOf(runId)).toEqual([27, 0]);
+    await decideAttempt(warehouse, attemptId, { credits: '99', mayExceedHeld: true });
+    expect(await moneyOf(runId)).toEqual([0, 99]);
+  });
+
+  it('a decision is corrected by another one, in the attempt and in its budgets', async () => {
+    const { runId, attemptId } = await callWithPhones(warehouse);
+    await markUnknown(warehouse, attemptId, 'by a test');
+    await decideAttempt(warehouse, attemptId, { credits: '20' });
+    await decideAttempt(warehouse, attemptId, { credits: '2.5' });
+    expect(await moneyOf(runId)).toEqual([0, 2.5]);
+    const { rows } = await warehouse.pool.query(
+      'select credits_settled::float8 as settled, reason from attempts where attempt_id = $1',
+      [attemptId],
+    );
+    expect(rows).toEqual([
+      { settled: 2.5, reason: 'by a test; decided by the operator; corrected by the operator' },
+    ]);
+  });
+
+  it('a call that was answered has no decision to correct', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await decideAttempt(warehouse, call.attemptId, { credits: '20' });
+    await expect(decideAttempt(warehouse, call.attemptId, { credits: '2' })).rejects.toMatchObject({
+      type: 'attempt.closed',
+    });
+  });
+});
 
 it('a decision does not deadlock with an answer for the same person, because budgets are locked last', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
@@ -24,7 +71,7 @@ it('a decision does not deadlock with an answer for the same person, because bud
   const recording = await warehouse.pool.connect();
   await recording.query('begin');
   await recording.query('delete from claims where run_id = $1', [runId]);
-  const deciding = decideAttempt(warehouse, attemptId, '0');
+  const deciding = decideAttempt(warehouse, attemptId, { credits: '0' });
   // Until it waits for the claims.
   await expect
     .poll(async () => {

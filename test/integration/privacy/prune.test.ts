@@ -207,7 +207,7 @@ describe('what is still needed', () => {
     await endRun(warehouse, call.runId, 'finished', undefined);
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toMatchObject({ rows: 3 });
-    await decideAttempt(warehouse, call.attemptId, '0');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toMatchObject({ rows: 0 });
   });
@@ -273,7 +273,7 @@ describe('what is still needed', () => {
     await age(3 * month);
     const { quarantine, kept } = await prune(warehouse, { quarantine: month }, noSignal);
     expect([quarantine.count, kept.quarantine]).toEqual([0, 1]);
-    await decideAttempt(warehouse, call.attemptId, '0');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     expect((await prune(warehouse, { quarantine: month }, noSignal)).quarantine.count).toBe(1);
   });
 

@@ -259,6 +259,6 @@ describe('files', () => {
   it.skipIf(process.getuid?.() === 0)('an unreadable file is refused', async () => {
     const path = file(header);
     chmodSync(path, 0);
-    expect((await refusalOf(path)).type).toBe('export.unreadable');
+    expect((await refusalOf(path)).type).toBe('export.not-permitted');
   });
 });

@@ -104,6 +104,8 @@ function showCommand(): Command {
     });
 }
 
+type DecisionFlags = JsonFlag & { readonly credits?: string; readonly yes?: boolean };
+
 function decisionCommand(
   name: string,
   texts: { description: string; credits: (held: string, given: string | undefined) => string; done: string },
@@ -120,8 +122,10 @@ Examples:
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
     );
   if (name === 'retry')
-    command.option('--credits <n>', 'credits that the service billed (default: all held credits)');
-  return command.action(async (attemptIds: readonly string[], options: { credits?: string } & JsonFlag) => {
+    command
+      .option('--credits <n>', 'credits that the service billed (default: all held credits)')
+      .option('--yes', 'accept more credits than are held for the call');
+  return command.action(async (attemptIds: readonly string[], options: DecisionFlags) => {
     const given = options.credits === undefined ? undefined : creditsOf(options.credits);
     if (given !== undefined && attemptIds.length > 1) {
       throw new Problem('setting.invalid', '--credits with several calls', {
@@ -134,7 +138,10 @@ Examples:
       const decided: Awaited<ReturnType<typeof findAttempt>>[] = [];
       for (const attemptId of attemptIds) {
         const attempt = await findAttempt(warehouse, attemptId);
-        await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
+        await decideAttempt(warehouse, attemptId, {
+          credits: texts.credits(attempt.credits_reserved, given),
+          mayExceedHeld: options.yes === true,
+        });
         const done =
           attempt.http_status === null
             ? texts.done
