@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
@@ -21,6 +20,7 @@ import { runToSteer } from './latest-run.ts';
 import { hasWorker } from './present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
+import { byOption, noteOf, type NoteFlags } from '../terminal/note-flags.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
@@ -28,10 +28,8 @@ import { isWorkflowGone } from '../../temporal/connection.ts';
 /** `day or month` */
 const anyPeriod = periodNames.join(' or ');
 
-interface SetOptions extends JsonFlag {
+interface SetOptions extends NoteFlags, JsonFlag {
   readonly fromNowOn?: boolean;
-  readonly reason?: string;
-  readonly by?: string;
 }
 
 /** `enrich budget set` */
@@ -42,7 +40,7 @@ export function setBudgetCommand(): Command {
     .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
     .option('--from-now-on', `every ${anyPeriod} that begins from now on`)
     .option('--reason <text>', 'reason, kept in the history')
-    .option('--by <name>', 'name, kept in the history (default: the user of this machine)')
+    .option(...byOption)
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -64,7 +62,7 @@ Examples:
       const config = settingsOf(options);
       const budget = budgetOf(name, options.fromNowOn === true);
       const wanted = limitOf(limit, options.fromNowOn === true);
-      const note = { by: options.by ?? userInfo().username, reason: options.reason };
+      const note = noteOf(options);
       const changed = await withWarehouse(config, async ({ warehouse }) => {
         if (options.fromNowOn === true && budget.kind === 'period' && wanted !== 'used') {
           const { period } = budget;

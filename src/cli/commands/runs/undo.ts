@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
@@ -10,17 +9,16 @@ import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../run
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
+import { byOption, noteOf, type NoteFlags } from '../../terminal/note-flags.ts';
 import { progressReporter } from '../../terminal/progress-reporter.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 
-interface UndoFlags {
+interface UndoFlags extends NoteFlags {
   readonly revert?: boolean;
   readonly forget?: boolean;
-  readonly reason?: string;
-  readonly by?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -33,7 +31,7 @@ export function undoCommand(): Command {
     .option('--revert', 'revert an earlier undo of the run')
     .option('--forget', 'also forget its lookups: the next run asks for its people again, and pays again')
     .option('--reason <text>', 'reason, kept with the run; no names')
-    .option('--by <name>', 'name of the person who decided (default: the user of this machine)')
+    .option(...byOption)
     .option('--yes', 'do it without asking')
     .option('--json', 'one JSON object')
     .addHelpText(
@@ -104,11 +102,16 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
 
 /** @throws Problem `undo.interrupted` */
 async function carryOut({ warehouse }: Session, runId: string, options: UndoFlags): Promise<void> {
-  const note = { by: options.by ?? userInfo().username, reason: options.reason };
   const { complete } =
     options.revert === true
       ? await revertUndo(warehouse, runId, stopAfterBatch(), progressReporter('entries of the log'))
-      : await undoRun(warehouse, runId, note, stopAfterBatch(), progressReporter('entries of the log'));
+      : await undoRun(
+          warehouse,
+          runId,
+          noteOf(options),
+          stopAfterBatch(),
+          progressReporter('entries of the log'),
+        );
   if (complete) return;
   throw new Problem('undo.interrupted', 'stopped before all contacts were computed anew', {
     where: runId,

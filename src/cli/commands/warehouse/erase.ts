@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { isRoleAddress } from '../../../domain/identity/email-address.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
@@ -6,15 +5,14 @@ import { erase, measureErasure, type ErasureFigures } from '../../../privacy/era
 import { keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
+import { byOption, noteOf, type NoteFlags } from '../../terminal/note-flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
-import { withSession } from '../../session/session.ts';
+import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-interface EraseFlags {
+interface EraseFlags extends NoteFlags {
   readonly contact?: string;
-  readonly reason?: string;
-  readonly by?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -26,7 +24,7 @@ export function eraseCommand(): Command {
     .argument('[who]', 'one person, named in one of the forms below')
     .option('--contact <source/id>', 'CRM record of the person in place of WHO, such as hubspot/4711')
     .option('--reason <text>', 'reason, kept; no names')
-    .option('--by <name>', 'name of the person who decided (default: the user of this machine)')
+    .option(...byOption)
     .option('--yes', 'erase without asking')
     .option('--json', 'one JSON object')
     .addHelpText(
@@ -46,8 +44,7 @@ Examples:
     )
     .action(async (who: string | undefined, options: EraseFlags) => {
       const find = personOf(who, options.contact);
-      const note = { by: options.by ?? userInfo().username, reason: options.reason };
-      await withSession(settingsOf(options), { temporal: false, service: false }, async ({ warehouse }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const keys = await find(warehouse);
         if (options.yes !== true) {
           const found = await measureErasure(warehouse, keys);
@@ -65,7 +62,7 @@ Examples:
             return;
           }
         }
-        const removed = await erase(warehouse, keys, note);
+        const removed = await erase(warehouse, keys, noteOf(options));
         const found = isAnything(removed);
         if (options.json === true) return printJson<'erase'>({ erased: true, found, ...removed });
         print(

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { exitCodes } from '../../../domain/problem.ts';
@@ -13,17 +12,13 @@ import {
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { byOption, noteOf, type NoteFlags } from '../../terminal/note-flags.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
 import type { CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-
-interface NoteFlags extends JsonFlag {
-  readonly reason?: string;
-  readonly by?: string;
-}
 
 /** `enrich suppress add|import|remove|check|list` */
 export function suppressCommand(): Command {
@@ -63,7 +58,7 @@ Examples:
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
   enrich suppress add @acme.example --reason "customer, not to be enriched"`,
     )
-    .action(async (who: string[], options: NoteFlags) => {
+    .action(async (who: string[], options: NoteFlags & JsonFlag) => {
       const keys = keysOf(who);
       const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
@@ -84,7 +79,7 @@ function importCommand(): Command {
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
     .addHelpText('after', '\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
-    .action(async (file: string, options: CommandFlags & NoteFlags) => {
+    .action(async (file: string, options: CommandFlags & NoteFlags & JsonFlag) => {
       const config = settingsOf(options);
       const spec = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows } = await withWarehouse(config, (session) =>
@@ -179,12 +174,8 @@ function listCommand(): Command {
 function withNote(command: Command): Command {
   return command
     .option('--reason <text>', 'reason, kept with the entry; no names')
-    .option('--by <name>', 'name of the person who decided (default: the user of this machine)')
+    .option(...byOption)
     .option(...jsonOption);
-}
-
-function noteOf(options: NoteFlags): { by: string; reason: string | undefined } {
-  return { by: options.by ?? userInfo().username, reason: options.reason };
 }
 
 function keysOf(who: readonly string[]): string[] {
