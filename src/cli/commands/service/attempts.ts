@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { formatCredits, parseCredits } from '../../../domain/money/decimal.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { decideAttempt, listAttempts, type AttemptFacts } from '../../../ledger/decide-attempt.ts';
@@ -7,6 +6,7 @@ import { getRun } from '../../../runs/runs.ts';
 import { serviceName } from '../../../config/settings.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { describeReconciliation } from '../../run/describe-reconciliation.ts';
+import { creditsOf } from '../../run/run-option-values.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
@@ -126,7 +126,10 @@ Examples:
       .option('--credits <n>', 'credits that the service billed (default: all held credits)')
       .option('--yes', 'accept more credits than are held for the call');
   return command.action(async (attemptIds: readonly string[], options: DecisionFlags) => {
-    const given = options.credits === undefined ? undefined : creditsOf(options.credits);
+    const given =
+      options.credits === undefined
+        ? undefined
+        : creditsOf('--credits', options.credits, 'write a number such as 7 or 2.5');
     if (given !== undefined && attemptIds.length > 1) {
       throw new Problem('setting.invalid', '--credits with several calls', {
         where: '--credits',
@@ -160,16 +163,6 @@ async function findAttempt(warehouse: Session['warehouse'], attemptId: string) {
   throw new Problem('attempt.unknown', `there is no attempt ${attemptId}`, {
     where: 'enrichment.attempts',
     next: 'enrich attempts list --all shows all of them',
-    exitCode: exitCodes.usage,
-  });
-}
-
-function creditsOf(text: string): string {
-  const credits = parseCredits(text);
-  if (credits !== undefined) return formatCredits(credits);
-  throw new Problem('setting.invalid', `"${text}" is not a number of credits`, {
-    where: '--credits',
-    next: 'write a number such as 7 or 2.5',
     exitCode: exitCodes.usage,
   });
 }
