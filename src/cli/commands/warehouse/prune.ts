@@ -5,7 +5,7 @@ import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { retained } from '../../../domain/runs/retention.ts';
 import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
-import { withSession } from '../../session/session.ts';
+import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 
@@ -48,7 +48,7 @@ Example:
         });
       }
       const removed = options.yes === true;
-      const figures = await withSession(config, { temporal: false, service: false }, ({ warehouse }) =>
+      const figures = await withWarehouse(config, ({ warehouse }) =>
         removed ? removeUntilStopped(warehouse, retention) : measurePrune(warehouse, retention),
       );
       if (options.json === true) return printJson<'prune'>({ removed, retention, ...figures });

@@ -8,7 +8,7 @@ import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
-import { withSession, type Session } from '../../session/session.ts';
+import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 
@@ -36,7 +36,7 @@ Examples:
   enrich sql --command 'select source, count(*) from enriched_contacts group by 1'`,
     )
     .action(async (options: { json?: boolean; command?: string }) => {
-      await withSession(settingsOf(options), { temporal: false, service: false }, async (session) => {
+      await withWarehouse(settingsOf(options), async (session) => {
         if (options.command !== undefined) return print(await rowsOf(session, options.command));
         const psql = findOnPath('psql');
         const address = addressWithoutPassword(session.stack.databaseUrl);
