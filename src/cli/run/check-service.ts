@@ -8,7 +8,7 @@ import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { knowsService } from './describe-service.ts';
 import { webhookUrlOf } from '../session/webhook-address.ts';
-import { withClient } from '../session/with-service.ts';
+import { withSessionClient } from '../session/with-service.ts';
 
 /**
  * Prints the user that the credential acts as, and what is left of the service's limits, before a run spends anything.
@@ -32,13 +32,8 @@ export async function checkService(session: Session, asked: RunOptions): Promise
     stack.temporal.embedded &&
     lateKindsOf(asked).length > 0 &&
     webhookUrlOf(config, baseUrl, { port: 0 }) === undefined;
-  const status = await withClient({ ...config.service, ...stack.service }, (client) => {
-    const { rateLimits, service } = config;
-    const { callTimeoutSeconds } = service;
-    return readServiceStatus(
-      { warehouse, service: serviceName(config), client, rateLimits, callTimeoutSeconds },
-      { polls },
-    );
-  });
+  const status = await withSessionClient(session, (dependencies) =>
+    readServiceStatus(dependencies, { polls }),
+  );
   for (const line of describeServiceStatus(status)) tell(line);
 }

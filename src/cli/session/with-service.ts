@@ -1,7 +1,9 @@
-import type { Config, Credential, ServiceSettings } from '../../config/settings.ts';
+import { serviceName, type Config, type Credential, type ServiceSettings } from '../../config/settings.ts';
 import { acquireStack } from '../../dev/stack.ts';
 import { createServiceClient, type ServiceClient } from '../../service/client.ts';
+import type { PollDependencies } from '../../late-results/poll-within-limits.ts';
 import { tell } from '../terminal/output.ts';
+import type { Session } from './session.ts';
 
 /**
  * Runs `use` with a client of the service; without ENRICHMENT_BASE_URL, of the sandbox. Opens neither the database nor
@@ -26,6 +28,18 @@ export async function withService<Result>(
   } finally {
     await stack.release();
   }
+}
+
+/** Runs `use` with what calls in a session need: the warehouse, a client of the service, and its limits. */
+export function withSessionClient<Result>(
+  { config, stack, warehouse }: Session,
+  use: (dependencies: PollDependencies) => Promise<Result>,
+): Promise<Result> {
+  const { rateLimits, service } = config;
+  const { callTimeoutSeconds } = service;
+  return withClient({ ...service, ...stack.service }, (client) =>
+    use({ warehouse, service: serviceName(config), client, rateLimits, callTimeoutSeconds }),
+  );
 }
 
 /** Opens a client, and closes it after its use. */

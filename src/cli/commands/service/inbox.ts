@@ -1,6 +1,5 @@
 import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
 import { Command, Option } from 'commander';
-import { serviceName } from '../../../config/settings.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { drainInbox, syncLateResults } from '../../../late-results/drain-deliveries.ts';
 import {
@@ -17,7 +16,7 @@ import { print, printFacts, printJson, table, tell } from '../../terminal/output
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { withClient } from '../../session/with-service.ts';
+import { withSessionClient } from '../../session/with-service.ts';
 
 /** `enrich inbox list|show|replay|sweep` */
 export function inboxCommand(): Command {
@@ -129,18 +128,11 @@ Example:
     )
     .action(async (options: JsonFlag) => {
       const config = settingsOf(options);
-      await withSession(config, { temporal: false, service: true }, ({ warehouse, stack }) =>
-        withClient({ ...config.service, ...stack.service }, async (client) => {
-          const polls = await makePollsDue(warehouse);
+      await withSession(config, { temporal: false, service: true }, (session) =>
+        withSessionClient(session, async (dependencies) => {
+          const polls = await makePollsDue(session.warehouse);
           const applied = await syncLateResults(
-            {
-              warehouse,
-              service: serviceName(config),
-              client,
-              rateLimits: config.rateLimits,
-              callTimeoutSeconds: config.service.callTimeoutSeconds,
-              pollAfterSeconds: config.lateResults.pollAfterSeconds,
-            },
+            { ...dependencies, pollAfterSeconds: config.lateResults.pollAfterSeconds },
             'unattended',
             new AbortController().signal,
           );

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { serviceName } from '../../../config/settings.ts';
 import { worstCaseCredits } from '../../../domain/money/credit-rules.ts';
 import { formatCredits } from '../../../domain/money/decimal.ts';
 import { parseDomain } from '../../../domain/identity/domain-name.ts';
@@ -18,7 +17,7 @@ import { describeService } from '../../run/describe-service.ts';
 import { print, printJson, table, tell, write } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { withClient } from '../../session/with-service.ts';
+import { withSessionClient } from '../../session/with-service.ts';
 
 /** The options that identify a person. Each is parsed like the same column of an export. */
 const fields = {
@@ -80,22 +79,10 @@ Example:
         process.exitCode = exitCodes.needsPerson;
         return;
       }
-      await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack }) => {
-        const answer = await withClient({ ...config.service, ...stack.service }, (client) => {
-          const { rateLimits, budgets, service } = config;
-          const { callTimeoutSeconds } = service;
-          return matchPerson(
-            {
-              warehouse,
-              service: serviceName(config),
-              client,
-              rateLimits,
-              budgets: budgets.perPeriod,
-              callTimeoutSeconds,
-            },
-            { person, reveal },
-          );
-        });
+      await withSession(config, { temporal: false, service: true }, async (session) => {
+        const answer = await withSessionClient(session, (dependencies) =>
+          matchPerson({ ...dependencies, budgets: config.budgets.perPeriod }, { person, reveal }),
+        );
         printAnswer(answer, options.json === true);
       });
     });

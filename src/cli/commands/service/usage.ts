@@ -12,7 +12,7 @@ import { keepCreditStatement } from '../../../calls/keep-credit-statement.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSession } from '../../session/session.ts';
-import { withClient, withService } from '../../session/with-service.ts';
+import { withService, withSessionClient } from '../../session/with-service.ts';
 
 /** `enrich usage` */
 export function usageCommand(): Command {
@@ -59,14 +59,14 @@ export function usageCommand(): Command {
 
 /** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
 async function reconcile(config: Config, asJson: boolean): Promise<void> {
-  await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack, log }) => {
-    const service = serviceName(config);
-    const missing = await withClient({ ...config.service, ...stack.service }, (client) =>
-      keepCreditStatement({ warehouse, service, client, log }, undefined),
+  await withSession(config, { temporal: false, service: true }, async (session) => {
+    const { warehouse, log } = session;
+    const missing = await withSessionClient(session, (dependencies) =>
+      keepCreditStatement({ ...dependencies, log }, undefined),
     );
     if (missing !== undefined)
       tell(`The service gave no statement now: ${missing}. The figures are from earlier statements.`);
-    const cycles = await reconcileCredits(warehouse.database, service);
+    const cycles = await reconcileCredits(warehouse.database, serviceName(config));
     if (asJson) return printJson<'reconciliation'>(cycles);
     if (cycles.length > 0) return print(reconciliationTable(cycles));
     print(
