@@ -1,4 +1,4 @@
-import { Runtime, type LogMetadata } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type LogMetadata } from '@temporalio/worker';
 import type { Logger } from '../telemetry/log.ts';
 
 let isRuntimeInstalled = false;
@@ -12,21 +12,13 @@ let isRuntimeInstalled = false;
 export function installRuntime(log: Logger, metricsListen: string | undefined): void {
   if (isRuntimeInstalled) return;
   isRuntimeInstalled = true;
-  const write = (level: keyof typeof sdkLevels, message: string, meta: LogMetadata | undefined): void => {
-    const ours = expectedWarnings.test(message) ? 'debug' : sdkLevels[level];
-    log[ours]({ from: 'temporal', ...pick(meta) }, message);
-  };
   Runtime.install({
     // The command decides when to stop its worker: it has servers to stop afterwards.
     shutdownSignals: [],
-    logger: {
-      log: write,
-      trace: (message, meta) => write('TRACE', message, meta),
-      debug: (message, meta) => write('DEBUG', message, meta),
-      info: (message, meta) => write('INFO', message, meta),
-      warn: (message, meta) => write('WARN', message, meta),
-      error: (message, meta) => write('ERROR', message, meta),
-    },
+    logger: new DefaultLogger('TRACE', ({ level, message, meta }) => {
+      const ours = expectedWarnings.test(message) ? 'debug' : sdkLevels[level];
+      log[ours]({ from: 'temporal', ...pick(meta) }, message);
+    }),
     telemetryOptions: {
       // Its native part would otherwise write lines of its own form, in colours, among those of JSON.
       logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
