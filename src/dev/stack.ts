@@ -8,6 +8,7 @@ import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
 import { announce, exclusively, othersPresent, withdraw, type Presence } from './presence.ts';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from './temporal.ts';
+import type { TemporalAddress } from '../temporal/connection.ts';
 
 /** Which parts a command needs. */
 export interface StackNeeds {
@@ -20,21 +21,13 @@ export interface StackNeeds {
 export interface Stack {
   /** Holds a password: never to be printed. */
   readonly databaseUrl: string;
-  readonly temporal: TemporalServer;
+  readonly temporal: TemporalAddress;
   /** The service, or the sandbox with the key that it takes. */
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   /** Which of the parts run on this machine by us. */
   readonly embedded: { readonly postgres: boolean; readonly temporal: boolean; readonly sandbox: boolean };
   /** The last command to give the stack back stops the embedded servers. May be called twice. */
   release(): Promise<void>;
-}
-
-export interface TemporalServer {
-  readonly address: string;
-  readonly namespace: string;
-  /** Undefined for a server that was set: its UI is somewhere else. */
-  readonly uiUrl: string | undefined;
-  readonly embedded: boolean;
 }
 
 /** Folder of the embedded components' state, below the data directory. */
@@ -116,7 +109,7 @@ function leaseOf(dataDirectory: string, users: string): Presence {
 
 interface StackParts {
   readonly databaseUrl?: string;
-  readonly temporal?: TemporalServer;
+  readonly temporal?: TemporalAddress;
   readonly service?: Stack['service'];
 }
 
@@ -211,7 +204,7 @@ async function configuredParts(config: Config): Promise<StackParts> {
 export async function configuredTemporal(
   address: string,
   uiUrl: string | undefined,
-): Promise<TemporalServer> {
+): Promise<TemporalAddress> {
   // Loaded here: without a configured server it is not needed.
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   return {

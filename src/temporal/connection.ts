@@ -10,6 +10,7 @@ import type { EncryptingCodec } from './payload-codec.ts';
 export interface TemporalAddress {
   readonly address: string;
   readonly namespace: string;
+  /** Undefined: the UI is not known. */
   readonly uiUrl: string | undefined;
   /** Started by us: no TLS and no key, whatever the environment says of another server. */
   readonly embedded: boolean;
