@@ -1,19 +1,10 @@
 import { execFile } from 'node:child_process';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { findProgram } from './find-program.ts';
 
 const run = promisify(execFile);
 
@@ -55,7 +46,7 @@ export async function findTemporalCli(settings: TemporalCliSettings): Promise<Te
     });
   }
   for (const [path, origin] of [
-    [findProgram('temporal', settings), 'PATH'],
+    [findProgram('temporal', settings.searchPath), 'PATH'],
     [cachedFile(settings), 'cache'],
   ] as const) {
     const version = path === undefined ? undefined : await versionOf(path);
@@ -154,7 +145,7 @@ async function goInstall(
   settings: TemporalCliSettings,
   onStep: (text: string) => void,
 ): Promise<string> {
-  const go = findProgram('go', settings);
+  const go = findProgram('go', settings.searchPath);
   if (go === undefined) throw new Error('no go on the PATH');
   onStep(`Building the Temporal CLI ${temporalCliVersion} with Go, once (about 4 minutes on two cores)`);
   const { GOOS: _os, GOARCH: _architecture, ...environment } = process.env;
@@ -169,22 +160,6 @@ async function goInstall(
     maxBuffer: 64 * 1024 * 1024,
   }).finally(() => clearInterval(progress));
   return join(directory, 'temporal');
-}
-
-function findProgram(name: string, settings: TemporalCliSettings): string | undefined {
-  const folders = (settings.searchPath ?? process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 async function versionOf(path: string): Promise<string | undefined> {

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { Command, Option } from 'commander';
 import pg from 'pg';
 import { schemaName } from '../../../db/database.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
+import { findProgram } from '../../../dev/find-program.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
@@ -38,7 +37,7 @@ Examples:
     .action(async (options: { json?: boolean; command?: string }) => {
       await withWarehouse(settingsOf(options), async (session) => {
         if (options.command !== undefined) return print(await rowsOf(session, options.command));
-        const psql = findOnPath('psql');
+        const psql = findProgram('psql');
         const address = addressWithoutPassword(session.stack.databaseUrl);
         if (options.json === true) printJson<'sql'>({ address, schema: schemaName, psql: psql ?? null });
         else if (psql === undefined) print(howToConnect(session, address));
@@ -82,20 +81,6 @@ async function rowsOf({ warehouse }: Session, statement: string): Promise<string
   } finally {
     client.release(true);
   }
-}
-
-function findOnPath(name: string): string | undefined {
-  return (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((directory) => join(directory, name))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }
 
 function howToConnect({ stack, config }: Session, address: string): string {
