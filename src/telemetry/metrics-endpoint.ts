@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ListenAddress } from '../config/settings.ts';
@@ -54,7 +55,14 @@ export async function startMetricsEndpoint(
       },
     );
   });
-  await listening(server, listen);
+  server.listen(listen.port, listen.host);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    const otherPort = 'set another port (0 chooses a free one)';
+    throw portTaken(listen.port, 'the metrics endpoint', 'METRICS_LISTEN', otherPort, error);
+  });
+  // An error without a listener would end the process.
+  server.on('error', (error) => log.error({ err: error }, 'the metrics endpoint failed'));
   const { port } = server.address() as AddressInfo;
   return {
     host: listen.host,
@@ -82,23 +90,4 @@ async function readTemporal(address: string): Promise<string> {
   } catch {
     return '';
   }
-}
-
-function listening(server: Server, { host, port }: ListenAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('listening', resolve);
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') return reject(error);
-      reject(
-        portTaken(
-          port,
-          'the metrics endpoint',
-          'METRICS_LISTEN',
-          'set another port (0 chooses a free one)',
-          error,
-        ),
-      );
-    });
-    server.listen(port, host);
-  });
 }

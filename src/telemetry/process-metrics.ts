@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /** The result of a call to the service: answered, or the disposition of its failure. */
-export type CallResult = 'answered' | 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
-const callResults: readonly CallResult[] = ['answered', 'retry', 'wait', 'pause', 'reject', 'unknown'];
+const callResults = ['answered', 'retry', 'wait', 'pause', 'reject', 'unknown'] as const;
+export type CallResult = (typeof callResults)[number];
 
 /** The receiver's answer to a delivery. */
-export type DeliveryResult = 'stored' | 'not-found' | 'refused' | 'unavailable';
-const deliveryResults: readonly DeliveryResult[] = ['stored', 'not-found', 'refused', 'unavailable'];
+const deliveryResults = ['stored', 'not-found', 'refused', 'unavailable'] as const;
+export type DeliveryResult = (typeof deliveryResults)[number];
 
 /** Its series exist from the start, so that Prometheus sees the first failure as an increase. */
 const paidEndpoint = 'POST /people/bulk_match';
