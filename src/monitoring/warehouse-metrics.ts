@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, Registry } from 'prom-client';
 import { formatDuration } from '../domain/text/duration.ts';
 import type { Warehouse } from '../db/database.ts';
+import { allStatuses } from '../db/run-states.ts';
 import { readState, type OwnLimits, type State } from './read-state.ts';
 
 /** Scrapes within this time share one read of the database. */
@@ -29,9 +31,10 @@ export class WarehouseMetrics {
   async read(): Promise<string> {
     if (!this.#last || performance.now() - this.#last.at > freshMilliseconds)
       this.#last = { text: this.#readNow(), at: performance.now() };
-    const { promise: patience, cancel } = after(patienceMilliseconds);
+    const ended = new AbortController();
+    const patience = sleep(patienceMilliseconds, undefined, ended).catch(() => undefined);
     const text = await Promise.race([this.#last.text, patience]);
-    cancel();
+    ended.abort();
     return text ?? render(undefined, patienceMilliseconds / 1_000);
   }
 
@@ -48,34 +51,22 @@ export class WarehouseMetrics {
   }
 }
 
-function after(milliseconds: number): { promise: Promise<undefined>; cancel: () => void } {
-  let cancel = (): void => {};
-  const promise = new Promise<undefined>((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), milliseconds);
-    cancel = () => {
-      clearTimeout(timer);
-      resolve(undefined);
-    };
-  });
-  return { promise, cancel };
-}
-
 /** A new registry for each scrape drops the series of ended runs. */
 function render(state: State | undefined, seconds: number): Promise<string> {
-  const registers = [new Registry()] as const;
-  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]): Gauge<Label> =>
-    new Gauge({ name, help, labelNames, registers: [...registers] });
+  const registry = new Registry();
+  const gauge: MakeGauge = (name, help, ...labelNames) =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
 
   gauge('enrich_database_up', '1 if the database could be read, otherwise 0.').set(state ? 1 : 0);
   gauge('enrich_database_read_seconds', 'Duration of reading the database, or of the wait for it.').set(
     seconds,
   );
-  if (!state) return registers[0].metrics();
+  if (!state) return registry.metrics();
   renderMoney(state, gauge);
   renderLimits(state, gauge);
   renderLateResults(state, gauge);
   renderRuns(state, gauge);
-  return registers[0].metrics();
+  return registry.metrics();
 }
 
 type MakeGauge = <Label extends string>(name: string, help: string, ...labels: Label[]) => Gauge<Label>;
@@ -171,21 +162,12 @@ function renderLateResults(state: State, gauge: MakeGauge): void {
   late.set({ state: 'expired' }, sum('expired'));
 }
 
-const runStatuses = [
-  'ingesting',
-  'planning',
-  'awaiting_approval',
-  'running',
-  'cancelling',
-  'paused',
-  'finished',
-  'cancelled',
-  'failed',
-];
+/** `planned` has no series: `enrich plan` begins no run. */
+const statusesOfRuns = allStatuses.filter((status) => status !== 'planned');
 
 function renderRuns(state: State, gauge: MakeGauge): void {
   const runs = gauge('enrich_runs', 'Runs by status.', 'status');
-  for (const status of runStatuses) runs.set({ status }, 0);
+  for (const status of statusesOfRuns) runs.set({ status }, 0);
   const paused = gauge('enrich_runs_paused', 'Paused runs, by the type of the pause reason.', 'type');
   for (const { status, pauseReason, runs: count } of state.runs) {
     runs.inc({ status }, count);
