@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { importerNames, importers, type ImporterName } from '../../domain/crm/importer.ts';
 import { requireOwnSource, runOfAnotherSource, sourcesInstead } from '../../domain/crm/other-sources.ts';
 import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/read-policies.ts';
@@ -9,7 +8,7 @@ import { exportForCrm, type ImportManifest } from '../../export/crm-import/expor
 import { contactSources } from '../../people/contact-sources.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
-import { parseYaml } from '../terminal/parse-yaml.ts';
+import { readYamlFile } from '../terminal/read-yaml.ts';
 
 export interface CrmImportFlags {
   readonly for: string;
@@ -41,7 +40,7 @@ export async function writeCrmImport(
   const { source, since } = flags;
   requireOwnSource(importer, source);
   if (run !== undefined && source === undefined) await requireContactsOf(warehouse, importer, run);
-  const policies = policiesOf(flags);
+  const policies = await policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
@@ -116,20 +115,14 @@ function importerOf(name: string): ImporterName {
 }
 
 /** Policies of the flag replace those of the file, field by field. */
-function policiesOf({ policies: file, policy }: CrmImportFlags): FieldPolicies {
-  const fromFile = readPolicies(file === undefined ? {} : readPolicyFile(file), file ?? '--policies');
+async function policiesOf({ policies: file, policy }: CrmImportFlags): Promise<FieldPolicies> {
+  const fromFile = readPolicies(file === undefined ? {} : await readPolicyFile(file), file ?? '--policies');
   return policy === undefined ? fromFile : readPolicyPairs(policy, '--policy', fromFile);
 }
 
-function readPolicyFile(file: string): unknown {
-  try {
-    return parseYaml(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new Problem('policy.invalid', `the policy file cannot be read: ${(error as Error).message}`, {
-      where: file,
-      next: 'write a YAML file of fields and policies, such as "title: overwrite-older"',
-      exitCode: exitCodes.usage,
-      cause: error,
-    });
-  }
+function readPolicyFile(file: string): Promise<unknown> {
+  return readYamlFile(file, 'the policy file', (what, cause) => {
+    const next = 'write a YAML file of fields and policies, such as "title: overwrite-older"';
+    return new Problem('policy.invalid', what, { where: file, next, exitCode: exitCodes.usage, cause });
+  });
 }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, exitCodes } from '../../domain/problem.ts';
@@ -11,7 +11,7 @@ import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { table, tell } from '../terminal/output.ts';
-import { parseYaml } from '../terminal/parse-yaml.ts';
+import { readYamlFile } from '../terminal/read-yaml.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -214,25 +214,16 @@ async function writeMapping(
  * @throws Problem `mapping.missing`, `mapping.unreadable`
  */
 export async function readMapping(path: string): Promise<Mapping> {
-  const refuse = (what: string, cause?: unknown, type = 'mapping.unreadable'): never => {
-    throw new Problem(type, what, {
+  const wrong = (what: string, cause?: unknown): Problem => {
+    const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+    return new Problem(isMissing ? 'mapping.missing' : 'mapping.unreadable', what, {
       where: path,
       next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
       exitCode: exitCodes.usage,
       cause,
     });
   };
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) =>
-    error.code === 'ENOENT'
-      ? refuse('there is no such mapping file', error, 'mapping.missing')
-      : refuse(`the mapping file cannot be read (${error.code})`, error),
-  );
-  try {
-    // YAML reads JSON as well.
-    const mapping = parseYaml(text);
-    if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) return mapping as Mapping;
-  } catch (error) {
-    return refuse(`the mapping file is neither JSON nor YAML: ${(error as Error).message}`, error);
-  }
-  return refuse('the mapping file has no mapping of fields');
+  const mapping = await readYamlFile(path, 'the mapping file', wrong);
+  if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) return mapping as Mapping;
+  throw wrong('the mapping file has no mapping of fields');
 }

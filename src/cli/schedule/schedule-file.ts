@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { parseYaml } from '../terminal/parse-yaml.ts';
+import { readYamlFile } from '../terminal/read-yaml.ts';
 import { defineSchedule, fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 
 export interface ScheduleFile {
@@ -39,7 +38,8 @@ export async function readScheduleFile(
   path: string,
   settings: { readonly hasBudget: boolean },
 ): Promise<ScheduleFile> {
-  const content = schema.safeParse(await parsedFile(path));
+  const problemOf = (what: string, cause: unknown): Problem => wrongFile(path, what, cause);
+  const content = schema.safeParse(await readYamlFile(path, 'the schedule file', problemOf));
   if (!content.success) {
     const issue = content.error.issues[0]!;
     const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
@@ -101,17 +101,6 @@ export function describeChanges(changes: ScheduleChanges): string {
     ...changes.same.map((name) => `= ${name}`),
   ];
   return lines.length === 0 ? 'the file has no schedules, and its group has none' : lines.join('\n');
-}
-
-async function parsedFile(path: string): Promise<unknown> {
-  const content = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw wrongFile(path, 'the schedule file cannot be read', error);
-  });
-  try {
-    return parseYaml(content);
-  } catch (error) {
-    throw wrongFile(path, `the schedule file is no YAML: ${(error as Error).message}`, error);
-  }
 }
 
 /** Replaces the flag in a problem by the file, the schedule and its key. */

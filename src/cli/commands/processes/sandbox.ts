@@ -9,7 +9,7 @@ import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.
 import { defaultApiKey, startSandbox } from '../../../sandbox/server/server.ts';
 import { share, wholeNumber } from '../../terminal/number-flag.ts';
 import { print } from '../../terminal/output.ts';
-import { parseYaml } from '../../terminal/parse-yaml.ts';
+import { readYamlFile } from '../../terminal/read-yaml.ts';
 import { untilStopped } from '../../session/stop-signal.ts';
 
 interface SandboxFlags {
@@ -174,23 +174,14 @@ async function apiKeyOf(flags: SandboxFlags): Promise<string> {
 }
 
 async function readScenario(file: string): Promise<Scenario> {
-  const refuse = (what: string, cause?: unknown): never => {
-    throw new Problem('scenario.invalid', what, {
+  const wrong = (what: string, cause?: unknown): Problem =>
+    new Problem('scenario.invalid', what, {
       where: file,
       next: 'correct the file; docs/sandbox.md describes rules',
       exitCode: exitCodes.usage,
       cause,
     });
-  };
-  const text = await readFile(file, 'utf8').catch((error: unknown) =>
-    refuse(`the scenario cannot be read (${(error as NodeJS.ErrnoException).code ?? 'failed'})`, error),
-  );
-  let scenario: unknown;
-  try {
-    scenario = parseYaml(text);
-  } catch (error) {
-    return refuse(`the scenario is neither JSON nor YAML: ${(error as Error).message}`, error);
-  }
-  const checked = scenarioSchema.safeParse(scenario);
-  return checked.success ? checked.data : refuse(z.prettifyError(checked.error));
+  const checked = scenarioSchema.safeParse(await readYamlFile(file, 'the scenario', wrong));
+  if (checked.success) return checked.data;
+  throw wrong(z.prettifyError(checked.error));
 }
