@@ -6,7 +6,7 @@ import { actingAdmin, grantingUserId, type TeamUser } from './team.ts';
 export interface ApiKey {
   readonly key: string;
   /** Paths such as `/people/bulk_match`; absent: a master key, which may call every path. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
 }
 
 export interface AccessToken {
@@ -16,8 +16,8 @@ export interface AccessToken {
   /** Paths; absent: every path that needs no master key. */
   readonly scopes?: readonly string[];
   /** Number of accepted calls, or of seconds from now; absent: unlimited. */
-  readonly calls?: number;
-  readonly seconds?: number;
+  readonly calls?: number | undefined;
+  readonly seconds?: number | undefined;
 }
 
 export interface CredentialOptions {

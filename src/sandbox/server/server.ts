@@ -39,7 +39,7 @@ export interface SandboxOptions {
   readonly latency?: number;
   /** Maximum milliseconds before phones and waterfall results are available. */
   readonly lateDelay?: number;
-  readonly scenario?: FaultsToProduce;
+  readonly scenario?: FaultsToProduce | undefined;
   /** Keeps the log across restarts. */
   readonly stateDirectory?: string;
   /** Number of calls whose details stay in memory; sums cover all calls. */

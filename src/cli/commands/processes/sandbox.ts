@@ -6,13 +6,25 @@ import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { openApi } from '../../../sandbox/interface/openapi.ts';
 import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
-import { defaultApiKey, startSandbox } from '../../../sandbox/server/server.ts';
+import { defaultApiKey, startSandbox, type SandboxOptions } from '../../../sandbox/server/server.ts';
 import { share, wholeNumber } from '../../terminal/number-flag.ts';
 import { print } from '../../terminal/output.ts';
 import { readYamlFile } from '../../terminal/read-yaml.ts';
 import { untilStopped } from '../../session/stop-signal.ts';
 
-interface SandboxFlags {
+/** Options of the sandbox that have a flag of the same name. */
+type OwnOption =
+  | 'rateLimits'
+  | 'matchRate'
+  | 'people'
+  | 'personBytes'
+  | 'latency'
+  | 'lateDelay'
+  | 'seed'
+  | 'loggedCalls'
+  | 'stateDirectory';
+
+interface SandboxFlags extends Pick<SandboxOptions, OwnOption> {
   readonly port: number;
   readonly apiKey?: string;
   readonly apiKeyFile?: string;
@@ -21,19 +33,10 @@ interface SandboxFlags {
   readonly accessToken?: string;
   readonly tokenCalls?: number;
   readonly tokenSeconds?: number;
-  readonly rateLimits: string;
-  readonly matchRate: number;
-  readonly personBytes: number;
-  readonly latency: number;
-  readonly lateDelay: number;
-  readonly seed: number;
-  readonly people: number;
   readonly scenario?: string;
   readonly checkScenario?: string;
   readonly clock?: number;
   readonly openapi?: true;
-  readonly loggedCalls: number;
-  readonly stateDirectory?: string;
 }
 
 /** `enrich sandbox` */
@@ -93,29 +96,17 @@ Examples:
         return;
       }
       const apiKey = await apiKeyOf(flags);
-      const lifetime = {
-        ...(flags.tokenCalls !== undefined && { calls: flags.tokenCalls }),
-        ...(flags.tokenSeconds !== undefined && { seconds: flags.tokenSeconds }),
-      };
+      const lifetime = { calls: flags.tokenCalls, seconds: flags.tokenSeconds };
       const sandbox = await startSandbox({
-        port: flags.port,
+        ...flags,
         apiKeys: [
-          flags.scopes === undefined ? apiKey : { key: apiKey, scopes: flags.scopes },
+          { key: apiKey, scopes: flags.scopes },
           ...(flags.masterKey === undefined ? [] : [flags.masterKey]),
         ],
         accessTokens: flags.accessToken === undefined ? [] : [{ token: flags.accessToken, ...lifetime }],
         issuedTokens: lifetime,
-        loggedCalls: flags.loggedCalls,
         now: clockFrom(flags.clock),
-        rateLimits: flags.rateLimits,
-        matchRate: flags.matchRate,
-        people: flags.people,
-        personBytes: flags.personBytes,
-        latency: flags.latency,
-        lateDelay: flags.lateDelay,
-        seed: flags.seed,
-        ...(flags.scenario !== undefined && { scenario: await readScenario(flags.scenario) }),
-        ...(flags.stateDirectory !== undefined && { stateDirectory: flags.stateDirectory }),
+        scenario: flags.scenario === undefined ? undefined : await readScenario(flags.scenario),
       }).catch((error: unknown) => {
         if (!isTaken(error)) throw error;
         const otherPort = 'choose another port; --port 0 takes a free one';
