@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { WrongSettings, readConfig, type Config, type Overrides } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
 
@@ -70,11 +70,7 @@ function readConfigOf(overrides: Overrides): Config {
 function overridesOf(options: object, more: Overrides): Overrides {
   const overrides: Record<string, string | undefined> = { ...more };
   for (const [flag, setting] of flags) {
-    const name = flag
-      .slice(2)
-      .split(' ')[0]!
-      .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const value = (options as Readonly<Record<string, unknown>>)[name];
+    const value = (options as Readonly<Record<string, unknown>>)[new Option(flag).attributeName()];
     if (typeof value === 'string') overrides[setting] = value;
   }
   return overrides;

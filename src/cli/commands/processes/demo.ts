@@ -13,6 +13,7 @@ import { exportForCrm } from '../../../export/crm-import/export-for-crm.ts';
 import { sampleExport } from '../../../sandbox/population/sample-export.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { describeService } from '../../run/describe-service.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
@@ -28,9 +29,9 @@ export function demoCommand(): Command {
     .description('Enrich an invented export from the sandbox, at no cost.')
     .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
-    .option('--json', 'result as one JSON object on the last line of standard output')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
-    .action(async (options: { people: number; seed: number; json?: boolean }) => {
+    .action(async (options: { people: number; seed: number } & JsonFlag) => {
       // The sandbox delivers phones within seconds, so a minute is enough.
       const config = settingsOf(options, {
         ENRICHMENT_BASE_URL: '',

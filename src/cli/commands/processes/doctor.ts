@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import { exitCodes } from '../../../domain/problem.ts';
 import { examine } from '../../doctor/doctor-checks.ts';
 import type { Finding } from '../../doctor/finding.ts';
-import { print, printJson, table } from '../../terminal/output.ts';
+import { printFacts, table } from '../../terminal/output.ts';
+import type { JsonFlag } from '../../terminal/json-option.ts';
 import { settingsWithoutWrong, withSettings } from '../../session/settings-flags.ts';
 
 const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;
@@ -23,12 +24,11 @@ Examples:
 
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`,
     )
-    .action(async (options: Record<string, unknown>) => {
+    .action(async (options: JsonFlag) => {
       const { config, wrong } = settingsWithoutWrong(options);
       const findings = await examine(config, wrong);
       const state = worst(findings);
-      if (options['json'] === true) printJson<'doctor'>({ state, findings });
-      else print(describe(findings));
+      printFacts<'doctor'>(options.json, { state, findings }, describe(findings));
       process.exitCode = { ok: exitCodes.done, attention: exitCodes.needsPerson, broken: exitCodes.failed }[
         state
       ];

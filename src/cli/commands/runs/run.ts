@@ -13,7 +13,7 @@ import { checkService } from '../../run/check-service.ts';
 import { describeService, knowsService } from '../../run/describe-service.ts';
 import { approvalQuestion, describePlan, describeRun, exitCodeOf } from '../../run/describe-run.ts';
 import { followRun } from '../../run/follow-run.ts';
-import { print, printJson, tell } from '../../terminal/output.ts';
+import { printFacts, tell } from '../../terminal/output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from '../../run/plan-export.ts';
 import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun, type SpecifiedRun } from '../../run/run-spec.ts';
@@ -161,8 +161,7 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
 
 /** Prints the result of a run and sets the exit code. */
 export function reportRun(facts: RunFacts, json: boolean): void {
-  if (json) printJson<'run'>(facts);
-  else print(describeRun(facts));
+  printFacts<'run'>(json, facts, describeRun(facts));
   process.exitCode = exitCodeOf(facts);
 }
 

@@ -73,8 +73,7 @@ function showCommand(): Command {
     .action(async (name: string, options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
         const facts = await factsOf(session, await getSchedule(client, name));
-        if (options.json === true) printJson<'schedule'>(facts);
-        else print(describeSchedule(facts));
+        printFacts<'schedule'>(options.json, facts, describeSchedule(facts));
       });
     });
 }

@@ -9,7 +9,7 @@ import { listRuns } from '../../../runs/runs.ts';
 import { describeRun } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
-import { print, printJson, table, tell } from '../../terminal/output.ts';
+import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {
   describePreempted,
   findInterrupted,
@@ -42,8 +42,8 @@ export function statusCommand(): Command {
         if (runId !== undefined) {
           const facts = await factsOf(runId);
           const { runIds, lines } = await findInterrupted(session, [facts]);
-          if (options.json === true) printJson<'run'>(facts);
-          else print(describeRun(facts, runIds.length > 0 ? interrupted : facts.status));
+          const status = runIds.length > 0 ? interrupted : facts.status;
+          printFacts<'run'>(options.json, facts, describeRun(facts, status));
           lines.forEach(hint);
           (await describePreempted(session, facts)).forEach(hint);
           const page = needs.temporal ? await runPage(session, facts.run_id) : undefined;

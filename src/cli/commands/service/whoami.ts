@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { print, printJson, table } from '../../terminal/output.ts';
+import { printFacts, table } from '../../terminal/output.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withService } from '../../session/with-service.ts';
 
@@ -21,16 +21,11 @@ export function whoamiCommand(): Command {
           // A key acts as the workspace's oldest active admin; a token acts as the user who granted it.
           credential: service.credential ?? null,
         };
-        if (options.json === true) printJson<'whoami'>(facts);
-        else
-          print(
-            table(
-              Object.entries(facts).map(([name, value]) => [
-                name.replace('_', ' '),
-                String(value ?? 'unknown'),
-              ]),
-            ),
-          );
+        const rows = Object.entries(facts).map(([name, value]) => [
+          name.replace('_', ' '),
+          String(value ?? 'unknown'),
+        ]);
+        printFacts<'whoami'>(options.json, facts, table(rows));
       });
     });
 }
