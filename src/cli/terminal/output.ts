@@ -2,7 +2,7 @@ import { Problem } from '../../domain/problem.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 import { visible, visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
-import { paint, rendered, showsStyles, visibleStyled } from './style.ts';
+import { paint, rendered, showsStyles } from './style.ts';
 import { terminalWidth, wrapLines } from './wrap.ts';
 
 export { table } from './table.ts';
@@ -54,7 +54,7 @@ const clearedLine = '\u001b[G\u001b[K';
 
 /** Replaces the changing line on a terminal. */
 export function showChangingLine(text: string, stream: NodeJS.WriteStream = process.stderr): void {
-  changing = { stream, text: rendered(visibleStyled(text, visibleInLine), showsStyles(stream)) };
+  changing = { stream, text: visibleInLine(text) };
   stream.write(clearedLine + changing.text);
 }
 

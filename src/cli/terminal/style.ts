@@ -5,21 +5,16 @@ import { visible } from '../../domain/text/visible.ts';
  * control characters of foreign text, so that foreign text cannot style the terminal.
  */
 const styles = {
-  bold: ['\ufdd1', '1'],
-  dim: ['\ufdd2', '2'],
-  red: ['\ufdd3', '31'],
-  green: ['\ufdd4', '32'],
-  yellow: ['\ufdd5', '33'],
+  dim: ['\ufdd1', '2'],
+  red: ['\ufdd2', '31'],
+  yellow: ['\ufdd3', '33'],
 } as const;
 const end = '\ufdd0';
-const marks = /[\ufdd0-\ufdd5]/g;
+const marks = /([\ufdd0-\ufdd3])/g;
 
 export type Style = keyof typeof styles;
 
-const codes = new Map<string, string>([
-  [end, '0'],
-  ...Object.values(styles).map(([mark, code]): [string, string] => [mark, code]),
-]);
+const codes = new Map<string, string>([[end, '0'], ...Object.values(styles)]);
 
 /** Styles a text for streams that show styles. Makes control characters visible. */
 export function paint(style: Style, text: string): string {
@@ -31,21 +26,20 @@ export function widthOf(text: string): number {
   return text.replace(marks, '').length;
 }
 
-/** Makes control characters visible, and keeps the styles of `paint`. */
-export function visibleStyled(text: string, show: (text: string) => string = visible): string {
-  return text
-    .split(/([\ufdd0-\ufdd5])/)
-    .map((part) => (codes.has(part) ? part : show(part)))
-    .join('');
-}
-
 /**
  * Makes a text ready to write: control characters visible, styles as escape sequences or removed.
  *
  * @param shows whether the stream shows styles
  */
 export function rendered(text: string, shows: boolean): string {
-  return visibleStyled(text).replace(marks, (mark) => (shows ? `\u001b[${codes.get(mark)!}m` : ''));
+  return text
+    .split(marks)
+    .map((part) => {
+      const code = codes.get(part);
+      if (code === undefined) return visible(part);
+      return shows ? `\u001b[${code}m` : '';
+    })
+    .join('');
 }
 
 /** Whether a stream shows styles: a terminal does, unless NO_COLOR is set. */

@@ -1,6 +1,5 @@
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import { visibleStyled, widthOf } from './style.ts';
 import { terminalWidth, wrap } from './wrap.ts';
 
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
@@ -12,7 +11,7 @@ const narrowest = 8;
  * Formats a table: text aligned to the left, numbers to the right. If lines do not fit the terminal, wraps the widest
  * cells between words, and words that are still too long lose their middle.
  *
- * @param rows texts, with `paint` in a style, and numbers
+ * @param rows texts without styles, and numbers
  * @param width maximum length of a line, in characters
  */
 export function table(
@@ -20,7 +19,7 @@ export function table(
   width = terminalWidth(process.stdout),
 ): string {
   const cells = rows.map((row) =>
-    row.map((cell) => visibleStyled(typeof cell === 'number' ? formatNumber(cell) : cell, visibleInLine)),
+    row.map((cell) => visibleInLine(typeof cell === 'number' ? formatNumber(cell) : cell)),
   );
   const columns = (cells[0] ?? []).map((_, column) => cells.map((row) => row[column] ?? ''));
   const widths = fittingWidths(columns, width - gap);
@@ -40,16 +39,15 @@ function linesOf(row: readonly string[], widths: readonly number[]): string[] {
 }
 
 function padded(text: string, width: number): string {
-  const padding = ' '.repeat(Math.max(0, width - widthOf(text)));
-  return decimal.test(text) ? padding + text : text + padding;
+  return decimal.test(text) ? text.padStart(width) : text.padEnd(width);
 }
 
 /**
  * Shrinks the widest column first, down to its longest word. If the table is still too wide, words are cut as well.
  */
 function fittingWidths(columns: readonly (readonly string[])[], width: number): number[] {
-  const widths = columns.map((texts) => Math.max(0, ...texts.map(widthOf)));
-  const words = columns.map((texts) => Math.max(0, ...texts.flatMap((text) => text.split(' ').map(widthOf))));
+  const widths = columns.map((texts) => longest(texts));
+  const words = columns.map((texts) => longest(texts.flatMap((text) => text.split(' '))));
   for (const floors of [words, columns.map(() => narrowest)]) {
     for (;;) {
       const excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width;
@@ -63,4 +61,8 @@ function fittingWidths(columns: readonly (readonly string[])[], width: number): 
     }
   }
   return widths;
+}
+
+function longest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => text.length));
 }
