@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { formatDuration } from '../../../domain/text/duration.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
-import { retained } from '../../../domain/runs/retention.ts';
+import { retained, type Retained } from '../../../domain/runs/retention.ts';
 import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
@@ -49,18 +49,9 @@ Example:
       }
       const removed = options.yes === true;
       const figures = await withWarehouse(config, ({ warehouse }) =>
-        removed ? removeUntilStopped(warehouse, retention) : measurePrune(warehouse, retention),
+        removed ? prune(warehouse, retention, stopAfterBatch()) : measurePrune(warehouse, retention),
       );
       if (options.json === true) return printJson<'prune'>({ removed, retention, ...figures });
-      const kept = {
-        answers: figures.kept.answers,
-        deliveries: figures.kept.deliveries,
-        quarantine: figures.kept.quarantine,
-        staging: figures.kept.runs,
-        rows: figures.kept.rows,
-        observations: 0,
-        changes: 0,
-      };
       print(
         table([
           ['what', 'kept for', removed ? 'removed' : 'would be removed', 'still needed'],
@@ -68,11 +59,11 @@ Example:
             const seconds = retention[kind];
             return seconds === undefined
               ? [[kind, 'ever', '', '']]
-              : [[kind, formatDuration(seconds), amountOf(figures, kind), stillNeeded(kind, kept[kind])]];
+              : [[kind, formatDuration(seconds), ...amountsOf[kind](figures)]];
           }),
         ]),
       );
-      if (Object.values(kept).some((count) => count > 0))
+      if (Object.values(figures.kept).some((count) => count > 0))
         tell(
           'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich ' +
             'attempts list), and unread deliveries (enrich inbox list)',
@@ -85,22 +76,25 @@ Example:
     });
 }
 
-function removeUntilStopped(
-  ...[warehouse, retention]: Parameters<typeof measurePrune>
-): Promise<PruneFigures> {
-  return prune(warehouse, retention, stopAfterBatch());
+/** What is older than its retention, and what of it is still needed. */
+const amountsOf: Readonly<Record<Retained, (figures: PruneFigures) => [older: string, needed: string]>> = {
+  answers: ({ answers, kept }) => [sizeOf(answers), countedBodies(kept.answers)],
+  deliveries: ({ deliveries, kept }) => [sizeOf(deliveries), countedBodies(kept.deliveries)],
+  quarantine: ({ quarantine, kept }) => [sizeOf(quarantine), countedBodies(kept.quarantine)],
+  staging: ({ staging, kept }) => [countedRows(staging), counted(kept.runs, 'run')],
+  rows: ({ rows, kept }) => [countedRows(rows), counted(kept.rows, 'run')],
+  observations: ({ observations }) => [counted(observations.count, 'observation'), ''],
+  changes: ({ changes }) => [counted(changes.count, 'change'), ''],
+};
+
+function sizeOf({ count, bytes }: PruneFigures['answers']): string {
+  return `${countedBodies(count)}, ${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {
-  if (kind === 'staging' || kind === 'rows')
-    return `${counted(figures[kind].rows, 'row')} of ${counted(figures[kind].runs, 'run')}`;
-  if (kind === 'observations') return counted(figures.observations.count, 'observation');
-  if (kind === 'changes') return counted(figures.changes.count, 'change');
-  const { count, bytes } = figures[kind];
-  return `${counted(count, 'body', 'bodies')}, ${(bytes / 1_000_000).toFixed(1)} MB`;
+function countedBodies(count: number): string {
+  return counted(count, 'body', 'bodies');
 }
 
-function stillNeeded(kind: (typeof retained)[number], count: number): string {
-  if (kind === 'observations' || kind === 'changes') return '';
-  return kind === 'staging' || kind === 'rows' ? counted(count, 'run') : counted(count, 'body', 'bodies');
+function countedRows({ rows, runs }: PruneFigures['rows']): string {
+  return `${counted(rows, 'row')} of ${counted(runs, 'run')}`;
 }
