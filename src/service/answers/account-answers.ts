@@ -54,7 +54,8 @@ export interface Page<Item> {
   readonly totalPages: number | undefined;
 }
 
-const pagination = described(z.looseObject({ total_pages: whole }));
+/** The member of a list that says how many pages there are. */
+export const pagination = described(z.looseObject({ total_pages: whole }));
 
 /** Reads one page of the team's users. Pure. */
 export function readUsers(answer: HttpAnswer, endpoint: Endpoint): Page<User> {

@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import type { Organization, Person } from '../../domain/identity/person.ts';
-import type { Page } from './account-answers.ts';
+import { pagination, type Page } from './account-answers.ts';
 import { readAnswer } from './answer.ts';
 import type { Endpoint } from '../failures/failure.ts';
-import { described, whole } from './schemas/field.ts';
 import { organizationSchema } from './schemas/organization.ts';
 import { personSchema } from './schemas/person.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-const peopleSchema = z.looseObject({
-  people: z.array(personSchema),
-  pagination: described(z.looseObject({ total_pages: whole })),
-});
+const peopleSchema = z.looseObject({ people: z.array(personSchema), pagination });
 
 /** Reads one page of people who fit a search. Pure. */
 export function readPeople(answer: HttpAnswer, endpoint: Endpoint): Page<Person> {
