@@ -24,7 +24,7 @@ const mayImport = {
     'src/ledger',
     'src/people',
   ],
-  'src/export': ['src/domain', 'src/contract', 'src/db', 'src/files', 'src/people'],
+  'src/export': ['src/domain', 'src/db', 'src/files', 'src/people'],
   'src/runs': [
     'src/domain',
     'src/contract',
@@ -52,7 +52,6 @@ const mayImport = {
   'src/report': [
     'src/outputs',
     'src/domain',
-    'src/contract',
     'src/db',
     'src/ingest',
     'src/runs',
@@ -80,7 +79,7 @@ const mayImport = {
     'src/ledger',
     'src/runs',
   ],
-  'src/sandbox': ['src/domain/problem.ts'],
+  'src/sandbox': [],
   'src/temporal': ['src/domain', 'src/contract', 'src/config', 'src/files', 'src/telemetry'],
   'src/dev': ['src/domain', 'src/contract', 'src/config', 'src/files', 'src/temporal'],
   workflows: ['src/contract', 'src/domain'],
