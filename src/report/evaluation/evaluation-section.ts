@@ -5,7 +5,7 @@ import type { Section, Table } from '../document-types.ts';
 import { fieldName } from '../wording.ts';
 import type { Evaluation } from '../../domain/evaluation/evaluate.ts';
 
-/** The comparison with a truth file, for every form of the report and for `enrich evaluate`. */
+/** The section on the comparison with a truth file. */
 export function evaluationSection(evaluation: Evaluation): Section {
   const { people, enriched, source, identities_compared: compared, wrong_people: wrong } = evaluation;
   return {
