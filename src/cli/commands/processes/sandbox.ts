@@ -108,7 +108,7 @@ Examples:
         now: clockFrom(flags.clock),
         scenario: flags.scenario === undefined ? undefined : await readScenario(flags.scenario),
       }).catch((error: unknown) => {
-        if (!isTaken(error)) throw error;
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
         const otherPort = 'choose another port; --port 0 takes a free one';
         throw portTaken(flags.port, 'the sandbox', '--port (SANDBOX_PORT)', otherPort, error);
       });
@@ -153,10 +153,6 @@ function rateLimits(text: string): string {
   } catch (error) {
     throw new InvalidArgumentError((error as RangeError).message);
   }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 }
 
 async function apiKeyOf(flags: SandboxFlags): Promise<string> {
