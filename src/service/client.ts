@@ -37,7 +37,6 @@ export type { PollAnswer } from './answers/poll-answer.ts';
 export type { CreditUsage, OperationUsage } from './answers/usage-answers.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
-  readonly userAgent?: string;
   /** Wraps each HTTP call, to count or trace it. Must make the call once and return its result or error. */
   readonly observe?: CallObserver | undefined;
 }
@@ -131,7 +130,7 @@ export function createServiceClient(
   const headers = {
     accept: 'application/json',
     'cache-control': 'no-cache',
-    'user-agent': settings.userAgent ?? 'enrich',
+    'user-agent': 'enrich',
   };
 
   const renewals = new WeakSet<CredentialHeader>();
