@@ -1,4 +1,5 @@
-import { createConnection, createServer } from 'node:net';
+import { once } from 'node:events';
+import { createConnection, createServer, type AddressInfo } from 'node:net';
 
 /**
  * A port for a server on this machine's loopback address.
@@ -22,24 +23,20 @@ async function isFree(port: number): Promise<boolean> {
 
 /** Whether anything accepts connections on this port. */
 export async function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ port, host: '127.0.0.1' });
-    const settle = (listening: boolean) => {
-      socket.destroy();
-      resolve(listening);
-    };
-    socket.once('connect', () => settle(true)).once('error', () => settle(false));
-  });
+  const socket = createConnection({ port, host: '127.0.0.1' });
+  const isConnected = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isConnected;
 }
 
 async function bindOnce(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : port;
-      server.close(() => resolve(bound));
-    });
-  });
+  const server = createServer().listen({ port, host: '127.0.0.1', exclusive: true });
+  await once(server, 'listening');
+  const { port: bound } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return bound;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
 import { projectFile } from '../files/project-file.ts';
@@ -107,7 +107,6 @@ function keyOf(directory: string): string {
   if (!existsSync(keyFile(directory))) {
     makeFolder(directory);
     writeFileSync(keyFile(directory), `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
-    chmodSync(keyFile(directory), 0o600);
   }
   return readFileSync(keyFile(directory), 'utf8').trim();
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Command, Option } from 'commander';
 import pg from 'pg';
 import { schemaName } from '../../../db/database.ts';
@@ -99,7 +100,7 @@ function howToConnect({ stack, config }: Session, address: string): string {
  *
  * @returns psql's exit code
  */
-function openPsql(psql: string, databaseUrl: string): Promise<number> {
+async function openPsql(psql: string, databaseUrl: string): Promise<number> {
   const url = new URL(databaseUrl);
   const { PGOPTIONS: options = '' } = process.env;
   const env = {
@@ -108,9 +109,6 @@ function openPsql(psql: string, databaseUrl: string): Promise<number> {
     PGOPTIONS: `${options} -c search_path=${schemaName},public`.trim(),
   };
   url.password = '';
-  return new Promise((resolve, reject) => {
-    const child = spawn(psql, [url.href], { stdio: 'inherit', env });
-    child.on('error', reject);
-    child.on('close', (code) => resolve(code ?? 1));
-  });
+  const [code] = (await once(spawn(psql, [url.href], { stdio: 'inherit', env }), 'close')) as [number | null];
+  return code ?? 1;
 }
