@@ -107,39 +107,26 @@ const credentialSettings = [
 
 /** All settings of the environment, each with its default, and the rules between them. */
 export const settingsSchema = fields.superRefine((values, context) => {
-  if (values.TEMPORAL_CODEC_KEYS !== undefined && values.TEMPORAL_CODEC_KEYS_FILE !== undefined) {
-    context.addIssue({
-      code: 'custom',
-      path: ['TEMPORAL_CODEC_KEYS_FILE'],
-      message: 'is set together with TEMPORAL_CODEC_KEYS: unset one of the two',
-    });
-  }
+  const wrong = (setting: Setting, message: string): void =>
+    context.addIssue({ code: 'custom', path: [setting], message });
+  if (values.TEMPORAL_CODEC_KEYS !== undefined && values.TEMPORAL_CODEC_KEYS_FILE !== undefined)
+    wrong('TEMPORAL_CODEC_KEYS_FILE', 'is set together with TEMPORAL_CODEC_KEYS: unset one of the two');
   const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_WORKER_BUILD_ID: build } = values;
-  if ((deployment === undefined) !== (build === undefined)) {
-    context.addIssue({
-      code: 'custom',
-      path: [deployment === undefined ? 'TEMPORAL_DEPLOYMENT_NAME' : 'TEMPORAL_WORKER_BUILD_ID'],
-      message: 'is missing: Worker Versioning needs TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID',
-    });
-  }
+  if ((deployment === undefined) !== (build === undefined))
+    wrong(
+      deployment === undefined ? 'TEMPORAL_DEPLOYMENT_NAME' : 'TEMPORAL_WORKER_BUILD_ID',
+      'is missing: Worker Versioning needs TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID',
+    );
   const { ENRICHMENT_BASE_URL: address, ENRICHMENT_ALLOW_HTTP: allowed } = values;
-  if (address?.startsWith('http:') && allowed !== 'true' && !isLoopback(new URL(address).hostname)) {
-    context.addIssue({
-      code: 'custom',
-      path: ['ENRICHMENT_BASE_URL'],
-      message:
-        'would send the credential and personal data unencrypted: ' +
+  if (address?.startsWith('http:') && allowed !== 'true' && !isLoopback(new URL(address).hostname))
+    wrong(
+      'ENRICHMENT_BASE_URL',
+      'would send the credential and personal data unencrypted: ' +
         'write https, or set ENRICHMENT_ALLOW_HTTP=true in a trusted network',
-    });
-  }
+    );
   const [first, ...others] = credentialSettings.filter((name) => values[name] !== undefined);
-  for (const name of others) {
-    context.addIssue({
-      code: 'custom',
-      path: [name],
-      message: `is set together with ${first}: unset one of the two, because a call has one credential`,
-    });
-  }
+  for (const name of others)
+    wrong(name, `is set together with ${first}: unset one of the two, because a call has one credential`);
 });
 
 /** The name of a setting. */
