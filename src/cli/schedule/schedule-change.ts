@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import { serviceName, type Config } from '../../config/settings.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { exitCodes } from '../../domain/problem.ts';
 import { skippedTimes } from '../../domain/text/cron.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
@@ -11,7 +11,13 @@ import { withScheduleFlags } from '../run/run-option-flags.ts';
 import { defineSchedule, flagName, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
 import { outlookOf } from './schedule-outlook.ts';
-import { getSchedule, listSchedules, putSchedule, type KnownSchedule } from './schedule-server.ts';
+import {
+  findSchedule,
+  getSchedule,
+  listSchedules,
+  putSchedule,
+  type KnownSchedule,
+} from './schedule-server.ts';
 import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from './schedule-session.ts';
 import { describeSchedule, factsOf } from './schedule-view.ts';
 import type { Session } from '../session/session.ts';
@@ -60,7 +66,7 @@ Examples:
       const context = { folder: process.cwd(), group: null, hasBudget: hasBudget(config) };
       const wanted = await defineSchedule(name, given, context);
       await withSchedules(config, async (session, client) => {
-        const known = await getSchedule(client, name).catch(ifUnknown);
+        const known = await findSchedule(client, name);
         // The schedule stays in the group of its file: the next apply shows these changes.
         const definition = {
           ...wanted,
@@ -172,15 +178,10 @@ async function presentSchedules(
   for (const { definition } of await listSchedules(client)) present.set(definition.name, definition);
   for (const { name } of wanted) {
     if (present.has(name)) continue;
-    const known = await getSchedule(client, name).catch(ifUnknown);
+    const known = await findSchedule(client, name);
     if (known) present.set(name, known.definition);
   }
   return [...present.values()];
-}
-
-function ifUnknown(error: unknown): undefined {
-  if (error instanceof Problem && error.type === 'schedule.unknown') return;
-  throw error;
 }
 
 /** The service that a worker must have to run the schedule. Null on a server: any of its workers may. */

@@ -70,16 +70,21 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
   return { definition: definitionOf(description), description };
 }
 
+/** As `getSchedule`. @returns undefined if there is no such schedule */
+export async function findSchedule(client: Client, name: string): Promise<KnownSchedule | undefined> {
+  return getSchedule(client, name).catch((error: unknown) => {
+    if (error instanceof Problem && error.type === 'schedule.unknown') return undefined;
+    throw error;
+  });
+}
+
 /** Lists all schedules that enrich exports, by name. Temporal's list may miss changes of the last second. */
 export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   const schedules: KnownSchedule[] = [];
   for await (const { scheduleId, action } of client.schedule.list()) {
     if (action?.workflowType !== workflowTypes.scheduled) continue;
     // The list may still have a schedule that was deleted a moment ago.
-    const known = await getSchedule(client, scheduleId).catch((error: unknown) => {
-      if (error instanceof Problem && error.type === 'schedule.unknown') return undefined;
-      throw error;
-    });
+    const known = await findSchedule(client, scheduleId);
     if (known) schedules.push(known);
   }
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
