@@ -13,18 +13,25 @@ const fundingEvent = z.object({
 
 const technology = z.object({ uid: text, name: text, category: text });
 
-/** A company. */
-export const organizationSchema = z.object({
+/** The fields of a company that a company saved by the team has as well. */
+const companyFields = {
   ...each(['id', 'name', 'website_url', 'proflink_url', 'microblog_url', 'socialnet_url', 'logo_url'], text),
   ...each(['primary_domain', 'proflink_uid'], text),
-  ...each(['blog_url', 'startupnet_url', 'companydb_url', 'phone'], unseen),
-  ...each(['publicly_traded_symbol', 'publicly_traded_exchange', 'owned_by_organization_id'], unseen),
+  ...each(['blog_url', 'startupnet_url', 'companydb_url'], unseen),
+  ...each(['publicly_traded_symbol', 'publicly_traded_exchange'], unseen),
   primary_phone: map,
+  ...each(['traffic_ranking', 'founded_year'], whole),
+};
+
+/** A company. */
+export const organizationSchema = z.object({
+  ...companyFields,
+  ...each(['phone', 'owned_by_organization_id'], unseen),
   languages: texts,
   secondary_industries: texts,
   suborganizations: list,
-  ...each(['traffic_ranking', 'founded_year', 'estimated_num_employees', 'retail_location_count'], whole),
-  ...each(['num_suborganizations', 'annual_revenue', 'total_funding'], whole),
+  ...each(['estimated_num_employees', 'retail_location_count', 'num_suborganizations'], whole),
+  ...each(['annual_revenue', 'total_funding'], whole),
   ...each(['annual_revenue_printed', 'total_funding_printed', 'industry', 'industry_tag_id'], text),
   ...each(['industries', 'keywords', 'technology_names', 'org_chart_root_people_ids'], texts),
   industry_tag_hash: z.record(z.string(), z.string()).nullable(),
@@ -46,19 +53,14 @@ const ruleStatus = z.object({
 
 /** A company that the team has saved; in bulk matches. */
 export const accountSchema = z.object({
-  ...each(['id', 'name', 'website_url', 'proflink_url', 'microblog_url', 'socialnet_url', 'logo_url'], text),
-  ...each(['primary_domain', 'domain', 'proflink_uid', 'team_id', 'organization_id', 'source'], text),
+  ...companyFields,
+  ...each(['domain', 'team_id', 'organization_id', 'source'], text),
   ...each(['original_source', 'phone', 'phone_status', 'sanitized_phone', 'existence_level'], text),
   ...each(['modality', 'source_display_name', 'crmx_id', 'crmx_record_url', 'crm_record_url'], text),
   ...each(['crm_owner_id', 'owner_id'], text),
   created_at: time,
-  ...each(['blog_url', 'startupnet_url', 'companydb_url', 'publicly_traded_symbol'], unseen),
-  ...each(['publicly_traded_exchange', 'account_stage_id', 'creator_id', 'crmy_id'], unseen),
-  ...each(['parent_account_id', 'custom_field_errors'], unseen),
-  primary_phone: map,
+  ...each(['account_stage_id', 'creator_id', 'crmy_id', 'parent_account_id', 'custom_field_errors'], unseen),
   typed_custom_fields: map,
   ...each(['languages', 'label_ids', 'account_playbook_statuses'], list),
-  traffic_ranking: whole,
-  founded_year: whole,
   account_rule_config_statuses: z.array(ruleStatus).nullable(),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { list, map, number, text, texts, unseen } from './field.ts';
+import { companyFields } from './company.ts';
+import { list, map, text, texts, unseen } from './field.ts';
 
 export interface AccountRuleConfigStatus {
   readonly _id?: string | null;
@@ -14,16 +15,8 @@ export interface AccountRuleConfigStatus {
 
 /** A company that the team has saved. Bulk matches contain it. */
 export const accountSchema = z.looseObject({
-  id: text,
-  name: text,
-  website_url: text,
-  proflink_url: text,
-  microblog_url: text,
-  socialnet_url: text,
-  logo_url: text,
-  primary_domain: text,
+  ...companyFields,
   domain: text,
-  proflink_uid: text,
   team_id: text,
   organization_id: text,
   source: text,
@@ -40,22 +33,13 @@ export const accountSchema = z.looseObject({
   crm_record_url: text,
   crm_owner_id: text,
   owner_id: text,
-  blog_url: unseen,
-  startupnet_url: unseen,
-  companydb_url: unseen,
-  publicly_traded_symbol: unseen,
-  publicly_traded_exchange: unseen,
   account_stage_id: unseen,
   creator_id: unseen,
   crmy_id: unseen,
   parent_account_id: unseen,
   custom_field_errors: unseen,
-  primary_phone: map(),
   typed_custom_fields: map(),
-  languages: texts,
   label_ids: texts,
   account_playbook_statuses: list(),
-  traffic_ranking: number,
-  founded_year: number,
   account_rule_config_statuses: list<AccountRuleConfigStatus>(),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { companyFields } from './company.ts';
 import { flag, list, map, number, text, texts, unseen, type ColumnsOf } from './field.ts';
 
 export interface FundingEvent {
@@ -21,28 +22,11 @@ export interface Technology {
 
 /** A company: nine tenths of the bytes of a person. */
 export const organizationSchema = z.looseObject({
-  id: text,
-  name: text,
-  website_url: text,
-  proflink_url: text,
-  microblog_url: text,
-  socialnet_url: text,
-  logo_url: text,
-  primary_domain: text,
-  proflink_uid: text,
-  blog_url: unseen,
-  startupnet_url: unseen,
-  companydb_url: unseen,
+  ...companyFields,
   phone: unseen,
-  publicly_traded_symbol: unseen,
-  publicly_traded_exchange: unseen,
   owned_by_organization_id: unseen,
-  primary_phone: map(),
-  languages: texts,
   secondary_industries: texts,
   suborganizations: list(),
-  traffic_ranking: number,
-  founded_year: number,
   estimated_num_employees: number,
   retail_location_count: number,
   num_suborganizations: number,
