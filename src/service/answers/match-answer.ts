@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { contentTypeOf, readAnswer } from './answer.ts';
+import { readAnswer } from './answer.ts';
 import { laterResults } from './bulk-answer.ts';
 import { readCredits, readRequestId } from './exact-values.ts';
 import type { Endpoint } from '../failures/failure.ts';
@@ -11,7 +11,6 @@ import type { HttpAnswer } from '../transport.ts';
 
 /** The answer of a call for one person. */
 export interface MatchAnswer {
-  readonly httpStatus: number;
   readonly requestId: string | undefined;
   /**
    * Undefined: no person. A miss may also be a stub without names and address but with an organization; the
@@ -23,7 +22,6 @@ export interface MatchAnswer {
   readonly creditsConsumed: Credits | undefined;
   readonly rateLimits: readonly RateWindow[];
   readonly raw: Buffer;
-  readonly contentType: string | undefined;
 }
 
 /** The service bills only returned data, so a person without data counts as not found. */
@@ -41,13 +39,11 @@ const schema = z.looseObject({ person: personSchema.nullish(), waterfall: laterR
 export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAnswer {
   const { data, members } = readAnswer(answer, endpoint, schema);
   return {
-    httpStatus: answer.status,
     requestId: readRequestId(members.get('request_id')),
     person: data.person && hasData(data.person) ? data.person : undefined,
     waterfall: data.waterfall ?? undefined,
     creditsConsumed: readCredits(members.get('credits_consumed')).credits,
     rateLimits: readRateHeaders(answer.headers),
     raw: answer.body,
-    contentType: contentTypeOf(answer),
   };
 }
