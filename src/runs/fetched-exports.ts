@@ -1,5 +1,4 @@
 import type { Warehouse } from '../db/database.ts';
-import { databaseTime } from '../db/expressions.ts';
 
 /**
  * The content hash of an export, if this version of it was fetched from the address before.
@@ -39,8 +38,6 @@ export async function recordContent(
   await warehouse.database
     .insertInto('fetched_exports')
     .values({ address, ...version })
-    .onConflict((conflict) =>
-      conflict.column('address').doUpdateSet({ ...version, fetched_at: databaseTime }),
-    )
+    .onConflict((conflict) => conflict.column('address').doUpdateSet(version))
     .execute();
 }

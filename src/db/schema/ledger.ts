@@ -57,8 +57,6 @@ export interface RawAnswersTable {
   content_type: string | null;
   /** gzip of the original body: bytea, because a body need not be valid text or JSON. */
   body_gzip: Buffer;
-  /** Hashed keys of the people in the body who fit no row, so that an erasure finds the body. */
-  unmatched_keys: Generated<number[]>;
 }
 
 /** People in an answer who match no row, and why; their data stays in the raw answer. */

@@ -108,7 +108,6 @@ export interface ClaimsTable {
   service: string;
   run_id: string;
   row_number: number;
-  claimed_at: GeneratedTimestamp;
 }
 
 /** Content hash of fetched exports, by address and version. */
@@ -117,7 +116,6 @@ export interface FetchedExportsTable {
   address: string;
   etag: string;
   sha256: string;
-  fetched_at: GeneratedTimestamp;
 }
 
 export interface RunsTables {

@@ -1,5 +1,6 @@
 import { notifiedEvents } from '../../../domain/runs/notified-event.ts';
 import { oneOf } from '../../one-of.ts';
+import { planKeyPrefix } from '../../run-states.ts';
 
 /** What a person is notified of: runs and budgets; `schema.ts` explains the columns. */
 export const notificationTables = [
@@ -29,7 +30,7 @@ export const notificationTables = [
   $$`,
   `create trigger runs_notify after update of status on enrichment.runs for each row
     when (new.status is distinct from old.status and new.status in ('finished', 'paused', 'failed')
-      and new.run_key not like 'plan %')
+      and new.run_key not like '${planKeyPrefix}%')
     execute function enrichment.notify_of_run()`,
   `create function enrichment.notify_of_budget() returns trigger language plpgsql as $$
     begin

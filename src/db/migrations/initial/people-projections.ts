@@ -23,7 +23,6 @@ export const peopleProjections = [
   )`,
   `create index people_by_organization on enrichment.people (organization_domain)
     where organization_domain is not null`,
-  `create index people_by_id on enrichment.people (left(person_id, 200))`,
   `comment on table enrichment.people is 'What is known about each person now'`,
   `comment on column enrichment.people.said_by is
     'The observation of each group of fields that has a value'`,

@@ -86,7 +86,6 @@ export const runTables = [
     service text not null,
     run_id text not null,
     row_number integer not null,
-    claimed_at timestamptz not null default now(),
     primary key (identity_key, service)
   )`,
   `create index claims_by_run on enrichment.claims (run_id, row_number)`,
@@ -95,7 +94,6 @@ export const runTables = [
   `create table enrichment.fetched_exports (
     address text primary key,
     etag text not null,
-    sha256 text not null,
-    fetched_at timestamptz not null default clock_timestamp()
+    sha256 text not null
   )`,
 ];
