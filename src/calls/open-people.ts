@@ -1,11 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 import { peoplePerCall } from '../contract/batch-sizes.ts';
-import {
-  identityColumns,
-  identityOfColumns,
-  type IdentityColumns,
-} from '../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
 import type { Identity } from '../domain/identity/identity.ts';
+import { identityCells } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import { registration, type ReadyBatches } from '../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
@@ -36,8 +33,7 @@ type OpenRow = IdentityColumns & {
 };
 
 const openRow = sql`
-  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out,
-  ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}`;
+  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out, ${identityCells('r')}`;
 
 const inBatches = (batches: readonly number[]) => {
   const positions = batches.flatMap((batch) =>

@@ -1,9 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import {
-  identityColumns,
-  identityOfColumns,
-  type IdentityColumns,
-} from '../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
 import {
   isWeak,
   readyIdentity,
@@ -12,6 +8,7 @@ import {
 } from '../domain/identity/identity-evidence.ts';
 import { outcomesAboutPerson } from '../domain/runs/outcome.ts';
 import { identityHash } from '../privacy/suppressions.ts';
+import { identityCells } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
 import { isValidMatch } from '../db/valid-entries.ts';
 import type { Tables } from '../db/schema.ts';
@@ -51,8 +48,6 @@ interface StateRow extends IdentityColumns {
   readonly ignored_runs: string[];
   readonly is_suppressed: boolean | null;
 }
-
-const cellsOf = (table: string) => sql.raw(identityColumns.map((column) => `${table}.${column}`).join(', '));
 
 /** The cells of the contact of a row `c` of `contacts` in the newest export, without undone runs. */
 const newestRecord = sql`
@@ -103,8 +98,8 @@ export async function readRowsToDecide(
     database,
     service,
     sql`
-      select coalesce(runs.source, 'generic') as source, r.contact_id, r.run_id, r.row_number, r.keys, ${cellsOf('r')},
-        true as is_new_row
+      select coalesce(runs.source, 'generic') as source, r.contact_id, r.run_id, r.row_number, r.keys,
+        ${identityCells('r')}, true as is_new_row
       from run_rows r
       join runs on runs.run_id = r.run_id
       left join lateral (${contactOf(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`)}) c on true
@@ -124,7 +119,7 @@ export async function readRowsToDecide(
               join contact_matches m on m.match_id = c.match_id
               where (m.run_id = k.run_id or m.recorded_at <= k.recorded_at)
                 and (
-                  row(${cellsOf('k')}) is not distinct from row(${cellsOf('r')})
+                  row(${identityCells('k')}) is not distinct from row(${identityCells('r')})
                   or r.identity_hash = ${identityHash('k')}
                 )
             )
@@ -178,7 +173,7 @@ export async function readMatchedContacts(
     database,
     service,
     sql`
-      select k.source, k.contact_id, k.run_id, k.row_number, k.keys, ${cellsOf('k')}, false as is_new_row
+      select k.source, k.contact_id, k.run_id, k.row_number, k.keys, ${identityCells('k')}, false as is_new_row
       from (${which}) as named
       cross join lateral (${contactOf(sql`named.source`, sql`named.contact_id`)}) c
       cross join lateral (${newestRecord}) k
@@ -203,7 +198,7 @@ export async function readMatchedCells(
   const { rows } = await sql<
     IdentityColumns & { readonly source: string; readonly contact_id: string; readonly person_key: string }
   >`
-    select c.source, c.contact_id, c.person_key, ${cellsOf('k')}
+    select c.source, c.contact_id, c.person_key, ${identityCells('k')}
     from (${which}) as named
     cross join lateral (${contactOf(sql`named.source`, sql`named.contact_id`)}) c
     cross join lateral (${newestRecord}) k
@@ -229,7 +224,8 @@ async function readStates(
 ): Promise<ContactState[]> {
   const { rows } = await sql<StateRow>`
     with r as materialized (${which})
-    select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${cellsOf('r')}, c.person_key, c.evidence,
+    select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${identityCells('r')},
+      c.person_key, c.evidence,
       own.outcome = 'suppressed' as is_suppressed,
       array(
         select u.run_id

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
-import { anyValue, rowCount } from '../db/expressions.ts';
+import { anyValue, identityCells, rowCount } from '../db/expressions.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
 import { sharesMatchKey } from '../people/shares-match-key.ts';
@@ -132,8 +132,7 @@ export function keysInLog(
 }
 
 const clearedCells = sql`
-  raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null, profile_url = null,
-  first_name = null, last_name = null, name = null, organization_name = null, domain = null,
+  raw = '[]', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))},
   keys = '{}', match_keys = '{}'
 `;
 
@@ -172,8 +171,7 @@ export async function clearSuppressedRows(
 
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
 export function identityHash(alias: string): RawBuilder<Buffer> {
-  const columns = sql.raw(identityColumns.map((column) => `${alias}.${column}`).join(', '));
-  return sql`sha256(convert_to(row(${columns})::text, 'UTF8'))`;
+  return sql`sha256(convert_to(row(${identityCells(alias)})::text, 'UTF8'))`;
 }
 
 /**
