@@ -2,8 +2,11 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 
 /** The identity keys of hashes of an address, from its identity key `email:…`. `emailHashes` has the same hashes. */
-const hashKeysOf = (emailKey: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  'hash:' || md5(substr(${emailKey}, 7)), 'hash:' || encode(sha256(convert_to(substr(${emailKey}, 7), 'UTF8')), 'hex')`;
+export function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    'hash:' || md5(substr(${emailKey}, 7)),
+    'hash:' || encode(sha256(convert_to(substr(${emailKey}, 7), 'UTF8')), 'hex')`;
+}
 
 /**
  * Query of the addresses in the log, as identity keys `email:…`, whose hash is an identity key `hash:…` of a row `r` of

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { isRoleAddress } from '../domain/identity/email-address.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
+import { emailHashes } from '../people/email-hashes.ts';
+import { hashKeysOf } from '../people/hashed-addresses.ts';
 import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
 import {
   distinctPeople,
@@ -89,7 +90,7 @@ function isShared(key: string): boolean {
 function formsOf(key: string): string[] {
   if (!key.startsWith('email:') || key.includes('|')) return [key];
   const email = key.slice('email:'.length);
-  return [key, ...['md5', 'sha256'].map((name) => `hash:${createHash(name).update(email).digest('hex')}`)];
+  return [key, ...emailHashes(email).map((hash) => `hash:${hash}`)];
 }
 
 /**
@@ -110,8 +111,7 @@ async function addressesOf(
   const { rows } = await sql<{ key: string }>`
     select distinct key from (
       select unnest(keys) as key from run_rows union all select unnest(identity_keys) from observations
-    ) known where starts_with(key, 'email:') and ('hash:' || md5(substr(key, 7)) = any(${hashes}::text[])
-      or 'hash:' || encode(sha256(convert_to(substr(key, 7), 'UTF8')), 'hex') = any(${hashes}::text[]))
+    ) known where starts_with(key, 'email:') and array[${hashKeysOf(sql`key`)}] && ${hashes}::text[]
   `.execute(database);
   return rows.map(({ key }) => key);
 }
