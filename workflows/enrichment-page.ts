@@ -6,19 +6,13 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CallActivities, ControlActivities, PageResult } from '../src/contract/activities.ts';
+import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/run-priorities.ts';
-import { callTaskQueues, controlTaskQueue } from '../src/contract/temporal-names.ts';
+import { callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
+import { quick } from './control-activities.ts';
 import { endPageSignal, pagePrioritySignal, pageWaitsSignal, wakeSignal } from './messages.ts';
-
-const { openPage } = proxyActivities<ControlActivities>({
-  taskQueue: controlTaskQueue,
-  startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10 seconds',
-  retry: { maximumInterval: '30 seconds' },
-});
 
 const { enrichBatches } = proxyActivities<CallActivities>({
   // Longer than several waits in the queue and several calls, which a halved batch needs.
@@ -66,7 +60,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
 
   const { runId, page } = input;
   const perActivity = Math.min(Math.ceil(input.batchConcurrency / sharingWorkers), batchesPerActivity);
-  const opened = await openPage.executeWithOptions({ summary: `claim the people of page ${page}` }, [
+  const opened = await quick.openPage.executeWithOptions({ summary: `claim the people of page ${page}` }, [
     { runId, page },
   ]);
   const waiting = [...opened.batches];
