@@ -4,7 +4,7 @@ import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { placesOfRows } from '../../db/rows-of-run.ts';
 import { claimKnownPeople } from './claims.ts';
 import { addKnownAddresses } from '../../people/hashed-addresses.ts';
-import { peopleWithRows } from './people-with-rows.ts';
+import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';
 import { registerPage } from '../../ledger/waiting-batches.ts';
@@ -47,8 +47,7 @@ export async function openPage(
       select identity_key, r.row_number, p.left_out
       from ${peopleWithRows}
       cross join unnest(r.keys) as identity_key
-      where p.run_id = ${runId} and r.outcome is null
-        and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
+      where p.run_id = ${runId} and r.outcome is null and ${isOnPage(page)}
     `.execute(transaction);
     const run = { runId, service: asked.service };
     await addKnownAddresses(transaction, run, sql`page_keys`, sql`, left_out`);
@@ -104,8 +103,7 @@ async function openBatches(
   const open = await sql<{ batch: number; people: number }>`
     select p.position / ${peoplePerCall} + 1 as batch, count(*)::int as people
     from ${peopleWithRows}
-    where p.run_id = ${runId} and r.outcome is null
-      and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
+    where p.run_id = ${runId} and r.outcome is null and ${isOnPage(page)}
     group by 1 order by 1
   `.execute(transaction);
   return {

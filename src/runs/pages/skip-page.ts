@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { peoplePerPage } from '../../contract/batch-sizes.ts';
-import { peopleWithRows } from './people-with-rows.ts';
+import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deregisterPage } from '../../ledger/waiting-batches.ts';
 
@@ -29,8 +28,7 @@ export async function skipPage(
       select r.row_number from run_rows r
       where r.run_id = ${runId} and r.outcome is null and r.row_number = any(array(
         select p.row_number from run_people p
-        where p.run_id = ${runId}
-          and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}))
+        where p.run_id = ${runId} and ${isOnPage(page)}))
       order by r.row_number for update of r
     `.execute(transaction);
     await sql`
@@ -49,7 +47,7 @@ export async function skipPage(
       select count(*) filter (where r.outcome = 'cancelled')::int as people,
         count(*) filter (where r.outcome is null)::int as "inFlight"
       from ${peopleWithRows}
-      where p.run_id = ${runId} and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
+      where p.run_id = ${runId} and ${isOnPage(page)}
     `.execute(transaction);
     return left.rows[0]!;
   });
