@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchResult } from '../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import { halve } from '../domain/runs/batching.ts';
-import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
+import { registerWaitingBatches, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
@@ -27,11 +27,13 @@ export interface BatchContext {
  */
 export async function enrichBatch(
   dependencies: AttemptDependencies,
-  { run, isOurs, ready, asked, people }: OpenBatch,
+  { run, batch, isOurs, asked, people }: OpenBatch,
   context: BatchContext,
 ): Promise<BatchResult> {
   const { warehouse } = dependencies;
-  const { runId, batch } = ready;
+  const { runId } = run;
+  const register = (milliseconds: number): Promise<void> =>
+    registerWaitingBatches(warehouse.database, { runId, batches: [batch] }, milliseconds);
   let calls = 0;
   /** Admission removes the registration of a batch that calls. */
   let isRegistered = true;
@@ -82,7 +84,7 @@ export async function enrichBatch(
       context.signal,
     );
     if (turn.kind === 'wait') {
-      await registerWaitingBatch(warehouse.database, ready, turn.milliseconds);
+      await register(turn.milliseconds);
       return { ...turn, calls };
     }
     if (!turn.result) continue;
@@ -160,11 +162,11 @@ export async function enrichBatch(
         const milliseconds = isPreempted
           ? Math.max(result.milliseconds, preemptedMilliseconds)
           : result.milliseconds;
-        await registerWaitingBatch(warehouse.database, ready, milliseconds);
+        await register(milliseconds);
         return { kind: 'wait', milliseconds, reason, calls };
       }
       case 'over_budget':
-        await deregisterWaitingBatch(warehouse.database, ready);
+        await deregisterWaitingBatch(warehouse.database, runId, batch);
         return { kind: 'over_budget', budget: result.budget, calls };
       case 'stopped':
         return { kind: 'stopped', calls, pauseReason: paused ?? result.pauseReason };
@@ -176,11 +178,11 @@ export async function enrichBatch(
         };
     }
     if (groups.some((left) => left.length > 0)) {
-      await registerWaitingBatch(warehouse.database, ready);
+      await register(0);
       isRegistered = true;
     }
   }
-  if (isRegistered) await deregisterWaitingBatch(warehouse.database, ready);
+  if (isRegistered) await deregisterWaitingBatch(warehouse.database, runId, batch);
   await writeOff();
   return { kind: 'done', calls };
 }

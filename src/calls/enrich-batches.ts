@@ -20,7 +20,7 @@ export async function enrichBatches(
   const opened = await openBatches(dependencies, runId, batches);
   const ended = await Promise.allSettled(
     opened.map(async (open) => {
-      const { batch } = open.ready;
+      const { batch } = open;
       const result = await enrichBatch(
         { ...dependencies, log: dependencies.log.child({ runId, page, batch }) },
         open,

@@ -1,5 +1,4 @@
 import { withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
-import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { registerBatches, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { askedBy } from '../runs/pages/pages.ts';
@@ -13,10 +12,10 @@ import type { AttemptDependencies } from './attempt-call.ts';
 export interface OpenBatch {
   /** Its options leave out what this batch does not need, such as fresh phones. Plans group people by these options. */
   readonly run: RunRecord;
+  /** From 1 within the run. */
+  readonly batch: number;
   /** Whether the run uses the service of this worker. */
   readonly isOurs: boolean;
-  /** The registration by which other workers see the waiting batch. */
-  readonly ready: ReadyBatch;
   /** What the whole run asks for, by which people are fresh. */
   readonly asked: Asked;
   /** People without an outcome. Excludes people whom another call or run has answered in the meantime. */
@@ -42,9 +41,8 @@ export async function openBatches(
   let run = await getRun(warehouse, runId);
   const isOurs = run.options.service === service || (await adoptService(warehouse, runId, service));
   if (run.options.service !== service) run = await getRun(warehouse, runId);
-  const { priority } = run.options;
   // Registered first, so that calls of lower priority leave a slot free during the following steps.
-  const { leftAttempts, hasSuppressions } = await registerBatches(database, { runId, batches, priority });
+  const { leftAttempts, hasSuppressions } = await registerBatches(database, { runId, batches });
   for (const attemptId of leftAttempts) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
@@ -56,6 +54,6 @@ export async function openBatches(
   return batches.map((batch) => {
     const people = open.filter((person) => person.batch === batch);
     const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
-    return { run: { ...run, options }, isOurs, ready: { runId, batch, priority }, asked, people };
+    return { run: { ...run, options }, batch, isOurs, asked, people };
   });
 }

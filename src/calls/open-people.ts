@@ -4,7 +4,7 @@ import { identityOfColumns, type IdentityColumns } from '../domain/identity/iden
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityCells } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
-import { registration, type ReadyBatches } from '../ledger/waiting-batches.ts';
+import { registration, type BatchesOfRun } from '../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
 import { droppingFresh } from '../runs/pages/pages.ts';
 import { peopleWithRows } from '../runs/pages/people-with-rows.ts';
@@ -66,7 +66,7 @@ export async function readOpenPeople(
  */
 export async function refreshOpenPeople(
   database: Kysely<Tables>,
-  { runId, batches }: { readonly runId: string; readonly batches: readonly number[] },
+  { runId, batches }: BatchesOfRun,
   asked: Asked,
   hasSuppressions = true,
 ): Promise<PersonOfBatch[]> {
@@ -112,14 +112,14 @@ function openPerson(row: OpenRow): PersonOfBatch {
  */
 export async function registerBatches(
   database: Kysely<Tables>,
-  ready: ReadyBatches,
+  batches: BatchesOfRun,
 ): Promise<{ readonly leftAttempts: readonly string[]; readonly hasSuppressions: boolean }> {
   const { rows } = await sql<{ leftAttempts: string[]; hasSuppressions: boolean }>`
-    with registered as (${registration(ready)})
+    with registered as (${registration(batches)})
     select exists (select from suppression_entries) as "hasSuppressions",
       array(
         select attempt_id from attempts
-        where run_id = ${ready.runId} and batch = any(${ready.batches}::integer[]) and status = 'admitted'
+        where run_id = ${batches.runId} and batch = any(${batches.batches}::integer[]) and status = 'admitted'
       ) as "leftAttempts"
   `.execute(database);
   return rows[0]!;

@@ -1,17 +1,16 @@
 import { AsyncResource } from 'node:async_hooks';
 import Bottleneck from 'bottleneck';
+import type { RunPriority } from '../contract/run-priorities.ts';
 import type { Wait } from './rate-windows.ts';
 
 /** Bottleneck's own order: a lower number goes first. */
-const priorities = { 'ad-hoc': 3, nightly: 5, backfill: 7 } as const;
+const priorities: Readonly<Record<RunPriority, number>> = { 'ad-hoc': 3, nightly: 5, backfill: 7 };
 
 /** Within this time another worker can take the job. */
 const workerStops: Wait = { milliseconds: 1_000, reason: 'its worker is stopping' };
 
 /** Without a rate limit the number of free slots is infinite, but Bottleneck's reservoir must be finite. */
 const largestRefill = 10_000;
-
-export type Priority = keyof typeof priorities;
 
 export interface CallQueueOptions {
   /** Calls that this process keeps in flight at once. */
@@ -59,7 +58,7 @@ export class CallQueue {
    * @throws what the job throws, or the signal's reason
    */
   async run<Result>(
-    priority: Priority,
+    priority: RunPriority,
     job: () => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Queued<Result>> {

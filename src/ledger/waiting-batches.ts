@@ -3,15 +3,12 @@ import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
 import { runPriorities, type RunPriority } from '../contract/run-priorities.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** A batch that waits for its call. */
-export interface ReadyBatch {
+/** Batches of a run. */
+export interface BatchesOfRun {
   readonly runId: string;
-  readonly batch: number;
-  readonly priority: RunPriority;
+  /** From 1 within the run. */
+  readonly batches: readonly number[];
 }
-
-/** Batches of one run that wait for their calls. */
-export type ReadyBatches = Omit<ReadyBatch, 'batch'> & { readonly batches: readonly number[] };
 
 /**
  * How long a registration lasts beyond the batch's known wait: the longest time that Temporal lets an activity wait in
@@ -20,58 +17,42 @@ export type ReadyBatches = Omit<ReadyBatch, 'batch'> & { readonly batches: reado
 const believedSeconds = 30 * 60;
 
 /**
- * Registers a batch as waiting until it is admitted. For each registered batch, calls of lower priorities leave one
+ * Registers batches as waiting until they are admitted. For each registered batch, calls of lower priorities leave one
  * slot free in every window. Each worker orders only its own queue, so without this a nightly batch would compete for
- * each slot with the backfills of all other workers.
+ * each slot with the backfills of all other workers. A batch that Temporal has yet to hand to a worker also keeps its
+ * slot: under load that takes long enough for a dozen calls of a lower priority.
  *
- * @param ready a batch of the lowest priority is not registered, because no other batch leaves a slot for it
- * @param milliseconds the shortest time that the batch will wait
+ * @param milliseconds the shortest time that the batches will wait
  */
-export async function registerWaitingBatch(
+export async function registerWaitingBatches(
   database: Kysely<Tables>,
-  ready: ReadyBatch,
+  waiting: BatchesOfRun,
   milliseconds = 0,
 ): Promise<void> {
-  await registration({ ...ready, batches: [ready.batch] }, milliseconds).execute(database);
+  await registration(waiting, milliseconds).execute(database);
 }
 
-/** The statement of `registerWaitingBatch`, for several batches. */
-export function registration(ready: ReadyBatches, milliseconds = 0): RawBuilder<unknown> {
+/**
+ * The statement of `registerWaitingBatches`. Batches of the lowest priority are not registered, because no other batch
+ * leaves a slot for them.
+ */
+export function registration({ runId, batches }: BatchesOfRun, milliseconds = 0): RawBuilder<unknown> {
   return sql`
     insert into waiting_batches (run_id, batch, waits_until)
-    select ${ready.runId}, batch, clock_timestamp() + make_interval(secs => ${milliseconds / 1_000 + believedSeconds})
-    from unnest(${ready.batches}::integer[]) as batch
-    where ${ready.priority !== runPriorities.at(-1)}
+    select r.run_id, batch, clock_timestamp() + make_interval(secs => ${milliseconds / 1_000 + believedSeconds})
+    from runs r, unnest(${batches}::integer[]) as batch
+    where r.run_id = ${runId} and r.options ->> 'priority' <> ${runPriorities.at(-1)}
     order by batch
     on conflict (run_id, batch) do update set waits_until = excluded.waits_until
   `;
 }
 
-/**
- * Registers the batches of a page that is being opened, in its transaction. A batch that Temporal has yet to hand to a
- * worker also keeps its slot: under load that takes long enough for a dozen calls of a lower priority.
- */
-export async function registerPage(
-  database: Kysely<Tables>,
-  runId: string,
-  batches: readonly number[],
-): Promise<void> {
-  await sql`
-    insert into waiting_batches (run_id, batch, waits_until)
-    select r.run_id, batch, clock_timestamp() + make_interval(secs => ${believedSeconds})
-    from runs r, unnest(${batches}::integer[]) as batch
-    where r.run_id = ${runId} and r.options ->> 'priority' <> ${runPriorities.at(-1)}
-    order by batch
-    on conflict (run_id, batch) do update set waits_until = excluded.waits_until
-  `.execute(database);
-}
-
 /** Removes the registration of a batch that needs no call. Admission removes the others. */
 export async function deregisterWaitingBatch(
   database: Kysely<Tables>,
-  { runId, batch, priority }: ReadyBatch,
+  runId: string,
+  batch: number,
 ): Promise<void> {
-  if (priority === runPriorities.at(-1)) return;
   await database
     .deleteFrom('waiting_batches')
     .where('run_id', '=', runId)

@@ -7,7 +7,7 @@ import { addKnownAddresses } from '../../people/hashed-addresses.ts';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';
-import { registerPage } from '../../ledger/waiting-batches.ts';
+import { registerWaitingBatches } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
@@ -60,7 +60,7 @@ export async function openPage(
       select count(*) from dropped
     `.execute(transaction);
     const open = await openBatches(transaction, runId, page);
-    await registerPage(transaction, runId, open.batches);
+    await registerWaitingBatches(transaction, { runId, batches: open.batches });
     return open;
   });
 }

@@ -16,7 +16,7 @@ import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { recordReports } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
 import {
-  registerWaitingBatch,
+  registerWaitingBatches,
   deleteExpiredBatches,
   deregisterWaitingBatch,
 } from '../../../src/ledger/waiting-batches.ts';
@@ -56,8 +56,7 @@ async function runOf(priority: RunPriority): Promise<string> {
 
 /** Batches of the night that some worker has at hand. */
 async function waiting(...batches: number[]): Promise<void> {
-  for (const batch of batches)
-    await registerWaitingBatch(warehouse.database, { runId: night, batch, priority: 'nightly' });
+  await registerWaitingBatches(warehouse.database, { runId: night, batches });
 }
 
 async function ask(
@@ -278,7 +277,7 @@ describe('a batch', () => {
 
 describe('no slot is kept', () => {
   it('no slot is reserved for batches of a backfill', async () => {
-    await registerWaitingBatch(warehouse.database, { runId: backfill, batch: 1, priority: 'backfill' });
+    await registerWaitingBatches(warehouse.database, { runId: backfill, batches: [1] });
     const calls = await Promise.all([1, 2, 3, 4].map((batch) => ask(night, 'nightly', batch)));
     expect(calls.map(({ kind }) => kind)).toEqual(Array(4).fill('admitted'));
   });
@@ -286,7 +285,7 @@ describe('no slot is kept', () => {
   it('no slot is reserved for a batch that is admitted or needs no call', async () => {
     await waiting(1, 2);
     await ask(night, 'nightly', 1);
-    await deregisterWaitingBatch(warehouse.database, { runId: night, batch: 2, priority: 'nightly' });
+    await deregisterWaitingBatch(warehouse.database, night, 2);
     expect(await slotsForBackfill()).toBe(3);
   });
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countCalls } from '../../../src/calls/count-calls.ts';
 import { admit } from '../../../src/ledger/admit.ts';
-import { registerWaitingBatch } from '../../../src/ledger/waiting-batches.ts';
+import { registerWaitingBatches } from '../../../src/ledger/waiting-batches.ts';
 import { readState } from '../../../src/monitoring/read-state.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -142,7 +142,7 @@ describe('how long a run has been idle', () => {
 
   it('the idle time of a run is 0 while batches of a higher priority go first', async () => {
     const first = await runningRun(warehouse);
-    await registerWaitingBatch(warehouse.database, { runId: first, batch: 1, priority: 'ad-hoc' });
+    await registerWaitingBatches(warehouse.database, { runId: first, batches: [1] });
     const preempted = async (): Promise<boolean[]> => {
       const { unfinished } = await readState(warehouse, {
         rateLimits: [],
