@@ -7,14 +7,8 @@ import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/adm
 import type { BudgetAlarm } from '../ledger/budget-alarms.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
-import {
-  bulkMatchScope,
-  endCall,
-  abandonCall,
-  pauseScope,
-  releaseSlot,
-  type Wait,
-} from '../ledger/rate-windows.ts';
+import { endFailedCall } from '../ledger/end-failed-call.ts';
+import { bulkMatchScope, endCall, releaseSlot, type Wait } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
@@ -55,18 +49,12 @@ export interface AttemptRequest {
 }
 
 export type AttemptResult =
-  /** Answered and recorded: the first `people` have their outcome. */
-  | {
-      readonly kind: 'recorded';
-      readonly called: true;
-      readonly people: number;
-      readonly pauseReason: PauseReason | undefined;
-    }
   /**
-   * May have been billed without a readable answer: the first `people` are `unknown`, and their credits stay reserved.
+   * `recorded`: answered, and the first `people` have their outcome. `unknown`: may have been billed without a readable
+   * answer. The first `people` are unknown, and their credits stay reserved.
    */
   | {
-      readonly kind: 'unknown';
+      readonly kind: 'recorded' | 'unknown';
       readonly called: true;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
@@ -98,7 +86,6 @@ export async function attemptCall(
 ): Promise<AttemptResult> {
   const { warehouse } = dependencies;
   const admission = await admitWhenAffordable(dependencies, request, signal);
-  if (admission.kind === 'over_budget') return { kind: 'over_budget', budget: admission.budget };
   if (admission.kind !== 'admitted') return admission;
   const admittedAt = performance.now();
   killPoint('admitted');
@@ -167,11 +154,7 @@ async function admitWhenAffordable(
   dependencies: AttemptDependencies,
   { run, batch, people }: AttemptRequest,
   signal: AbortSignal,
-): Promise<
-  | Exclude<Admission, { kind: 'not_running' | 'over_budget' }>
-  | { kind: 'not_running' }
-  | { kind: 'over_budget'; budget: string }
-> {
+): Promise<Admission> {
   for (;;) {
     signal.throwIfAborted();
     const admission = await dependencies.admit({
@@ -201,53 +184,39 @@ async function closeFailure(
   log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
   const pauseReason: PauseReason = {
-    type: `service.${failure.type}`,
+    type: `service.${type}`,
     reason,
     next: withAdvice(failure.next, failure),
   };
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
-    switch (failure.disposition) {
-      case 'retry': {
-        if (failure.httpStatus !== undefined) {
-          // The service received the request and may have counted it.
-          await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
-          await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
-          return { kind: 'again' };
-        }
-        await release(dependencies, attemptId, reason);
-        return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
-      }
-      case 'wait': {
-        // The pause first, so that no other worker sends a call that is refused too.
-        await pauseScope(warehouse.database, bulkMatchScope, attemptId, failure.retryAfterSeconds);
-        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
-        await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+    if (type.startsWith('not-sent.')) {
+      await release(dependencies, attemptId, reason);
+      return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
+    }
+    await endFailedCall(
+      warehouse.database,
+      bulkCalls(dependencies),
+      attemptId,
+      failure,
+      dependencies.callTimeoutSeconds,
+    );
+    if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
+    else await closeRefused(warehouse, attemptId, { reason, httpStatus });
+    switch (disposition) {
+      case 'retry':
+      case 'wait':
         return { kind: 'again' };
-      }
-      case 'pause': {
-        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
-        if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
-        else await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+      case 'pause':
         return { kind: 'stopped', pauseReason };
-      }
-      case 'reject': {
-        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
-        await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+      case 'reject':
         return { kind: 'refused', called: true, people, reason: withAdvice(reason, failure) };
-      }
-      case 'unknown': {
-        // Without an answer the service may count the call later than now.
-        if (failure.httpStatus === undefined)
-          await abandonCall(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
-        else await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
-        await markUnknown(warehouse, attemptId, reason);
+      case 'unknown':
         return {
           kind: 'unknown',
           called: true,
           people,
           pauseReason: streak.tooLong() ? pauseReason : undefined,
         };
-      }
     }
   });
 }

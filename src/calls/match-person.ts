@@ -10,14 +10,8 @@ import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { applyBudgetLimits, budgetsOf, reserve, type BudgetLimits } from '../ledger/credit-ledger.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
-import {
-  endCall,
-  abandonCall,
-  matchScope,
-  pauseScope,
-  releaseSlot,
-  acquireSlot,
-} from '../ledger/rate-windows.ts';
+import { endFailedCall } from '../ledger/end-failed-call.ts';
+import { acquireSlot, endCall, matchScope } from '../ledger/rate-windows.ts';
 import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { settle } from '../ledger/close-attempt.ts';
@@ -55,6 +49,8 @@ export async function matchPerson(
   dependencies: MatchDependencies,
   request: MatchRequest,
 ): Promise<MatchAnswer> {
+  const { database } = dependencies.warehouse;
+  const matches = matchesOf(dependencies);
   await refuseSuppressed(dependencies.warehouse, request.person);
   const admitted = await admitMatch(dependencies, worstCaseCredits(request));
   let answer: MatchAnswer;
@@ -62,11 +58,12 @@ export async function matchPerson(
     answer = await dependencies.client.match(request);
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    await closeFailure(dependencies, admitted, error);
+    await endFailedCall(database, matches, admitted.callId, error, dependencies.callTimeoutSeconds);
+    if (!error.mayHaveBeenBilled) await close(dependencies, admitted, 0n);
     if (error.type === 'token-renewed') return matchPerson(dependencies, request);
     throw error;
   }
-  await endCall(dependencies.warehouse.database, matchesOf(dependencies), admitted.callId, true, answer);
+  await endCall(database, matches, admitted.callId, true, answer);
   // The interface document names no price in this answer. By its price table a miss is free.
   await close(
     dependencies,
@@ -129,29 +126,8 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   return { callId, budgetIds, price };
 }
 
-async function closeFailure(
-  dependencies: MatchDependencies,
-  admitted: AdmittedMatch,
-  failure: ServiceFailure,
-): Promise<void> {
-  const { database } = dependencies.warehouse;
-  const { callId } = admitted;
-  if (failure.disposition === 'wait')
-    await pauseScope(database, matchScope, callId, failure.retryAfterSeconds);
-  if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
-  else if (failure.httpStatus === undefined)
-    await abandonCall(database, callId, dependencies.callTimeoutSeconds);
-  else await endCall(database, matchesOf(dependencies), callId, isRefusedBeyondRate(failure), failure);
-  if (!failure.mayHaveBeenBilled) await close(dependencies, admitted, 0n);
-}
-
 function matchesOf({ service }: MatchDependencies): RateScope {
   return { service, scope: matchScope };
-}
-
-/** Whether the service refused the call for another reason than its rate, so that the call has passed rate limiting. */
-function isRefusedBeyondRate({ disposition }: ServiceFailure): boolean {
-  return disposition === 'pause' || disposition === 'reject';
 }
 
 async function close(

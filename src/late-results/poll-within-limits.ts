@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
-import {
-  endCall,
-  abandonCall,
-  pauseScope,
-  releaseSlot,
-  acquireSlot,
-  webhookResultScope,
-  type Wait,
-} from '../ledger/rate-windows.ts';
+import { endFailedCall } from '../ledger/end-failed-call.ts';
+import { acquireSlot, endCall, webhookResultScope, type Wait } from '../ledger/rate-windows.ts';
 import type { PollAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -46,11 +39,7 @@ export async function pollWithinLimits(
     return { kind: 'answered', answer };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    if (error.disposition === 'wait')
-      await pauseScope(database, webhookResultScope, callId, error.retryAfterSeconds);
-    if (error.type.startsWith('not-sent.')) await releaseSlot(database, callId);
-    else if (error.httpStatus === undefined) await abandonCall(database, callId, callTimeoutSeconds);
-    else await endCall(database, polls, callId, false, error);
+    await endFailedCall(database, polls, callId, error, callTimeoutSeconds);
     if (error.type !== 'token-renewed') throw error;
     return pollWithinLimits(dependencies, { callId: randomUUID(), requestId }, signal);
   }
