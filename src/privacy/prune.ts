@@ -8,12 +8,18 @@ import { countReplaced, removeReplaced } from '../people/replaced-observations.t
 import { before } from './old-runs.ts';
 import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 
+/** Removed bodies. */
+interface Removed {
+  readonly count: number;
+  readonly bytes: number;
+}
+
 /** What is older than its retention: what can be removed, and what is still needed. */
 export interface PruneFigures {
-  readonly answers: { readonly count: number; readonly bytes: number };
-  readonly deliveries: { readonly count: number; readonly bytes: number };
+  readonly answers: Removed;
+  readonly deliveries: Removed;
   /** Orphaned and quarantined deliveries. */
-  readonly quarantine: { readonly count: number; readonly bytes: number };
+  readonly quarantine: Removed;
   /** Personal data in rows. */
   readonly staging: PrunedRows;
   readonly rows: PrunedRows;
@@ -33,6 +39,8 @@ export interface PruneFigures {
   };
 }
 
+type BodyKind = 'answers' | 'deliveries' | 'quarantine';
+
 /** Small batches, because a body can be 1 MB and each transaction must be short. */
 const bodiesPerBatch = 200;
 
@@ -46,8 +54,12 @@ const effective = sql`d.status in (${anyOf(effectiveStatuses)})`;
 const quarantined = sql`d.status in (${anyOf(ineffectiveStatuses)})`;
 
 /** Query of the bodies of deliveries `d` that are older than a retention. Each condition has an index. */
-const oldBodies = (which: RawBuilder<unknown>, seconds: number | undefined): RawBuilder<unknown> => sql`
-  select octet_length(d.body) as bytes, ${closedCall} as closed
+const oldBodies = (
+  kind: BodyKind,
+  which: RawBuilder<unknown>,
+  seconds: number | undefined,
+): RawBuilder<unknown> => sql`
+  select ${sql.lit(kind)} as kind, octet_length(d.body) as bytes, ${closedCall} as closed
   from webhook_deliveries d
   join attempts a using (attempt_id)
   join runs r on r.run_id = a.run_id
@@ -75,62 +87,35 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
 async function measureBodies(
   { database }: Warehouse,
   retention: Retention,
-): Promise<
-  Pick<PruneFigures, 'answers' | 'deliveries' | 'quarantine'> & {
-    readonly kept: Pick<PruneFigures['kept'], 'answers' | 'deliveries' | 'quarantine'>;
-  }
-> {
-  const { rows } = await sql<{
-    answers: number;
-    answerBytes: number;
-    keptAnswers: number;
-    deliveries: number;
-    deliveryBytes: number;
-    keptDeliveries: number;
-    quarantined: number;
-    quarantinedBytes: number;
-    keptQuarantined: number;
-  }>`
-    with answers as (
-      select octet_length(b.body_gzip) as bytes, ${closedCall} as closed
+): Promise<Pick<PruneFigures, BodyKind> & { readonly kept: Pick<PruneFigures['kept'], BodyKind> }> {
+  const { rows } = await sql<Removed & { kind: BodyKind; kept: number }>`
+    select kind, count(*) filter (where closed)::int as count,
+      coalesce(sum(bytes) filter (where closed), 0)::float8 as bytes,
+      count(*) filter (where not closed)::int as kept
+    from (
+      select 'answers' as kind, octet_length(b.body_gzip) as bytes, ${closedCall} as closed
       from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
       where b.received_at < ${before(retention.answers)}
-    ), deliveries as (
-      ${oldBodies(effective, retention.deliveries)}
       union all
-      ${oldBodies(sql`d.status = 'received'`, retention.deliveries)}
-    ), quarantined as (
-      ${oldBodies(quarantined, retention.quarantine)}
-    )
-    select a.*, d.*, i.* from
-      (
-        select count(*) filter (where closed)::int as answers,
-          coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
-          count(*) filter (where not closed)::int as "keptAnswers"
-        from answers
-      ) a,
-      (
-        select count(*) filter (where closed)::int as deliveries,
-          coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
-          count(*) filter (where not closed)::int as "keptDeliveries"
-        from deliveries
-      ) d,
-      (
-        select count(*) filter (where closed)::int as "quarantined",
-          coalesce(sum(bytes) filter (where closed), 0)::float8 as "quarantinedBytes",
-          count(*) filter (where not closed)::int as "keptQuarantined"
-        from quarantined
-      ) i
+      ${oldBodies('deliveries', effective, retention.deliveries)}
+      union all
+      ${oldBodies('deliveries', sql`d.status = 'received'`, retention.deliveries)}
+      union all
+      ${oldBodies('quarantine', quarantined, retention.quarantine)}
+    ) old
+    group by kind
   `.execute(database);
-  const found = rows[0]!;
+  const of = (kind: BodyKind): Removed & { readonly kept: number } =>
+    rows.find((row) => row.kind === kind) ?? { count: 0, bytes: 0, kept: 0 };
+  const removable = (kind: BodyKind): Removed => ({ count: of(kind).count, bytes: of(kind).bytes });
   return {
-    answers: { count: found.answers, bytes: found.answerBytes },
-    deliveries: { count: found.deliveries, bytes: found.deliveryBytes },
-    quarantine: { count: found.quarantined, bytes: found.quarantinedBytes },
+    answers: removable('answers'),
+    deliveries: removable('deliveries'),
+    quarantine: removable('quarantine'),
     kept: {
-      answers: found.keptAnswers,
-      deliveries: found.keptDeliveries,
-      quarantine: found.keptQuarantined,
+      answers: of('answers').kept,
+      deliveries: of('deliveries').kept,
+      quarantine: of('quarantine').kept,
     },
   };
 }
@@ -169,11 +154,6 @@ export async function prune(
     rows: (await measureRows(warehouse, 'rows', retention.rows)).keptRuns,
   };
   return { answers, deliveries, quarantine, staging, rows, observations, changes, kept };
-}
-
-interface Removed {
-  readonly count: number;
-  readonly bytes: number;
 }
 
 async function inBatches(
