@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { PauseReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
-import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
+import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
@@ -44,7 +44,7 @@ const compress = promisify(gzip);
 /** Returns whether the database refuses the content of an answer, so that recording it again fails again. */
 function isRefusedByDatabase(error: unknown): boolean {
   const code = databaseErrorCode(error);
-  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !isDatabaseAway(error) && !isDatabaseBusy(error);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !canSucceedLater(error);
 }
 
 /**

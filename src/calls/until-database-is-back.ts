@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
+import { canSucceedLater } from '../db/postgres-errors.ts';
 
 /** How long a process keeps a paid answer in memory while the database is away. */
 const recordingPatienceMilliseconds = 10 * 60_000;
@@ -14,7 +14,7 @@ export async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): 
     try {
       return await work();
     } catch (error) {
-      if (!(isDatabaseAway(error) || isDatabaseBusy(error)) || performance.now() > giveUpAt) throw error;
+      if (!canSucceedLater(error) || performance.now() > giveUpAt) throw error;
       await sleep(500);
     }
   }

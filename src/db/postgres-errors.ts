@@ -22,10 +22,9 @@ const awayCodes = new Set([
 /** Deadlock, serialisation, locks, connections, disk, memory, failover: the same statement can succeed later. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
 
-/** Whether the server answers but cannot do the work now. Callers retry, so that no paid result is lost. */
-export function isDatabaseBusy(error: unknown): boolean {
-  const code = databaseErrorCode(error);
-  return code !== undefined && busyCodes.has(code);
+/** Whether the server is away, or answers but cannot do the work now. Callers retry, so that no paid result is lost. */
+export function canSucceedLater(error: unknown): boolean {
+  return isDatabaseAway(error) || busyCodes.has(databaseErrorCode(error) ?? '');
 }
 
 /** The code of a PostgreSQL or socket error, if it has one. */

@@ -23,14 +23,6 @@ export interface ArrivedDelivery {
   readonly contentEncoding: string | undefined;
 }
 
-/** `storeDeliveries` of one delivery. */
-export async function storeDelivery(
-  warehouse: Warehouse,
-  delivery: ArrivedDelivery,
-): Promise<StoredDelivery | undefined> {
-  return (await storeDeliveries(warehouse, [delivery]))[0];
-}
-
 /**
  * Stores the bytes of deliveries in one commit, before the 2xx answers. Each delivery is a row, repeated deliveries as
  * well: the drain decides that the same bytes take effect once.
@@ -180,7 +172,7 @@ export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string)
     .where('delivery_id', '=', deliveryId)
     .executeTakeFirstOrThrow();
   if (row.body) return row.body;
-  const wasIneffective = row.status === 'orphaned' || row.status === 'quarantined';
+  const wasIneffective = ineffectiveStatuses.includes(row.status);
   throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
     where: 'enrichment.webhook_deliveries',
     next:

@@ -13,7 +13,7 @@ import {
   storePolled,
   type WaitingDelivery,
 } from './deliveries.ts';
-import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
+import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 import {
   endAwaitedByPoll,
   markExpiredUnknown,
@@ -115,7 +115,7 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
   try {
     return await applyLateResult(warehouse, delivery, await contentOf(delivery));
   } catch (error) {
-    if (isDatabaseAway(error) || isDatabaseBusy(error)) throw error;
+    if (canSucceedLater(error)) throw error;
     const code = databaseErrorCode(error);
     if (code === undefined) throw error;
     await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);

@@ -4,7 +4,7 @@ import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../src/late-results/drain-deliveries.ts';
 import { admit } from '../../src/ledger/admit.ts';
 import type { Warehouse } from '../../src/db/database.ts';
-import { storeDelivery } from '../../src/late-results/deliveries.ts';
+import { storeDeliveries } from '../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { recordAnswer } from '../../src/calls/record-answer.ts';
@@ -147,11 +147,13 @@ export function phonesBody(ids: readonly string[], credits: number | string, mor
 
 /** Puts a delivery into the inbox as the receiver does. */
 export async function storeFor(warehouse: Warehouse, call: PhonesCall, content: Buffer): Promise<void> {
-  await storeDelivery(warehouse, {
-    tokenHash: createHash('sha256').update(call.token).digest(),
-    body: content,
-    contentEncoding: undefined,
-  });
+  await storeDeliveries(warehouse, [
+    {
+      tokenHash: createHash('sha256').update(call.token).digest(),
+      body: content,
+      contentEncoding: undefined,
+    },
+  ]);
 }
 
 /** Applies the deliveries in the inbox of a call. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { storeDelivery } from '../../../src/late-results/deliveries.ts';
+import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
@@ -841,11 +841,13 @@ describe('a late result with an id that the answer did not have', () => {
 
   async function deliver(token: string, people: readonly object[]): Promise<void> {
     const body = { request_id: '9', target_fields: ['emails'], credits_consumed: 3, people };
-    await storeDelivery(warehouse, {
-      tokenHash: hashToken(token),
-      body: Buffer.from(JSON.stringify(body)),
-      contentEncoding: undefined,
-    });
+    await storeDeliveries(warehouse, [
+      {
+        tokenHash: hashToken(token),
+        body: Buffer.from(JSON.stringify(body)),
+        contentEncoding: undefined,
+      },
+    ]);
   }
 
   const stranger = {

@@ -4,7 +4,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
-import { storeDelivery, storePolled } from '../../../src/late-results/deliveries.ts';
+import { storeDeliveries, storePolled } from '../../../src/late-results/deliveries.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
@@ -202,11 +202,13 @@ it('deliveries of one request that several drains apply at once take effect once
   const call = await callInFlight();
   await answer(call);
   const stored = Array.from({ length: 20 }, (_, index) =>
-    storeDelivery(warehouse, {
-      tokenHash: createHash('sha256').update(call.token).digest(),
-      body: Buffer.from(`${' '.repeat(index % 4)}${body(call.ids, 24).toString()}`),
-      contentEncoding: undefined,
-    }),
+    storeDeliveries(warehouse, [
+      {
+        tokenHash: createHash('sha256').update(call.token).digest(),
+        body: Buffer.from(`${' '.repeat(index % 4)}${body(call.ids, 24).toString()}`),
+        contentEncoding: undefined,
+      },
+    ]),
   );
   await Promise.all(stored);
   await Promise.all(Array.from({ length: 5 }, () => drain(call)));
