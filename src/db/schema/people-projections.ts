@@ -1,6 +1,6 @@
 import type { ContactColumns, PersonColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Generated } from 'kysely';
-import type { Decimal, Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
+import type { Decimal, Timestamp, GeneratedTimestamp, Json, View } from './column-types.ts';
 
 /** A view: each contact with a valid match, with the current values of its person. */
 export interface EnrichedContactsView extends ContactColumns {
@@ -33,14 +33,6 @@ export interface PeopleTable extends PersonColumns {
   enriched_at: Timestamp;
   run_id: string;
   attempt_id: string;
-}
-
-/** What is known about each company now, by the newest answer that described it. */
-export interface OrganizationsView extends OrganizationValuesTable {
-  industries: string[] | null;
-  secondary_industries: string[] | null;
-  keywords: string[] | null;
-  technologies: string[] | null;
 }
 
 /** The columns of `organizations` that are no lists. */
@@ -125,65 +117,20 @@ export interface PruneCandidatesTable {
   queued_by: Generated<string>;
 }
 
-/** A view: the addresses of each person. */
-export interface PersonEmailsView {
-  service: string;
-  person_key: string;
-  person_id: string | null;
-  email: string;
-  email_status: string | null;
-  kind: string;
-  position: number | null;
-  observation_id: string;
-}
-
-/** A view: the phones of each person, with their deliveries. */
-export interface PersonPhonesView {
-  service: string;
-  person_key: string;
-  person_id: string | null;
-  /** E.164; where the number cannot be parsed, as the service wrote it. */
-  number: string;
-  e164: string | null;
-  raw_number: string | null;
-  type: string | null;
-  status: string | null;
-  dnc_status: string | null;
-  confidence: string | null;
-  position: number;
-  /** `reveal` or `waterfall`. */
-  origin: string;
-  asked_at: Timestamp;
-  run_id: string;
-  attempt_id: string;
-  delivery_id: string | null;
-  observation_id: string;
-}
-
-/** A view: the jobs of each person, in the order of the service. */
-export interface EmploymentHistoryView {
-  service: string;
-  person_key: string;
-  person_id: string | null;
-  position: number;
-  title: string | null;
-  organization_name: string | null;
-  organization_id: string | null;
-  started_on: Date | null;
-  ended_on: Date | null;
-  current: boolean | null;
-}
-
 export interface PeopleProjectionsTables {
   enriched_contacts: EnrichedContactsView;
   people: PeopleTable;
-  organizations: OrganizationsView;
+  /** What is known about each company now, by the newest answer that described it. */
+  organizations: View;
   organization_values: OrganizationValuesTable;
   contacts: ContactsTable;
   changes: ChangesTable;
   changes_pruned: ChangesPrunedTable;
   prune_candidates: PruneCandidatesTable;
-  person_emails: PersonEmailsView;
-  person_phones: PersonPhonesView;
-  employment_history: EmploymentHistoryView;
+  /** The addresses of each person. */
+  person_emails: View;
+  /** The phones of each person, with their deliveries. */
+  person_phones: View;
+  /** The jobs of each person, in the order of the service. */
+  employment_history: View;
 }
