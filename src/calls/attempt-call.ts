@@ -121,17 +121,17 @@ export async function attemptCall(
 
   const { attemptId } = admission;
   const { pollAfterSeconds } = dependencies;
-  const recorded = await untilDatabaseIsBack(async () => {
+  const result = await untilDatabaseIsBack(async () => {
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
     return recordOrKeep(warehouse, request.run, { attemptId, people, answer, pollAfterSeconds });
   });
-  if ('refused' in recorded)
-    return { kind: 'unknown', called: true, people: people.length, pauseReason: recorded.refused };
+  if ('refused' in result)
+    return { kind: 'unknown', called: true, people: people.length, pauseReason: result.refused };
   killPoint('recorded');
-  const { tally } = recorded;
+  const { recorded } = result;
   dependencies.streak.end();
   dependencies.log.debug(
-    { attemptId, people: people.length, credits: formatCredits(tally.creditsSettled) },
+    { attemptId, people: people.length, credits: formatCredits(recorded.creditsSettled) },
     'a call is recorded',
   );
   if (answer.unreadFields.length > 0)
@@ -145,7 +145,7 @@ export async function attemptCall(
     kind: 'recorded',
     called: true,
     people: people.length,
-    pauseReason: tally.overbilled ? overbilled(attemptId) : undefined,
+    pauseReason: recorded.overbilled ? overbilled(attemptId) : undefined,
   };
 }
 

@@ -35,14 +35,9 @@ import { withOwnIds } from './shared-ids.ts';
 import { withoutIds } from '../privacy/hidden-ids.ts';
 import { clearSuppressedRows } from '../privacy/suppressions.ts';
 
-/** Result of recording an answer: number of rows by outcome, and the credits. */
+/** Result of recording an answer. */
 export interface RecordedAnswer {
-  readonly enriched: number;
-  readonly notFound: number;
-  readonly mismatched: number;
   readonly creditsSettled: Credits;
-  /** Late results are due. */
-  readonly awaiting: boolean;
   /** The service billed more than was reserved for this call. */
   readonly overbilled: boolean;
   /** False: the attempt was closed before, and nothing changed. */
@@ -125,15 +120,8 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
     });
     if (!attempt) {
       const before = await readRecorded(transaction, attemptId);
-      const tally = tallyOf(before ? answered : []);
       const creditsSettled = parseCredits(before?.settled ?? '0') ?? 0n;
-      return {
-        ...tally,
-        creditsSettled,
-        awaiting: before?.awaiting ?? false,
-        overbilled: before?.overbilled ?? false,
-        recordedNow: false,
-      };
+      return { creditsSettled, overbilled: before?.overbilled ?? false, recordedNow: false };
     }
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,
@@ -165,9 +153,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
     if (earlier.length > 0) await giveEarlierPhones(transaction, attemptId, earlier);
     return {
-      ...tallyOf(rows),
       creditsSettled: awaited ? 0n : (consumed ?? 0n),
-      awaiting: awaited !== undefined,
       overbilled:
         !isCredible ||
         (!attempt.decided && consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n)),
@@ -272,14 +258,4 @@ function awaitedOf(
 
 function suppressedOf(rows: readonly AnsweredRow[]): number[] {
   return rows.flatMap(({ outcome, rowNumber }) => (outcome === 'suppressed' ? [rowNumber] : []));
-}
-
-function tallyOf(rows: readonly AnsweredRow[]): Pick<RecordedAnswer, 'enriched' | 'notFound' | 'mismatched'> {
-  const count = (outcome: AnsweredRow['outcome']): number =>
-    rows.filter((row) => row.outcome === outcome).length;
-  return {
-    enriched: count('enriched'),
-    notFound: count('not_found'),
-    mismatched: count('identity_mismatch'),
-  };
 }

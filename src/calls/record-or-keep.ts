@@ -23,16 +23,16 @@ export async function recordOrKeep(
     readonly answer: AnswerToRecord;
     readonly pollAfterSeconds: number;
   },
-): Promise<{ readonly tally: RecordedAnswer } | { readonly refused: PauseReason }> {
+): Promise<{ readonly recorded: RecordedAnswer } | { readonly refused: PauseReason }> {
   const { pollAfterSeconds, ...record } = call;
   try {
-    const tally = await recordAnswer(warehouse, {
+    const recorded = await recordAnswer(warehouse, {
       ...record,
       source: source ?? 'generic',
       asked: options,
       lateResults: { pollAfterSeconds, deadlineSeconds: options.lateDeadlineSeconds },
     });
-    return { tally };
+    return { recorded };
   } catch (error) {
     if (!isRefusedByDatabase(error)) throw error;
     return { refused: await keepRefusedAnswer(warehouse, call.attemptId, call.answer, error) };

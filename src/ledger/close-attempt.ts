@@ -155,12 +155,9 @@ export function settledCredits(
 export async function readRecorded(
   transaction: Transaction<Tables>,
   attemptId: string,
-): Promise<
-  { readonly settled: string | null; readonly awaiting: boolean; readonly overbilled: boolean } | undefined
-> {
-  const recorded = await sql<{ settled: string | null; awaiting: boolean; overbilled: boolean }>`
-    select credits_settled::text as settled, status = 'awaiting' as awaiting,
-      coalesce(credits_settled > credits_reserved, false) as overbilled
+): Promise<{ readonly settled: string | null; readonly overbilled: boolean } | undefined> {
+  const recorded = await sql<{ settled: string | null; overbilled: boolean }>`
+    select credits_settled::text as settled, coalesce(credits_settled > credits_reserved, false) as overbilled
     from attempts
     where attempt_id = ${attemptId} and answered_at is not null
   `.execute(transaction);

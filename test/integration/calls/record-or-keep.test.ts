@@ -5,6 +5,7 @@ import { recordOrKeep } from '../../../src/calls/record-or-keep.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/late-calls.ts';
+import { outcomesOf } from '../../helpers/rows.ts';
 
 let warehouse: Warehouse;
 
@@ -74,7 +75,8 @@ describe('an answer whose price cannot be one', () => {
     async (price) => {
       const call = await callWithPhones(warehouse);
       const recorded = await record(call, `p0-${call.runId}`, parseCredits(price)!);
-      expect(recorded).toMatchObject({ tally: { enriched: 3, overbilled: true, creditsSettled: 0n } });
+      expect(recorded).toMatchObject({ recorded: { overbilled: true, creditsSettled: 0n } });
+      expect(await outcomesOf(warehouse, call.runId)).toEqual(Array(3).fill('enriched'));
       expect(await attempt(call)).toEqual({
         status: 'unknown',
         reason: 'credits_consumed is too large to be a price',
