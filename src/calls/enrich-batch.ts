@@ -16,19 +16,16 @@ import {
 } from './attempt-call.ts';
 import type { OpenBatch } from './open-batches.ts';
 
-export interface BatchContext {
-  /** Aborted when the activity is cancelled or the worker shuts down. No call begins afterwards. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Calls for the people of one batch without an outcome until all have one, or until the batch must wait or stop. Safe
  * to run again after a crash: an admitted attempt that was not recorded becomes unknown and is not repeated.
+ *
+ * @param signal aborted when the activity is cancelled or the worker shuts down: no call begins afterwards
  */
 export async function enrichBatch(
   dependencies: AttemptDependencies,
   { run, batch, isOurs, asked, people }: OpenBatch,
-  context: BatchContext,
+  signal: AbortSignal,
 ): Promise<BatchResult> {
   const { warehouse } = dependencies;
   const { runId } = run;
@@ -79,9 +76,9 @@ export async function enrichBatch(
       async () => {
         group = await stillOpen(group);
         if (group.length === 0) return undefined;
-        return callAndPause(dependencies, { run, batch, people: group }, context.signal);
+        return callAndPause(dependencies, { run, batch, people: group }, signal);
       },
-      context.signal,
+      signal,
     );
     if (turn.kind === 'wait') {
       await register(turn.milliseconds);
@@ -155,7 +152,7 @@ export async function enrichBatch(
           : waited + result.milliseconds <= patience;
         // Outside the queue, so that batches of higher priority can use the queue in the meantime.
         if (isSatOut) {
-          await sleep(Math.min(result.milliseconds, patience), undefined, { signal: context.signal });
+          await sleep(Math.min(result.milliseconds, patience), undefined, { signal });
           groups.unshift(group);
           break;
         }

@@ -1,6 +1,6 @@
 import type { BatchesRequest, BatchesResult, BatchResult } from '../contract/activities.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
-import { enrichBatch, type BatchContext } from './enrich-batch.ts';
+import { enrichBatch } from './enrich-batch.ts';
 import { openBatches } from './open-batches.ts';
 
 /**
@@ -8,13 +8,13 @@ import { openBatches } from './open-batches.ts';
  * processor time as recording the answer. The batches are opened together. The call queue orders and limits their
  * calls.
  *
- * @param context.onDone is told how many batches are done
+ * @param options.onDone is told how many batches are done
  * @throws what a batch throws, after the other batches have ended
  */
 export async function enrichBatches(
   dependencies: AttemptDependencies,
   { runId, page, batches }: BatchesRequest,
-  context: BatchContext & { readonly onDone: (batches: number) => void },
+  { signal, onDone }: { readonly signal: AbortSignal; readonly onDone: (batches: number) => void },
 ): Promise<BatchesResult> {
   let done = 0;
   const opened = await openBatches(dependencies, runId, batches);
@@ -25,9 +25,9 @@ export async function enrichBatches(
         { ...dependencies, log: dependencies.log.child({ runId, page, batch }) },
         open,
         // A signal for each batch: Node warns of more than ten listeners of one signal.
-        { signal: AbortSignal.any([context.signal]) },
+        AbortSignal.any([signal]),
       );
-      if (result.kind === 'done') context.onDone((done += 1));
+      if (result.kind === 'done') onDone((done += 1));
       return { batch, result };
     }),
   );

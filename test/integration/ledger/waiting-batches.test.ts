@@ -198,7 +198,7 @@ describe('a batch', () => {
       onBudgetAlarm: () => {},
     } as unknown as AttemptDependencies;
     const [open] = await openBatches(dependencies, runId, [batch]);
-    const result = await enrichBatch(dependencies, open!, { signal: new AbortController().signal });
+    const result = await enrichBatch(dependencies, open!, new AbortController().signal);
     await queue.close();
     return result;
   }
