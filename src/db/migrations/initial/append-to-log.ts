@@ -1,3 +1,5 @@
+import { identityColumns } from '../../../domain/identity/identity-columns.ts';
+
 /**
  * Appends to the log in one statement: locks the people and contacts, appends, and projects them. Of two rows with one
  * contact id the later row is appended first, so that the earlier row's decision is the newer one.
@@ -44,10 +46,10 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
         asked boolean, run_id text, attempt_id text, row_number integer, match_keys integer[],
         while_undone text[], decided_at timestamptz)
     ), recorded as (
-      insert into enrichment.contact_records (source, contact_id, run_id, row_number, person_id, email, other_emails,
-        hashed_email, profile_url, first_name, last_name, name, organization_name, domain, keys)
-      select d.source, d.contact_id, d.run_id, d.row_number, r.person_id, r.email, r.other_emails,
-        r.hashed_email, r.profile_url, r.first_name, r.last_name, r.name, r.organization_name, r.domain, r.keys
+      insert into enrichment.contact_records (source, contact_id, run_id, row_number, keys,
+        ${identityColumns.join(', ')})
+      select d.source, d.contact_id, d.run_id, d.row_number, r.keys,
+        ${identityColumns.map((column) => `r.${column}`).join(', ')}
       from decided d
       cross join lateral (
         select * from enrichment.run_rows where run_id = d.run_id and row_number = d.row_number offset 0

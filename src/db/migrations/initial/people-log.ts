@@ -1,5 +1,6 @@
 import { deliveryKindNames } from '../../../domain/late-results/delivery-kinds.ts';
 import { oneOf } from '../../one-of.ts';
+import { identityCells } from './identity-cells.ts';
 
 /** The log of observations of people and decisions about contacts; `schema.ts` explains the columns. */
 export const peopleLog = [
@@ -47,16 +48,7 @@ export const peopleLog = [
     run_id text not null,
     row_number integer not null,
     recorded_at timestamptz not null default clock_timestamp(),
-    person_id text,
-    email text,
-    other_emails text[],
-    hashed_email text,
-    profile_url text,
-    first_name text,
-    last_name text,
-    name text,
-    organization_name text,
-    domain text,
+    ${identityCells},
     keys text[] not null,
     outcome text,
     primary key (source, contact_id, run_id)

@@ -1,6 +1,8 @@
 import { allStatuses, unfinishedText } from '../../run-states.ts';
 import { oneOf } from '../../../db/one-of.ts';
 import { outcomes } from '../../../domain/runs/outcome.ts';
+import { identityCells } from './identity-cells.ts';
+
 /** Runs, their rows, people, claims and fetched exports; `schema.ts` explains the columns. */
 export const runTables = [
   `create table enrichment.runs (
@@ -48,16 +50,7 @@ export const runTables = [
     outcome text check (outcome in (${oneOf(outcomes)})),
     reason text,
     raw text not null,
-    person_id text,
-    email text,
-    other_emails text[],
-    hashed_email text,
-    profile_url text,
-    first_name text,
-    last_name text,
-    name text,
-    organization_name text,
-    domain text,
+    ${identityCells},
     opted_out boolean not null default false,
     opted_out_of_calls boolean not null default false,
     keys text[] not null,
