@@ -1,20 +1,17 @@
+/** Number of failures in a row that is too long. */
+const longest = 5;
+
 /**
  * Counts failures in a row of one worker's calls. While the service is down, each call would become unknown and hold
  * credits. A long streak pauses the run before hundreds do.
  */
 export class FailureStreak {
   #length = 0;
-  readonly #longest: number;
-
-  /** @param longest number of failures in a row that ends the streak */
-  constructor(longest = 5) {
-    this.#longest = longest;
-  }
 
   /** Counts one more failure. @returns whether the streak is too long */
   tooLong(): boolean {
     this.#length += 1;
-    return this.#length >= this.#longest;
+    return this.#length >= longest;
   }
 
   /** Half a second after the first failure, doubled by each further failure. */

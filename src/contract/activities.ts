@@ -21,12 +21,6 @@ export interface BatchesRequest extends PageRequest {
   readonly batches: readonly number[];
 }
 
-export interface IngestResult {
-  readonly rows: number;
-  readonly malformed: number;
-  readonly source: string;
-}
-
 /** Whether a run continues after its pilot; the figures are in the summary or in the pause reason. */
 export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
@@ -42,7 +36,12 @@ export type BudgetResolution =
   | { readonly kind: 'wait'; readonly pauseReason: StatusReason; readonly milliseconds: number | null };
 
 export type IngestOutcome =
-  | ({ readonly kind: 'ingested' } & IngestResult)
+  | {
+      readonly kind: 'ingested';
+      readonly rows: number;
+      readonly malformed: number;
+      readonly source: string;
+    }
   | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
 export type PlanOutcome =

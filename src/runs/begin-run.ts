@@ -18,8 +18,6 @@ export interface RunSpec {
    * Hash of the only plan that may be carried out; null: any plan. An unfinished run without a plan is bound to it.
    */
   readonly expectedPlanHash: string | null;
-  /** The schedule that begins the run; a part of the run's id. */
-  readonly schedule?: string;
   /** The scheduled time of the run; by default the present. */
   readonly asOf?: Date;
   /** The run only plans: a run that spends neither finds it nor waits for it. */
@@ -38,7 +36,7 @@ export async function findOrBeginRun(
 ): Promise<{ run: RunRecord; found: boolean }> {
   const runKey = spec.planOnly ? `${planKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(spec);
   const runId = newRunId({
-    schedule: spec.schedule ?? null,
+    schedule: spec.options.schedule,
     source: spec.source ?? spec.options.source,
     file: withoutPersonalData(spec.fileName),
     now: new Date(),

@@ -67,19 +67,17 @@ export async function beginScheduledRuns(
   try {
     for (const found of await findExports(input.export, asOf, input.timezone, exportAccess)) {
       const isFull = begun.size === mostRuns;
-      const run = await beginRunOf(
-        dependencies,
-        { found, options, schedule: input.schedule, asOf, onlyNew, isFull },
-        signal,
-      ).catch((error: unknown) => {
-        // The error of a single export is the error of the schedule's workflow.
-        if (!onlyNew || !isOfExport(error)) throw error;
-        refused.push({
-          file: shownName({ fileName: addressName(found.address) }),
-          reason: reasonOf(error),
-        });
-        return undefined;
-      });
+      const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew, isFull }, signal).catch(
+        (error: unknown) => {
+          // The error of a single export is the error of the schedule's workflow.
+          if (!onlyNew || !isOfExport(error)) throw error;
+          refused.push({
+            file: shownName({ fileName: addressName(found.address) }),
+            reason: reasonOf(error),
+          });
+          return undefined;
+        },
+      );
       if (run === 'left') left += 1;
       else if (run) {
         const { searchable } = input;
@@ -103,7 +101,6 @@ export async function beginScheduledRuns(
 interface ExportToBegin {
   readonly found: FoundExport;
   readonly options: RunOptions;
-  readonly schedule: string;
   readonly asOf: Date;
   readonly onlyNew: boolean;
   /** The maximum number of runs is reached. */
@@ -113,7 +110,7 @@ interface ExportToBegin {
 /** @returns undefined if the export was enriched before; `left` if the next scheduled time takes it */
 async function beginRunOf(
   dependencies: ScheduleDependencies,
-  { found, options, schedule, asOf, onlyNew, isFull }: ExportToBegin,
+  { found, options, asOf, onlyNew, isFull }: ExportToBegin,
   signal: AbortSignal,
 ): Promise<RunRecord | 'left' | undefined> {
   const { warehouse, exportAccess } = dependencies;
@@ -124,7 +121,6 @@ async function beginRunOf(
     fileSha256,
     options,
     expectedPlanHash: null,
-    schedule,
     asOf,
   });
   const isKnown = async (sha256: string): Promise<boolean> =>
@@ -195,8 +191,8 @@ export async function withoutEnriched(
   dependencies: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
   found: readonly FoundExport[],
   options: RunOptions,
-  signal = new AbortController().signal,
 ): Promise<FoundExport[]> {
+  const { signal } = new AbortController();
   const { warehouse, exportAccess } = dependencies;
   const left: FoundExport[] = [];
   const contents = new Set<string>();
