@@ -31,7 +31,6 @@ export interface AnswerToRecord {
   readonly phoneEnrichment?: { readonly status: string } | undefined;
   readonly waterfall?: { readonly status: string } | undefined;
   readonly raw: Buffer;
-  readonly contentType: string | undefined;
 }
 
 /** A row of the export with its outcome, in the form of the tables. */

@@ -143,7 +143,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       attemptId,
       asked: record.asked,
       // A body is kept only if no suppressed person is in it.
-      body: namesSuppressed ? null : { gzip: bodyGzip, contentType: answer.contentType },
+      bodyGzip: namesSuppressed ? null : bodyGzip,
       rows,
       others,
       quarantined: quarantinedPeople(alignment, answer.unreadableMatches),

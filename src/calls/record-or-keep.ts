@@ -56,14 +56,14 @@ function isRefusedByDatabase(error: unknown): boolean {
 async function keepRefusedAnswer(
   warehouse: Warehouse,
   attemptId: string,
-  answer: Pick<AnswerToRecord, 'raw' | 'contentType'>,
+  answer: Pick<AnswerToRecord, 'raw'>,
   error: unknown,
 ): Promise<PauseReason> {
   const reason = `the database refuses the answer (${databaseErrorCode(error)})`;
   const body = await compress(answer.raw, { level: 1 });
   await warehouse.database
     .insertInto('raw_answers')
-    .values({ attempt_id: attemptId, content_type: answer.contentType ?? null, body_gzip: body })
+    .values({ attempt_id: attemptId, body_gzip: body })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   await markUnknown(warehouse, attemptId, reason);

@@ -15,7 +15,7 @@ export interface AnswerToWrite {
   readonly attemptId: string;
   readonly asked: AskedExtras & { readonly service: string };
   /** Null: the answer contains a suppressed person, and its body is not kept. */
-  readonly body: { readonly gzip: Buffer; readonly contentType: string | undefined } | null;
+  readonly bodyGzip: Buffer | null;
   readonly rows: readonly AnsweredRow[];
   /** People of the answer without a row. */
   readonly others: readonly UnmatchedPerson[];
@@ -31,7 +31,7 @@ export interface AnswerToWrite {
  */
 export async function writeAnswer(
   transaction: Transaction<Tables>,
-  { attemptId, asked, body, rows, others, quarantined, entries, credits }: AnswerToWrite,
+  { attemptId, asked, bodyGzip, rows, others, quarantined, entries, credits }: AnswerToWrite,
 ): Promise<void> {
   const answered = rows.map((row) => ({
     row_number: row.rowNumber,
@@ -52,7 +52,7 @@ export async function writeAnswer(
   ];
   const log = logJson(entries.observations, exactJson);
   await sql`
-    select write_answer(${attemptId}, ${asked.service}, ${body?.contentType ?? null}, ${body?.gzip ?? null}::bytea,
+    select write_answer(${attemptId}, ${asked.service}, ${bodyGzip}::bytea,
       ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(quarantined)}::jsonb,
       ${log.observations}::jsonb, ${log.organizations}::jsonb, ${JSON.stringify(entries.matches)}::jsonb,
       ${JSON.stringify(learned)}::jsonb, ${askedFieldGroups(asked)}::text[],

@@ -162,7 +162,6 @@ async function oneNight(warehouse: Warehouse, callWarehouse: Warehouse, night: n
       creditsConsumed: wholeCredits(matches.length),
       creditsProblem: undefined,
       raw: Buffer.from(JSON.stringify({ matches })),
-      contentType: 'application/json',
     };
     records.push(
       await timed(() =>

@@ -128,7 +128,6 @@ export async function recordPhonesAnswer(
       creditsProblem: credits === null ? 'absent' : undefined,
       ...(phones && { phoneEnrichment: { status: phones } }),
       raw: Buffer.from('{}'),
-      contentType: 'application/json',
     },
   });
 }

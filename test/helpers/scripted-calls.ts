@@ -89,7 +89,6 @@ export async function answerBatch(
       creditsProblem: undefined,
       ...(waterfall.length > 0 && { waterfall: { status: 'accepted' } }),
       raw: Buffer.from(JSON.stringify({ matches })),
-      contentType: 'application/json',
     },
   });
   return { attemptId: admission.attemptId, token: admission.token };

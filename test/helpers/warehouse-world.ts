@@ -182,7 +182,6 @@ function openWorld(warehouse: Warehouse, name: string): World {
         creditsConsumed: wholeCredits(1),
         creditsProblem: undefined,
         raw: Buffer.from(JSON.stringify({ matches })),
-        contentType: 'application/json',
       },
     });
   }

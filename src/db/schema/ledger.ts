@@ -54,7 +54,6 @@ export interface AttemptPeopleTable {
 export interface RawAnswersTable {
   attempt_id: string;
   received_at: GeneratedTimestamp;
-  content_type: string | null;
   /** gzip of the original body: bytea, because a body need not be valid text or JSON. */
   body_gzip: Buffer;
 }

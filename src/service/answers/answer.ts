@@ -41,12 +41,6 @@ export function explainIssues(error: z.ZodError): string {
     .join('; ');
 }
 
-/** The content type of an answer, for its stored body. */
-export function contentTypeOf(answer: HttpAnswer): string | undefined {
-  const value = answer.headers['content-type'];
-  return typeof value === 'string' ? value : undefined;
-}
-
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { contentTypeOf, explainIssues, readAnswer } from './answer.ts';
+import { explainIssues, readAnswer } from './answer.ts';
 import { readExactMatches, unreadFields } from './documented-person.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import type { Endpoint } from '../failures/failure.ts';
@@ -48,7 +48,6 @@ export interface BulkAnswer {
   readonly rateLimits: readonly RateWindow[];
   /** The complete decompressed body. */
   readonly raw: Buffer;
-  readonly contentType: string | undefined;
 }
 
 export interface UnreadableMatch {
@@ -110,7 +109,6 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
     waterfall: data.waterfall ?? undefined,
     rateLimits: readRateHeaders(answer.headers),
     raw: answer.body,
-    contentType: contentTypeOf(answer),
   };
 }
 

@@ -108,7 +108,6 @@ function answerWith(
     creditsConsumed: wholeCredits(matches.filter((match) => match !== null).length),
     creditsProblem: undefined,
     raw: Buffer.from(JSON.stringify({ matches })),
-    contentType: 'application/json',
     ...differing,
   };
 }

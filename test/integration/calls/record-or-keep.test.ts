@@ -34,7 +34,6 @@ async function record(call: PhonesCall, id: string, price: bigint): ReturnType<t
       creditsProblem: undefined,
       phoneEnrichment: { status: 'failed' },
       raw: Buffer.from('{"paid":"for"}'),
-      contentType: 'application/json',
     },
   });
 }

@@ -55,7 +55,6 @@ export const ledgerTables = [
   `create table enrichment.raw_answers (
     attempt_id text primary key references enrichment.attempts on delete cascade,
     received_at timestamptz not null default clock_timestamp(),
-    content_type text,
     body_gzip bytea not null
   )`,
   // The body is compressed already.

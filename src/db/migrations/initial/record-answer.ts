@@ -134,7 +134,7 @@ export const recordFunctions = [
   // Records an answer, in the order in which every transaction locks: rows, claims, contacts and people, lookups,
   // budgets. The body is null if it contains a suppressed person; `released` is null if the credits do not change. An
   // awaiting attempt keeps reserved what its call can still cost.
-  `create function enrichment.write_answer(of_attempt text, of_service text, content_type text, body_gzip bytea,
+  `create function enrichment.write_answer(of_attempt text, of_service text, body_gzip bytea,
       answered jsonb, quarantined jsonb, observations jsonb, organizations jsonb, matches jsonb, learned jsonb,
       field_groups text[], released numeric, consumed numeric)
     returns void language plpgsql
@@ -144,8 +144,8 @@ export const recordFunctions = [
       attempt enrichment.attempts;
     begin
       select * into strict attempt from enrichment.attempts where attempt_id = of_attempt;
-      insert into enrichment.raw_answers (attempt_id, content_type, body_gzip)
-      select of_attempt, write_answer.content_type, write_answer.body_gzip
+      insert into enrichment.raw_answers (attempt_id, body_gzip)
+      select of_attempt, write_answer.body_gzip
       where write_answer.body_gzip is not null;
       insert into enrichment.quarantined_people (attempt_id, match_index, reason)
       select of_attempt, q.match_index, q.reason
