@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Undone } from '../contract/run-facts.ts';
@@ -6,6 +6,7 @@ import type { RunPriority } from '../contract/run-priorities.ts';
 import type { RunStatus } from '../contract/run-statuses.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
@@ -81,6 +82,10 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
       },
     );
   }
+  return recordOf(row);
+}
+
+function recordOf(row: Selectable<Tables['runs']>): RunRecord {
   return {
     runId: row.run_id,
     status: row.status,
@@ -117,12 +122,12 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
 export async function listRuns(warehouse: Warehouse, limit: number): Promise<RunRecord[]> {
   const rows = await warehouse.database
     .selectFrom('runs')
-    .select('run_id')
+    .selectAll()
     .where(maySpend)
     .orderBy('created_at', 'desc')
     .limit(limit)
     .execute();
-  return Promise.all(rows.map((row) => getRun(warehouse, row.run_id)));
+  return rows.map(recordOf);
 }
 
 /** Sets the status of an unfinished run. An ended run keeps its status. */
@@ -164,7 +169,6 @@ export async function countMalformedRows(warehouse: Warehouse, runId: string): P
   return rows;
 }
 
-/** Changes the priority of a run. */
 export async function setRunPriority(
   warehouse: Warehouse,
   runId: string,
@@ -205,7 +209,6 @@ export async function saveWarnings(
     .execute();
 }
 
-/** Records the plan's figures. */
 export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<void> {
   await warehouse.database
     .updateTable('runs')
