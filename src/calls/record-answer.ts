@@ -44,7 +44,6 @@ export interface RecordedAnswer {
   readonly recordedNow: boolean;
 }
 
-const compress = promisify(gzip);
 const serializationFailure = '40001';
 
 /** An answer of a call, with what the call asked for. */
@@ -101,7 +100,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
   const consumed = isCredible ? answer.creditsConsumed : undefined;
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
-  const bodyGzip = await compress(answer.raw, { level: 1 });
+  const bodyGzip = await compressBody(answer.raw);
   return warehouse.database.transaction().execute(async (transaction) => {
     const found = peopleFound(answer, consumed, people.length);
     const awaited = awaitedOf(record.asked, answer, consumed, found, record.lateResults);
@@ -160,6 +159,11 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       recordedNow: true,
     };
   });
+}
+
+/** The form in which `raw_answers` has a body. */
+export function compressBody(raw: Buffer): Promise<Buffer> {
+  return promisify(gzip)(raw, { level: 1 });
 }
 
 /** No plan costs a thousand credits a person: a higher price is an error of the service. */

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { PauseReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
@@ -7,7 +5,7 @@ import { markUnknown } from '../ledger/close-attempt.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
 import type { OpenPerson } from './open-people.ts';
-import { recordAnswer, type RecordedAnswer } from './record-answer.ts';
+import { compressBody, recordAnswer, type RecordedAnswer } from './record-answer.ts';
 
 /**
  * Records a paid answer. If the database refuses the answer, its body is kept and the run pauses.
@@ -39,8 +37,6 @@ export async function recordOrKeep(
   }
 }
 
-const compress = promisify(gzip);
-
 /** Returns whether the database refuses the content of an answer, so that recording it again fails again. */
 function isRefusedByDatabase(error: unknown): boolean {
   const code = databaseErrorCode(error);
@@ -60,7 +56,7 @@ async function keepRefusedAnswer(
   error: unknown,
 ): Promise<PauseReason> {
   const reason = `the database refuses the answer (${databaseErrorCode(error)})`;
-  const body = await compress(answer.raw, { level: 1 });
+  const body = await compressBody(answer.raw);
   await warehouse.database
     .insertInto('raw_answers')
     .values({ attempt_id: attemptId, body_gzip: body })

@@ -81,7 +81,7 @@ export async function openRunBudget(
 ): Promise<void> {
   await database
     .insertInto('budgets')
-    .values({ budget_id: `run:${runId}`, credits_limit: numeric(limit) })
+    .values({ budget_id: `run:${runId}`, credits_limit: limit === undefined ? null : formatCredits(limit) })
     .onConflict((conflict) => conflict.column('budget_id').doNothing())
     .execute();
 }
@@ -125,10 +125,6 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
     from before
     join own using (budget_id)
   `.execute(database);
-}
-
-function numeric(value: Credits | undefined): string | null {
-  return value === undefined ? null : formatCredits(value);
 }
 
 /** A budget with a limit, and the credits that it can still reserve. */
