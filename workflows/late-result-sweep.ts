@@ -1,11 +1,7 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type { ControlActivities } from '../src/contract/activities.ts';
-import { controlTaskQueue } from '../src/contract/temporal-names.ts';
+import { controlActivities } from './control-activities.ts';
 
-const { sweepLateResults } = proxyActivities<ControlActivities>({
-  taskQueue: controlTaskQueue,
+const { sweepLateResults } = controlActivities({
   startToCloseTimeout: '1 hour',
-  heartbeatTimeout: '10 seconds',
   retry: { maximumAttempts: 3 },
 });
 

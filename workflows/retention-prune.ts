@@ -1,11 +1,8 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type { ControlActivities, Pruned } from '../src/contract/activities.ts';
-import { controlTaskQueue } from '../src/contract/temporal-names.ts';
+import type { Pruned } from '../src/contract/activities.ts';
+import { controlActivities } from './control-activities.ts';
 
-const { pruneWarehouse } = proxyActivities<ControlActivities>({
-  taskQueue: controlTaskQueue,
+const { pruneWarehouse } = controlActivities({
   startToCloseTimeout: '12 hours',
-  heartbeatTimeout: '10 seconds',
   retry: { maximumAttempts: 3 },
 });
 

@@ -5,11 +5,9 @@ import {
   ChildWorkflowFailure,
   executeChild,
   isCancellation,
-  proxyActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ControlActivities } from '../src/contract/activities.ts';
 import type { RunInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/run-priorities.ts';
 import type {
@@ -17,7 +15,6 @@ import type {
   ScheduledRunResult,
   ScheduledRuns,
 } from '../src/contract/scheduled-run-input.ts';
-import { controlTaskQueue } from '../src/contract/temporal-names.ts';
 import {
   describeStart,
   longestSummary,
@@ -25,14 +22,12 @@ import {
   startAttributes,
 } from '../src/domain/runs/run-start.ts';
 import { counted, nounFor } from '../src/domain/text/counted.ts';
+import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
-const { beginScheduledRuns, discardRuns } = proxyActivities<ControlActivities>({
-  taskQueue: controlTaskQueue,
+const { beginScheduledRuns, discardRuns } = controlActivities({
   // The files are read for their hashes.
   startToCloseTimeout: '2 hours',
-  heartbeatTimeout: '10 seconds',
-  retry: { maximumInterval: '30 seconds' },
 });
 
 type EndedRun = ScheduledRunResult['runs'][number];
