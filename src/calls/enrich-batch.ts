@@ -32,21 +32,13 @@ export async function enrichBatch(
   const register = (milliseconds: number): Promise<void> =>
     registerWaitingBatches(warehouse.database, { runId, batches: [batch] }, milliseconds);
   let calls = 0;
+  const stopped = (pauseReason: StatusReason): BatchResult => ({ kind: 'stopped', calls, pauseReason });
   /** Admission removes the registration of a batch that calls. */
   let isRegistered = true;
   // Checked here too, because the queue hands batches back before admission while a window is full.
-  if (run.status !== 'running')
-    return {
-      kind: 'stopped',
-      calls,
-      pauseReason: await reasonOfStop(dependencies, runId),
-    };
+  if (run.status !== 'running') return stopped(await reasonOfStop(dependencies, runId));
   if (!isOurs)
-    return {
-      kind: 'stopped',
-      calls,
-      pauseReason: await pause(dependencies, runId, otherService(run, dependencies.limits.service)),
-    };
+    return stopped(await pause(dependencies, runId, otherService(run, dependencies.limits.service)));
   const groups: OpenPerson[][] = [people];
   let taken = false;
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
@@ -95,13 +87,13 @@ export async function enrichBatch(
       case 'recorded':
         taken = true;
         await writeOff();
-        if (paused) return { kind: 'stopped', calls, pauseReason: paused };
+        if (paused) return stopped(paused);
         groups.unshift(group.slice(result.people));
         break;
       case 'unknown': {
         const again =
           run.options.onUnknown === 'retry' ? await reopenUnknown(warehouse, runId, numbersOf(group)) : [];
-        if (paused) return { kind: 'stopped', calls, pauseReason: paused };
+        if (paused) return stopped(paused);
         groups.unshift(
           group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
           group.slice(result.people),
@@ -121,8 +113,7 @@ export async function enrichBatch(
         }
         rejected.push({ rowNumber: sent[0]!.rowNumber, reason: result.reason });
         if (!taken && rejected.length === people.length && rejected.length >= fewestForSystematicRefusal) {
-          const pauseReason = await pause(dependencies, runId, everybodyRefused(result.reason));
-          return { kind: 'stopped', calls, pauseReason };
+          return stopped(await pause(dependencies, runId, everybodyRefused(result.reason)));
         }
         if (taken) await writeOff();
         groups.unshift(rest);
@@ -166,13 +157,9 @@ export async function enrichBatch(
         await deregisterWaitingBatch(warehouse.database, runId, batch);
         return { kind: 'over_budget', budget: result.budget, calls };
       case 'stopped':
-        return { kind: 'stopped', calls, pauseReason: paused ?? result.pauseReason };
+        return stopped(paused ?? result.pauseReason);
       case 'not_running':
-        return {
-          kind: 'stopped',
-          calls,
-          pauseReason: await reasonOfStop(dependencies, runId),
-        };
+        return stopped(await reasonOfStop(dependencies, runId));
     }
     if (groups.some((left) => left.length > 0)) {
       await register(0);
