@@ -10,6 +10,7 @@ import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './open-people.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../people/observation.ts';
+import { extendEntries } from '../privacy/extend-entries.ts';
 import { keysInLog, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import { documentedPerson } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
@@ -27,6 +28,8 @@ export interface AnswerToRecord {
   readonly creditsProblem: string | undefined;
   /** Number of billed people, by the answer's own count. */
   readonly uniqueEnrichedRecords?: number | undefined;
+  /** Number of people who were not found, by the answer's own count. */
+  readonly missingRecords?: number | undefined;
   /** What the answer announces about late results; absent if it announces none. */
   readonly phoneEnrichment?: { readonly status: string } | undefined;
   readonly waterfall?: { readonly status: string } | undefined;
@@ -161,6 +164,11 @@ export async function withoutSuppressed(
     (matchIndex !== undefined && numbers.has(-1 - matchIndex)) ||
     listedIds.includes(fields?.person_id ?? '');
   const suppressed = rows.filter((row) => row.fields && isListed(row));
+  const theirs = suppressed.flatMap(({ rowNumber, matchIndex, matchKeys }) =>
+    // Match keys tell weak evidence, which can be wrong.
+    matchIndex === undefined || matchKeys !== null ? [] : [{ rowNumber, person: -1 - matchIndex }],
+  );
+  await extendEntries(transaction, runId, theirs, keys);
   return {
     namesSuppressed: suppressed.length + listedPeople.length > 0,
     suppressedMatches: new Set(listedPeople.map(({ rowNumber }) => -1 - rowNumber)),

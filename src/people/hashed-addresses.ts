@@ -8,19 +8,33 @@ export function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {
     'hash:' || encode(sha256(convert_to(substr(${emailKey}, 7), 'UTF8')), 'hex')`;
 }
 
+/** Expression: the forms of an identity key that exports can have: of an address also its hashes. */
+export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    (case when starts_with(${identityKey}, 'email:') and position('|' in ${identityKey}) = 0
+      then array[${identityKey}, ${hashKeysOf(identityKey)}] else array[${identityKey}] end)`;
+}
+
 /**
  * Query of the addresses in the log, as identity keys `email:…`, whose hash is an identity key `hash:…` of a row `r` of
  * `run_rows`. The match keys of a row begin with those of its identity keys, in their order.
+ *
+ * @param service text, or an expression
  */
-export function addressesOfHash(service: string, hashKey: RawBuilder<unknown>): RawBuilder<unknown> {
+export function addressesOfHash(
+  service: string | RawBuilder<unknown>,
+  hashKey: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   // `offset 0` keeps the index on the match keys in use.
   return sql`
     select e.identity_key
-    from observations o
+    from (
+      select * from observations where match_keys @> array[r.match_keys[array_position(r.keys, ${hashKey})]] offset 0
+    ) o
     cross join unnest(o.identity_keys) as e (identity_key)
     where o.service = ${service}
       and o.person_id is not null
-      and o.match_keys @> array[r.match_keys[array_position(r.keys, ${hashKey})]]
+      and starts_with(${hashKey}, 'hash:')
       and starts_with(e.identity_key, 'email:')
       and ${hashKey} in (${hashKeysOf(sql`e.identity_key`)})
     offset 0`;

@@ -1,13 +1,16 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { contactOf } from '../people/contact-states.ts';
+import { addressesOfHash } from '../people/hashed-addresses.ts';
+import { identifiesAlone } from '../people/identifying-key.ts';
 import type { Tables } from '../db/schema.ts';
 import { clearSuppressedRow, hasSuppressions, keysInLog, keysOfRows, listedRows } from './suppressions.ts';
 
 /**
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. Rows with an outcome stay.
  *
- * A person is suppressed if the list has a key of the row, or a key that an answer stated for the row's contact.
+ * A person is suppressed if the list has a key of the row, or a key that an answer stated for the row's contact or for
+ * a person with an identifier of the row.
  *
  * @param rowNumbers query of row numbers
  * @returns how many rows were dropped
@@ -23,7 +26,22 @@ export async function dropSuppressed(
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    cross join lateral (${contactOf(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`)}) c`;
+    cross join lateral (${contactOf(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`)}) c
+    union
+    select r.row_number, o.service, o.person_key
+    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    cross join unnest(r.keys) as own (identity_key)
+    cross join lateral (
+      select own.identity_key
+      union all
+      select * from (${addressesOfHash(sql`runs.options ->> 'service'`, sql`own.identity_key`)}) of_hash
+    ) k
+    cross join lateral (
+      select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
+    ) o
+    where ${identifiesAlone(sql`k.identity_key`)}`;
   const keys = sql`${keysOfRows(runId, rowNumbers)} union all ${keysInLog(sql<string>`p.service`, people)}`;
   const dropped = await sql`
     with listed as (${listedRows(keys)}),

@@ -5,7 +5,7 @@ import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { anyValue, identityCells, rowCount } from '../db/expressions.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
-import { hashKeysOf } from '../people/hashed-addresses.ts';
+import { formsOfKey } from '../people/hashed-addresses.ts';
 import { sharesMatchKey } from '../people/shares-match-key.ts';
 import type { Tables } from '../db/schema.ts';
 import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
@@ -194,16 +194,10 @@ export async function suppress(
     from unnest(${keys}::text[]) as identity_key
     on conflict do nothing
   `.execute(transaction);
-  // An address is listed with its hashes, because an export may have only a hash.
   await sql`
     insert into suppressed_keys (key_hash, entry_id)
     select sha256(convert_to(form, 'UTF8')), sha256(convert_to(identity_key, 'UTF8'))
-    from unnest(${keys}::text[]) as identity_key, unnest(
-      case
-        when identity_key like 'email:%' and position('|' in identity_key) = 0
-          then array[identity_key, ${hashKeysOf(sql`identity_key`)}]
-        else array[identity_key]
-      end) as form
+    from unnest(${keys}::text[]) as identity_key, unnest(${formsOfKey(sql`identity_key`)}::text[]) as form
     where identity_key not like 'domain:%'
     on conflict do nothing
   `.execute(transaction);

@@ -187,6 +187,26 @@ describe('a person who is put on the list', () => {
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
   });
 
+  it.each([
+    ['its address', (email: string) => `email:${email}`],
+    ['the hash of its address', (email: string) => `hash:${hash('sha256', email)}`],
+  ])(
+    'a contact of another source is not asked for if an answer connects %s with a listed key',
+    async (_, keyOf) => {
+      const known = address();
+      await appendContact(warehouse, {
+        contactId: 'of-another-source',
+        runId: 'gone',
+        person: { id: `listed-${known}`, email: known },
+      });
+      const run = await stagedRun(warehouse, [{ keys: [keyOf(known)] }, { keys: [`email:${address()}`] }]);
+      await put(`person:listed-${known}`);
+      await planRows(warehouse, run.runId, asked);
+      expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
+      expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
+    },
+  );
+
   it('a person who is removed from the suppression list is asked for again', async () => {
     const email = address();
     await put(`email:${email}`);
@@ -255,6 +275,18 @@ describe('what the service says of a person on the list', () => {
       [call.attemptId],
     );
     expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
+  });
+
+  it('a person whom an answer showed to be on the list is not asked for, and paid for, again', async () => {
+    const call = await callWithPhones(warehouse);
+    const listed = `person:${call.ids[0]!}`;
+    await put(listed);
+    await recordPhonesAnswer(warehouse, call);
+    const again = call.people.map(({ identity }) => ({ keys: [`email:${identity.email!}`] }));
+    const inTheCrm = call.people.map((_, index) => ({ ...again[index]!, contactId: `crm-${index}` }));
+    expect(await planned(inTheCrm)).toEqual(['suppressed', 'fresh', 'fresh']);
+    await unsuppress(warehouse, [listed]);
+    expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);
   });
 
   it('data about a person is not written if an earlier answer stated the listed address', async () => {
