@@ -106,6 +106,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         const facts = await finishRun(warehouse, runId, ending, budget);
         await keepCreditStatement(dependencies, runId);
         const { status, rows, calls, credits } = facts;
+        if (status === 'paused') return facts;
         log.info({ runId, status, rows, calls, credits }, 'a run has ended');
         lineage?.ended(facts);
         return facts;

@@ -209,7 +209,8 @@ async function awaitLateResults(run: RunState): Promise<void> {
 }
 
 /** Ends the run. People who were not asked for get the outcome of the ending. */
-async function finish(run: RunState, { ending, budget }: RunEnding): Promise<RunFacts> {
+async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
+  const { ending, budget } = end;
   run.late?.close();
   run.enter('finishing');
   // Answers of a cancelled run were paid for, and other contacts can be their people.
@@ -220,9 +221,26 @@ async function finish(run: RunState, { ending, budget }: RunEnding): Promise<Run
     [{ runId: run.runId, ending, ...(budget !== undefined && { budget }) }],
   );
   run.showFigures(facts);
+  if (facts.status === 'paused') {
+    await untilOverbillingIsSeen(run, facts);
+    return finish(run, run.isCancelling ? { ...end, ending: 'cancelled' } : end);
+  }
   run.enter(ending === 'cancelled' ? 'cancelled' : 'finished');
   await condition(allHandlersFinished);
   return facts;
+}
+
+/**
+ * Late results were billed above their worst case after the last call: the tables have paused the run. A person may
+ * have resumed it there before this workflow could be resumed.
+ */
+async function untilOverbillingIsSeen(run: RunState, facts: RunFacts): Promise<void> {
+  const { reason_type: type, reason, next } = facts;
+  const resumesBefore = run.resumes;
+  run.enter('paused');
+  await run.readFigures();
+  if (run.figures?.facts.status === 'paused' && run.resumes === resumesBefore)
+    await run.untilResumed({ type: type ?? 'service.overbilled', reason: reason ?? '', next: next ?? '' });
 }
 
 /** Fails a run that needs another file or other options, and cannot continue. */

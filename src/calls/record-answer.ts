@@ -230,12 +230,14 @@ function entriesOf(answered: {
 
 /**
  * Returns how many people the service found: the highest of three figures. An answer may list fewer people than it was
- * billed for, and late results come, and cost, for all of them.
+ * billed for, and late results come, and cost, for all of them. The price says nothing if the answer counts everybody:
+ * a record can cost more than a credit.
  */
 function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, asked: number): number {
   const listed = answer.matches.filter((match) => match !== null).length + answer.unreadableMatches.length;
-  const billed = Number((consumed ?? 0n) / wholeCredits(1));
-  return Math.min(asked, Math.max(listed, answer.uniqueEnrichedRecords ?? 0, billed));
+  const { uniqueEnrichedRecords: unique = 0, missingRecords: missing } = answer;
+  const billed = missing === asked - unique ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
+  return Math.min(asked, Math.max(listed, unique, billed));
 }
 
 /** Returns the late results that are due and their worst case; undefined if none is due. */

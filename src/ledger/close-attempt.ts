@@ -78,8 +78,9 @@ export async function closeAttempt(
       phones_with_earlier = ${answer.phonesWithEarlier},
       awaits = ${awaited?.kinds ?? []}::text[],
       awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
-      next_poll_at = case when ${answer.requestId !== undefined} then
-        clock_timestamp() + make_interval(secs => ${awaited?.pollAfterSeconds ?? null}::float8) end,
+      next_poll_at = case when ${answer.requestId !== undefined} then clock_timestamp() + make_interval(
+        -- One poll is made at the deadline.
+        secs => least(${awaited?.pollAfterSeconds ?? null}::float8, ${awaited?.deadlineSeconds ?? null}::float8)) end,
       answered_at = clock_timestamp(),
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
     from lock_call(${attemptId}) as locked

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AnswerToRecord } from '../../src/calls/answered-rows.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../src/late-results/drain-deliveries.ts';
@@ -91,6 +92,7 @@ export async function callWithPhones(
  * @param matches found people, in the order of the requested people
  * @param credits price that the answer states; null: none
  * @param phones the answer's status of late phones
+ * @param counts the answer's own counts of people
  */
 export async function recordPhonesAnswer(
   warehouse: Warehouse,
@@ -98,14 +100,17 @@ export async function recordPhonesAnswer(
   matches: readonly (0 | 1)[] = [1, 1, 1],
   credits: number | null = 3,
   phones?: 'pending' | 'skipped',
+  counts: Pick<AnswerToRecord, 'uniqueEnrichedRecords' | 'missingRecords'> = {},
+  lateResults = { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
 ): Promise<void> {
   await recordAnswer(warehouse, {
     attemptId: call.attemptId,
     source: 'generic',
     people: call.people,
     asked: { ...call.extras, service: 'test' },
-    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    lateResults,
     answer: {
+      ...counts,
       httpStatus: 200,
       requestId: call.requestId,
       matches: [

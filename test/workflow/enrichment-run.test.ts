@@ -311,6 +311,28 @@ describe('late results', () => {
     expect(activities.syncs).toBe(3);
   });
 
+  it('a late result that pauses the run after its last call keeps it from finishing until it is resumed', async () => {
+    const activities = new ScriptedActivities();
+    activities.sync = () => nothingAwaited;
+    let isResumed = false;
+    const facts = activities.facts.bind(activities);
+    activities.facts = (runId, status) => {
+      const paused = { reason_type: 'service.overbilled', reason: 'billed more', next: 'compare' };
+      const isLast = activities.ending !== '' && !isResumed;
+      return isLast ? { ...facts(runId, 'paused'), ...paused } : facts(runId, status);
+    };
+    await stage.play(
+      activities,
+      async (handle) => {
+        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
+        isResumed = true;
+        await handle.executeUpdate('resume');
+        expect(await handle.result()).toMatchObject({ status: 'finished' });
+      },
+      { lateResults },
+    );
+  });
+
   it('late results that release credits let a run ask for people who were over budget', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch, execution) =>

@@ -6,6 +6,7 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import { storeDeliveries, storePolled } from '../../../src/late-results/deliveries.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
+import { finishRun } from '../../../src/runs/finish-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import {
@@ -169,6 +170,20 @@ describe('a delivery', () => {
       });
     },
   );
+
+  it('a run that a late result has paused after its last call does not finish before a person resumes it', async () => {
+    const call = await callInFlight();
+    await answer(call);
+    await deliver(call, body(call.ids, 300));
+    expect(await finishRun(warehouse, call.runId, 'finished', undefined)).toMatchObject({
+      status: 'paused',
+      reason_type: 'service.overbilled',
+    });
+    await setRunStatus(warehouse, call.runId, 'running', undefined);
+    expect(await finishRun(warehouse, call.runId, 'finished', undefined)).toMatchObject({
+      status: 'finished',
+    });
+  });
 
   it.each([
     ['exceeds', 20, 'paused'],

@@ -3,7 +3,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { syncLateResults, syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
-import { backlogOfPolls } from '../../helpers/late-calls.ts';
+import { backlogOfPolls, callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 
 let warehouse: Warehouse;
 let polls: string[];
@@ -82,4 +82,32 @@ it('the sweep ends the waiting of a run whose workflow was terminated', async ()
     attemptId,
   ]);
   expect(rows).toEqual([{ status: 'unknown' }]);
+});
+
+it('a call whose deadline is before its first poll is polled at the deadline', async () => {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(
+    warehouse,
+    call,
+    [1, 1, 1],
+    3,
+    'pending',
+    {},
+    { pollAfterSeconds: 900, deadlineSeconds: 60 },
+  );
+  const { rows } = await warehouse.pool.query(
+    'select extract(epoch from next_poll_at - awaited_until)::float8 as seconds from attempts where attempt_id = $1',
+    [call.attemptId],
+  );
+  expect(Math.abs(rows[0].seconds)).toBeLessThan(1);
+});
+
+it('an answer that counts everybody found two people, though each of them cost more than a credit', async () => {
+  const call = await callWithPhones(warehouse);
+  const counts = { uniqueEnrichedRecords: 2, missingRecords: 1 };
+  await recordPhonesAnswer(warehouse, call, [1, 0, 1], 3, 'pending', counts);
+  const { rows } = await warehouse.pool.query('select found_people from attempts where attempt_id = $1', [
+    call.attemptId,
+  ]);
+  expect(rows).toEqual([{ found_people: 2 }]);
 });
