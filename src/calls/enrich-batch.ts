@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchResult } from '../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import { halve } from '../domain/runs/batching.ts';
-import { registerWaitingBatches, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
+import { registerWaitingBatches, deregisterRun, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
@@ -154,7 +154,8 @@ export async function enrichBatch(
         return { kind: 'wait', milliseconds, reason, calls };
       }
       case 'over_budget':
-        await deregisterWaitingBatch(warehouse.database, runId, batch);
+        // All batches of the run: until it has credits again, and opens its page again, none of them needs a slot.
+        await deregisterRun(warehouse.database, runId);
         return { kind: 'over_budget', budget: result.budget, calls };
       case 'stopped':
         return stopped(paused ?? result.pauseReason);

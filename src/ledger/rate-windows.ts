@@ -24,7 +24,7 @@ export type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full
 
 /** Why a call must wait for its slot, as the functions of the database tell it. */
 export interface SlotWait {
-  readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'service-kept' | 'freed';
+  readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'service-kept' | 'freed' | 'credits';
   readonly milliseconds: number;
   /** Why all calls are paused. */
   readonly reason?: string | null;
@@ -233,6 +233,8 @@ function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait, kept: num
         `the last calls in the service’s window of ${formatDuration(seconds)} ` +
         'are reserved for runs of higher priority'
       );
+    case 'credits':
+      return 'the credits that are left belong to people before these in the order of the run';
     case 'freed':
       return 'a slot of the rate window became free a moment ago';
     case 'service':

@@ -60,6 +60,11 @@ export async function deregisterWaitingBatch(
     .execute();
 }
 
+/** Removes the registrations of a run without credits: other runs may use its slots. */
+export async function deregisterRun(database: Kysely<Tables>, runId: string): Promise<void> {
+  await database.deleteFrom('waiting_batches').where('run_id', '=', runId).execute();
+}
+
 /** Removes the registrations of a page's batches: other runs may use their slots. @param page from 1 */
 export async function deregisterPage(database: Kysely<Tables>, runId: string, page: number): Promise<void> {
   const batchesPerPage = peoplePerPage / peoplePerCall;

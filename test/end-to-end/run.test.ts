@@ -151,6 +151,22 @@ describe('enrich run', () => {
   });
 });
 
+it('credits that are short are spent on the people who come first by --order-by', async () => {
+  const rows = Array.from({ length: 100 }, (_, score) => `p${score},first${score}@order.example,${score}\n`);
+  const file = join(system.directory, 'scores.csv');
+  writeFileSync(file, `Record ID,Email,Score\n${rows.join('')}`);
+  const command = ['run', file, '--yes', '--json', '--source', 'scores', '--max-credits', '23'];
+  const run = (await system.here([...command, '--order-by', 'Score', 'desc'])).facts();
+  const { rows: asked } = await system.warehouse.pool.query(
+    `select count(*)::int as people, max(position) + 1 as last
+     from enrichment.run_people join enrichment.run_rows using (run_id, row_number)
+     where run_id = $1 and outcome <> 'over_budget'`,
+    [run.run_id],
+  );
+  expect(asked[0].people).toBeGreaterThanOrEqual(23);
+  expect(asked[0].last).toBe(asked[0].people);
+});
+
 it('an export with a second header ends enrich run with 2, as it ends enrich plan', async () => {
   const file = join(system.directory, 'second-header.csv');
   writeFileSync(file, 'Email,City\na@orbit.example,Oslo\nName,Email\nBo,b@orbit.example\n');

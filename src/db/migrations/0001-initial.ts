@@ -5,6 +5,7 @@ import { comments } from './initial/comments.ts';
 import { lateResultTables } from './initial/late-results.ts';
 import { ledgerTables } from './initial/ledger.ts';
 import { notificationTables } from './initial/notifications.ts';
+import { orderOfCredits } from './initial/order-of-credits.ts';
 import { peopleTables } from './initial/people.ts';
 import { peopleHistory } from './initial/people-history.ts';
 import { peopleLog } from './initial/people-log.ts';
@@ -32,6 +33,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...questions,
     ...privacyTables,
     ...rateWindowFunctions,
+    ...orderOfCredits,
     ...admissionFunctions,
     ...recordFunctions,
     ...notificationTables,

@@ -591,6 +591,44 @@ describe('calls of one process that ask together', () => {
     expect(Number((await budgetOf(runId)).reserved)).toBe(25);
   });
 
+  it('credits that cannot pay for everybody go to the people of a page in their order', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '23');
+    await warehouse.pool.query(
+      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 100) n`,
+      [runId],
+    );
+    const asks = (batch: number) => ({ ...requestFor(runId, 10 * batch - 9), batch });
+    const [fifth] = await askTogether([asks(5)]);
+    expect(fifth).toMatchObject({ kind: 'wait', reason: expect.stringContaining('people before these') });
+    const admissions = await askTogether([asks(1), asks(3), asks(2), asks(5)]);
+    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'wait']);
+    expect(admissions[1]).toMatchObject({ rowNumbers: [21, 22, 23] });
+    expect(kindsOf(await askTogether([asks(5)]))).toEqual(['over_budget']);
+  });
+
+  it('a call whose answer is being recorded may still free credits, though its slot has ended', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '10');
+    const [first] = await askTogether([requestFor(runId, 1)]);
+    const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;
+    await endCall(warehouse.database, bulkCalls, attemptId, true);
+    expect(await askTogether([requestFor(runId, 11)])).toMatchObject([
+      { kind: 'over_budget', mayFreeCredits: true },
+    ]);
+  });
+
+  it('credits that can pay for a whole page do not order its calls', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '50');
+    await warehouse.pool.query(
+      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 50) n`,
+      [runId],
+    );
+    const [fifth] = await askTogether([{ ...requestFor(runId, 41), batch: 5 }]);
+    expect(fifth).toMatchObject({ kind: 'admitted' });
+  });
+
   it('a call without credits leaves its slot to no other call of its run', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '10');

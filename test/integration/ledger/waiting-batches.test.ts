@@ -13,6 +13,7 @@ import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
 import { openBatches } from '../../../src/calls/open-batches.ts';
 import { admit, openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
+import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { recordReports } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
 import {
@@ -240,6 +241,20 @@ describe('a batch', () => {
     const free = { slots: 4, wait: undefined };
     expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', calls: 1 });
     expect(await isWaitedFor()).toEqual([]);
+  });
+
+  it('no batch of a run without credits is registered as waiting, also none that has not begun', async () => {
+    await planPeople(night, 30);
+    await budgetsOf(warehouse.database, night, {});
+    await warehouse.pool.query('update budgets set credits_limit = 0 where budget_id = $1', [`run:${night}`]);
+    await waiting(2, 3);
+    const free = { slots: 4, wait: undefined };
+    expect(await enrich(night, 1, free)).toMatchObject({ kind: 'over_budget' });
+    expect(await isWaitedFor()).toEqual([]);
+    expect(await slotsForBackfill()).toBe(4);
+    await warehouse.pool.query('update budgets set credits_limit = null where budget_id = $1', [
+      `run:${night}`,
+    ]);
   });
 
   it('a batch that waited for its turn does not ask for people whom another call answered meanwhile', async () => {

@@ -179,6 +179,7 @@ export const admissionFunctions = [
       place integer;
       call_rows integer[];
       fitting integer[] := '{}';
+      out_of_turn integer[];
       asked_people integer := 0;
       credits record;
       people integer;
@@ -225,7 +226,10 @@ export const admissionFunctions = [
       -- call.
       select status into run_status from enrichment.runs where run_id = of_run;
 
-      for place in 1..jsonb_array_length(calls) loop
+      for place in
+        select c.place from jsonb_array_elements(calls) with ordinality as c (call, place)
+        order by (call ->> 'batch')::integer, c.place
+      loop
         call_rows := array(select value::integer from jsonb_array_elements_text(calls -> place - 1 -> 'row_numbers'));
         if not call_rows <@ open_rows or call_rows && called_rows then
           decisions[place] := jsonb_build_object('kind', 'taken');
@@ -234,10 +238,23 @@ export const admissionFunctions = [
         elsif slots is null or cardinality(fitting) < slots then
           fitting := fitting || place;
           called_rows := called_rows || call_rows;
-          asked_people := asked_people + cardinality(call_rows);
         end if;
       end loop;
 
+      if cardinality(fitting) > 0 then
+        out_of_turn := enrichment.batches_out_of_turn(of_run,
+          array(select (calls -> at - 1 ->> 'batch')::integer from unnest(fitting) as at), called_rows, per_person,
+          budgets, own_limits);
+        foreach place in array fitting loop
+          if (calls -> place - 1 ->> 'batch')::integer = any(out_of_turn) then
+            fitting := array_remove(fitting, place);
+            decisions[place] := jsonb_build_object('kind', 'wait', 'kept', kept,
+              'wait', '{"cause": "credits", "milliseconds": 200}'::jsonb);
+          else
+            asked_people := asked_people + jsonb_array_length(calls -> place - 1 -> 'row_numbers');
+          end if;
+        end loop;
+      end if;
       if cardinality(fitting) > 0 then
         select * into credits
         from enrichment.reserve_credits(budgets, own_limits, per_person, asked_people, alarms_at);
@@ -255,12 +272,11 @@ export const admissionFunctions = [
         if credits.short_budget is not null then
           over_budget := jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget,
             'alarms', case when admitted = '[]' then credits.alarms else '[]' end,
-            -- A call in flight may still release credits.
+            -- A call may still release credits, also after its slot has ended, while its answer is recorded.
             'mayFreeCredits', exists (
               select from enrichment.attempts a
-              join enrichment.rate_calls c on c.call_id = a.attempt_id
               where a.status = 'admitted' and credits.short_budget = any(a.budget_ids)
-                and c.counted_until > clock_timestamp()
+                and a.admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
             ));
         end if;
       end if;
