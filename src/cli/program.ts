@@ -1,8 +1,9 @@
 import { Command, CommanderError, Help } from 'commander';
 import { loaders } from './command-loaders.ts';
+import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.ts';
 import { beginCommand } from '../dev/interruption.ts';
 import { exitCodes } from '../domain/problem.ts';
-import { printFailure, reportFailure, write } from './terminal/output.ts';
+import { printFailure, reportFailure, tell, write } from './terminal/output.ts';
 import { version } from './terminal/version.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
@@ -88,7 +89,10 @@ A first signal pauses a run and the command ends with 3 (reason_type run.interru
       writeErr: (text) => write(process.stderr, text),
     })
     .version(version)
-    .hook('preAction', (_, command) => refuseEmptyValues(command))
+    .hook('preAction', (_, command) => {
+      for (const misspelt of misspeltSettings(process.env)) tell(`warning: ${describeMisspelt(misspelt)}`);
+      refuseEmptyValues(command);
+    })
     .exitOverride();
 }
 

@@ -180,6 +180,16 @@ describe('a flag that cannot be read', () => {
   });
 });
 
+it('a command warns of a variable that is nearly a setting, on standard error', async () => {
+  const ended = await system.here(['status', '--json'], { RATE_LIMIT: '5/hour', MAX_CREDIT_PER_DAY: '4' });
+  expect(ended.stderr).toContain('warning: RATE_LIMIT is no setting: did you mean RATE_LIMITS?\n');
+  expect(ended.stderr).toContain(
+    'warning: MAX_CREDIT_PER_DAY is no setting: did you mean MAX_CREDITS_PER_DAY?\n',
+  );
+  expect(JSON.parse(ended.stdout)).toEqual([]);
+  expect(ended.code).toBe(0);
+});
+
 it('enrich demo is refused if workers of a Temporal server would call and pay their own service', async () => {
   const ended = await system.here(['demo'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(ended.stderr).toContain('  where: TEMPORAL_ADDRESS\n');

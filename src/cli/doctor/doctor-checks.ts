@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { describeMisspelt, type MisspeltSetting } from '../../config/misspelt-settings.ts';
 import type { Config, WrongSettings } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
 import { counted } from '../../domain/text/counted.ts';
@@ -34,7 +35,11 @@ const answerMilliseconds = 10_000;
  * @param wrong the wrong settings. Their parts are reported as broken and not checked, because a check of the defaults
  *   would mislead.
  */
-export async function examine(config: Config, wrong: WrongSettings['settings'] = []): Promise<Finding[]> {
+export async function examine(
+  config: Config,
+  wrong: WrongSettings['settings'] = [],
+  misspelt: readonly MisspeltSetting[] = [],
+): Promise<Finding[]> {
   const checks: readonly [part: string, check: () => Finding[] | Promise<Finding[]>][] = [
     ['node', checkNode],
     ['service', () => checkService(config)],
@@ -69,7 +74,14 @@ export async function examine(config: Config, wrong: WrongSettings['settings'] =
       }
     }),
   );
-  return [...wrongParts, ...findings.flat()];
+  const misspeltParts = misspelt.map((each) =>
+    attention(
+      'settings',
+      describeMisspelt(each),
+      `rename ${each.name} to ${each.setting}, or unset ${each.name}`,
+    ),
+  );
+  return [...wrongParts, ...misspeltParts, ...findings.flat()];
 }
 
 /** Parts whose checks differ between the sandbox and a service. */

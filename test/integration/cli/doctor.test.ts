@@ -115,6 +115,17 @@ describe('the doctor', () => {
     expect(findings.map(({ part }) => part)).toContain('freshness');
   });
 
+  it('enrich doctor names a variable that is nearly a setting, as a check', async () => {
+    const misspelt = [{ name: 'RATE_LIMIT', setting: 'RATE_LIMITS' }] as const;
+    const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }), [], misspelt);
+    expect(findings[0]).toEqual({
+      part: 'settings',
+      state: 'attention',
+      what: 'RATE_LIMIT is no setting: did you mean RATE_LIMITS?',
+      next: 'rename RATE_LIMIT to RATE_LIMITS, or unset RATE_LIMIT',
+    });
+  });
+
   it('enrich doctor gives no advice for an interrupted command', async () => {
     const nowhere = 'postgres://enrich:secret@127.0.0.1:9/enrich';
     expect(await finding('database', { DATABASE_URL: nowhere })).toMatchObject({

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { misspeltSettings } from '../../../config/misspelt-settings.ts';
 import { exitCodes } from '../../../domain/problem.ts';
 import { examine } from '../../doctor/doctor-checks.ts';
 import type { Finding } from '../../doctor/finding.ts';
@@ -26,7 +27,7 @@ Exit codes: 0 all good, 1 something is broken, 3 it works but something needs at
     )
     .action(async (options: JsonFlag) => {
       const { config, wrong } = settingsWithoutWrong(options);
-      const findings = await examine(config, wrong);
+      const findings = await examine(config, wrong, misspeltSettings(process.env));
       const state = worst(findings);
       printFacts<'doctor'>(options.json, { state, findings }, describe(findings));
       process.exitCode = { ok: exitCodes.done, attention: exitCodes.needsPerson, broken: exitCodes.failed }[
