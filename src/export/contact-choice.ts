@@ -1,4 +1,5 @@
 import { escapeLiteral } from 'pg';
+import type { Warehouse } from '../db/database.ts';
 import { parseCursor } from '../people/read-changes.ts';
 
 /** What a person does whose `--since` of an export is no cursor. */
@@ -41,13 +42,35 @@ const suppressedContact = `
  * The SQL condition that the contact `enriched_contacts c` is selected and not suppressed. Values are quoted
  * literals, because COPY accepts no parameters.
  */
-export function isSelected({ source, runId, since }: ContactChoice): string {
-  const conditions = [
+export function isSelected(choice: ContactChoice): string {
+  return allOf(
+    ...chosen(choice),
+    `not exists (select 1 from suppression_entries) or not exists (${suppressedContact})`,
+  );
+}
+
+/** Counts the chosen contacts that an export leaves out because they are on the suppression list. */
+export async function countSuppressed({ pool }: Warehouse, choice: ContactChoice): Promise<number> {
+  const isLeftOut = allOf(
+    ...chosen(choice),
+    'exists (select 1 from suppression_entries)',
+    `exists (${suppressedContact})`,
+  );
+  const { rows } = await pool.query<{ contacts: number }>(
+    `select count(*)::integer as contacts from enriched_contacts c where ${isLeftOut}`,
+  );
+  return rows[0]!.contacts;
+}
+
+function chosen({ source, runId, since }: ContactChoice): string[] {
+  return [
     ...(source === undefined ? [] : [`c.source = ${escapeLiteral(source)}`]),
     ...(runId === undefined ? [] : [`c.run_id = ${escapeLiteral(runId)}`]),
     ...(since === undefined ? [] : [changedSince(since)]),
-    `not exists (select 1 from suppression_entries) or not exists (${suppressedContact})`,
   ];
+}
+
+function allOf(...conditions: readonly string[]): string {
   return conditions.map((condition) => `(${condition})`).join(' and ');
 }
 

@@ -12,12 +12,17 @@ const cursor = z
   .nullable()
   .describe('Cursor for the next export with --since. Null: no contact has changed yet.');
 
+const suppressed = count.describe(
+  'Chosen contacts that are left out because they are on the suppression list.',
+);
+
 export const exportedFile = z
   .strictObject({
     table: z.enum(exportedTableNames).describe('What a row is.'),
     format: z.enum(exportFormatNames).describe('Form of the file.'),
     output: z.string().describe('The file, or the address in S3.'),
     rows: count.describe('Rows of the file, without the header.'),
+    suppressed,
     cursor,
   })
   .describe('A file that was written.');
@@ -41,6 +46,7 @@ export const importManifest = z
     cursor,
     instruction: z.string().describe('How to import the files.'),
     commands: z.array(z.string()).describe('A command for each file. Empty: the CRM has none.'),
+    suppressed,
     contacts: count.describe('Contacts that were compared.'),
     without_record_id: count.describe('Contacts without a record id of the CRM, which are in no file.'),
     missing_columns: z

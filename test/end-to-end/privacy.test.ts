@@ -145,6 +145,28 @@ describe('enrich suppress', () => {
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
 
+  it('enrich export states how many contacts of a run it leaves out because they are suppressed', async () => {
+    const file = system.sample(12);
+    const run = (await system.here(['run', file, '--yes', '--json'])).facts();
+    const output = join(system.directory, 'suppressed.csv');
+    const ofRun = ['export', '--run', run.run_id, '--json', '--output'];
+    const before = JSON.parse((await system.here([...ofRun, output])).stdout) as { rows: number };
+    expect(before.rows).toBeGreaterThan(0);
+    expect(before).toMatchObject({ suppressed: 0 });
+    await system.here(['suppress', 'import', file]);
+    const table = await system.here([...ofRun, output]);
+    expect(JSON.parse(table.stdout)).toMatchObject({ rows: 0, suppressed: before.rows });
+    const folder = join(system.directory, 'suppressed-hubspot');
+    const files = await system.here([...ofRun, folder, '--for', 'hubspot']);
+    expect(JSON.parse(files.stdout)).toMatchObject({ contacts: 0, suppressed: before.rows });
+    const told = [await system.here(['export', '--run', run.run_id])];
+    told.push(await system.here(['export', '--run', run.run_id, '--for', 'hubspot', '--output', folder]));
+    for (const { stderr } of told) {
+      expect(stderr).toContain(`${before.rows} contacts left out: on the suppression list\n`);
+      expect(stderr).not.toContain('last written');
+    }
+  });
+
   it('enrich suppress lists all people of an export, without a name', async () => {
     const file = join(system.directory, 'opt-outs.csv');
     writeFileSync(file, 'Email\ncy@orbit.example\ndee@orbit.example\n');

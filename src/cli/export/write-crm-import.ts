@@ -44,7 +44,7 @@ export async function writeCrmImport(
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
-  if (manifest.contacts > 0 || manifest.without_record_id > 0) return;
+  if (manifest.contacts > 0 || manifest.without_record_id > 0 || manifest.suppressed > 0) return;
   tell(whyEmpty(importer, manifest.source, flags, runId, await contactSources(warehouse.database)));
 }
 
@@ -91,6 +91,7 @@ function describe(manifest: ImportManifest, folder: string): void {
       `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ` +
         importers[manifest.importer].title,
     );
+  if (manifest.suppressed > 0) tell(describeSuppressed(manifest.suppressed));
   if (manifest.missing_columns.length > 0)
     tell(
       'never written, because the newest export has no such column, or retention has removed its cells: ' +
@@ -102,6 +103,11 @@ function describe(manifest: ImportManifest, folder: string): void {
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
+}
+
+/** How many contacts an export leaves out because of the suppression list. */
+export function describeSuppressed(contacts: number): string {
+  return `${counted(contacts, 'contact')} left out: on the suppression list`;
 }
 
 function importerOf(name: string): ImporterName {

@@ -9,7 +9,7 @@ import { importers, type Importer, type ImporterName, type ImportField } from '.
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/read-changes.ts';
-import { cursorOfExport } from '../contact-choice.ts';
+import { countSuppressed, cursorOfExport } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import { writeImportFiles, type WrittenImport } from './write-import-files.ts';
 
@@ -23,6 +23,8 @@ export interface ImportManifest extends WrittenImport {
   readonly instruction: string;
   /** A command for each part, if the CRM has one. */
   readonly commands: readonly string[];
+  /** Chosen contacts that are left out because they are on the suppression list. */
+  readonly suppressed: number;
 }
 
 const manifestName = 'manifest.json';
@@ -55,7 +57,8 @@ export async function exportForCrm(
     makeFolder(partial);
     // Read before the contacts, so that a concurrent change is exported now or after the cursor.
     const cursor = (await newestCursor(warehouse.database)) ?? null;
-    const contacts = readContactsToImport(warehouse, { source, runId: options.runId, since: options.since });
+    const choice = { source, runId: options.runId, since: options.since };
+    const contacts = readContactsToImport(warehouse, choice);
     const importer = inAccountLanguage(english, await readExportHeaders(warehouse, source));
     const written = await writeImportFiles(contacts, importer, options.policies, partial);
     const manifest: ImportManifest = {
@@ -65,6 +68,7 @@ export async function exportForCrm(
       cursor,
       instruction: importer.instruction,
       commands: importer.command ? written.parts.map(({ file }) => importer.command!(file)) : [],
+      suppressed: await countSuppressed(warehouse, choice),
       ...written,
     };
     await writeFile(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });

@@ -9,7 +9,7 @@ import { exportFormatNames } from '../../../src/export/export-format.ts';
 import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/exported-tables.ts';
 import { encodeParquet } from '../../../src/export/parquet.ts';
 import { writeS3Object } from '../../../src/files/write-s3-object.ts';
-import type { ContactChoice } from '../../../src/export/contact-choice.ts';
+import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
@@ -331,6 +331,21 @@ describe('exported contacts', () => {
       .transaction()
       .execute((transaction) => suppress(transaction, keys, { by: 'test', reason: undefined }));
     expect(await idsOf({})).toEqual(['kept']);
+  });
+
+  it('countSuppressed() counts the chosen contacts on the suppression list', async () => {
+    await insert('kept', { email: 'ada@orbit.example' });
+    await insert('one', { email: 'bo@acme.example' });
+    await insert('other', { email: 'cy@acme.example', source: 'pipedrive' });
+    expect(await countSuppressed(warehouse, {})).toBe(0);
+    await warehouse.database
+      .transaction()
+      .execute((transaction) =>
+        suppress(transaction, ['domain:acme.example'], { by: 'test', reason: undefined }),
+      );
+    expect(await countSuppressed(warehouse, {})).toBe(2);
+    expect(await countSuppressed(warehouse, { source: 'hubspot' })).toBe(1);
+    expect(await countSuppressed(warehouse, { runId: 'another-run' })).toBe(0);
   });
 
   it('exported contacts leave out people whom only their row of the export puts on the list', async () => {

@@ -6,6 +6,7 @@ import { counted } from '../../../domain/text/counted.ts';
 import { importerNames } from '../../../domain/crm/importer.ts';
 import { sandbox } from '../../../domain/runs/asked-service.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { countSuppressed } from '../../../export/contact-choice.ts';
 import { exportFormatNames, type ExportFormatName } from '../../../export/export-format.ts';
 import { exportTable } from '../../../export/export-table.ts';
 import { exportedTableNames, type ExportedTableName } from '../../../export/exported-tables.ts';
@@ -15,7 +16,7 @@ import { parseAddress } from '../../../ingest/sources/export-address.ts';
 import { hasContactsOf } from '../../../people/has-contacts-of.ts';
 import { newestCursor } from '../../../people/read-changes.ts';
 import { getRun } from '../../../runs/runs.ts';
-import { writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
+import { describeSuppressed, writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
 import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import { printJson, tell } from '../../terminal/output.ts';
 import { ignoreClosedPipe } from '../../terminal/write-lines.ts';
@@ -64,8 +65,8 @@ export function exportCommand(): Command {
     .addHelpText(
       'after',
       `
-Every table has the rows that belong to the chosen contacts. Suppressed people are left out. Columns of every table:
-docs/exporting.md. contact_id is the record's id in the CRM.
+Every table has the rows that belong to the chosen contacts. Suppressed contacts are left out and counted. Columns of
+every table: docs/exporting.md. contact_id is the record's id in the CRM.
 
 In CSV, a cell that a spreadsheet would read as a formula (it begins with =, +, - or @) gets a leading apostrophe. Phone
 numbers, the other formats and import files get none. Times are in UTC.
@@ -120,11 +121,13 @@ async function writeTable(
   const chosen = { table, format, select, choice: { source, runId, since } };
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
   if (rows === undefined) return;
+  const suppressed = await countSuppressed(warehouse, chosen.choice);
   tell(counted(rows, table === 'contacts' ? 'contact' : 'row'));
-  if (rows === 0 && runId !== undefined)
+  if (suppressed > 0) tell(describeSuppressed(suppressed));
+  else if (rows === 0 && runId !== undefined)
     tell(`no contact was last written by ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true)
-    printJson<'export'>({ table, format, output, rows, cursor });
+    printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }
 
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
