@@ -32,6 +32,7 @@ export interface LimitChange {
  * needs a restart.
  *
  * A limit below the settled and reserved credits is refused, because reserved credits may be spent by calls in flight.
+ * A lower `default` is not refused: the limit becomes the settled and reserved credits.
  *
  * @param budgetId as in the table `budgets`; a day or month may be in the future
  * @param ownDefault the limit without a command: of this process's settings, or of the run's options
@@ -47,9 +48,8 @@ export async function setBudget(
   return database.transaction().execute(async (transaction) => {
     const budget = await lockBudget(transaction, budgetId, ownDefault);
     const next = await resolve(transaction, budgetId, wanted, ownDefault, budget.used);
-    if (next.limit !== null && parseCredits(next.limit)! < parseCredits(budget.used)!)
-      throw belowUsed(budgetId, budget.used);
-    return writeLimit(transaction, budgetId, budget.limit, next, note);
+    if (wanted !== 'default' && isBelow(next.limit, budget.used)) throw belowUsed(budgetId, budget.used);
+    return writeLimit(transaction, budgetId, budget, next, note);
   });
 }
 
@@ -89,21 +89,19 @@ export async function setDefaultBudget(
     const present = await presentBudget(transaction, period);
     const budget = await lockBudget(transaction, present, ownDefault);
     const next = await resolve(transaction, present, 'default', ownDefault, budget.used);
-    const raised =
-      next.limit !== null && parseCredits(next.limit)! < parseCredits(budget.used)!
-        ? { limit: budget.used, byCommand: true }
-        : next;
-    return writeLimit(transaction, present, budget.limit, raised, note);
+    return writeLimit(transaction, present, budget, next, note);
   });
 }
 
+/** Writes a limit, at least the used credits. */
 async function writeLimit(
   transaction: Transaction<Tables>,
   budgetId: string,
-  before: string | null,
-  { limit, byCommand }: { readonly limit: string | null; readonly byCommand: boolean },
+  { limit: before, used }: { readonly limit: string | null; readonly used: string },
+  { limit: wanted, byCommand }: { readonly limit: string | null; readonly byCommand: boolean },
   note: ChangeNote,
 ): Promise<LimitChange> {
+  const limit = isBelow(wanted, used) ? used : wanted;
   await transaction
     .updateTable('budgets')
     .set({ credits_limit: limit, set_by_command: byCommand })
@@ -111,6 +109,10 @@ async function writeLimit(
     .execute();
   await noteChange(transaction, budgetId, before, limit, note);
   return { budgetId, before, after: limit };
+}
+
+function isBelow(limit: string | null, used: string): boolean {
+  return limit !== null && parseCredits(limit)! < parseCredits(used)!;
 }
 
 /** Returns the id of the present day's or month's budget, by the database's clock. */

@@ -50,7 +50,8 @@ Their limit ends with the period.
 A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
 "default" restores the limit of --from-now-on; without such a limit, the setting.
 "run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.
-A limit below what is settled and reserved is refused: no budget is exceeded at any moment.
+A limit below the used (settled + reserved) credits is refused: no budget is exceeded at any moment. A "default" below
+them is not refused: the limit becomes the used credits.
 
 Examples:
   enrich budget set day 800 --reason "trade fair"

@@ -66,6 +66,24 @@ describe('a limit that is set by command', () => {
     expect(await spend(100)).toBe(3);
   });
 
+  it('a limit set by command returns by "default" to a lower setting as the used credits', async () => {
+    await setDay(wholeCredits(30));
+    await spend(8);
+    expect(await setDay('default', wholeCredits(5))).toMatchObject({ before: '30', after: '8' });
+    expect(await spend(1, tenADay)).toBe(0);
+    await applyBudgetLimits(warehouse.database, tenADay);
+    expect(await spend(100, tenADay)).toBe(2);
+  });
+
+  it('a limit set by command returns by "default" to a lower default of days as the used credits', async () => {
+    await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note);
+    await setDay(wholeCredits(30));
+    await spend(8);
+    expect(await setDay('default')).toMatchObject({ before: '30', after: '8' });
+    await applyBudgetLimits(warehouse.database, tenADay);
+    expect(await spend(1, tenADay)).toBe(0);
+  });
+
   it('a limit set by command is refused below settled and reserved credits, and names a possible limit', async () => {
     await spend(8);
     await expect(setDay(wholeCredits(7))).rejects.toMatchObject({
