@@ -106,7 +106,9 @@ export const plan = z
     people_without_phones: count.describe(
       'People who opted out of calls, in a run that asks for phones: their phones are not asked for.',
     ),
-    calls: count.describe('Calls to the service.'),
+    calls: count.describe(
+      'Calls to the service, of up to ten people each. A run can make more: docs/budgets.md names the cases.',
+    ),
     credits: z
       .strictObject({
         minimum: decimal.describe('Credits if the service finds no person.'),

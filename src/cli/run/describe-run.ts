@@ -34,7 +34,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
       ...(plan.peopleWithoutPhones > 0
         ? ([['  opted out of calls: no phone', plan.peopleWithoutPhones]] as const)
         : []),
-      ['calls, at most', plan.calls],
+      ['calls, up to ten people each', plan.calls],
       ['credits, at least', formatNumber(plan.credits.minimum)],
       ['credits, expected', formatNumber(plan.credits.expected)],
       ['credits, worst case', formatNumber(plan.credits.worstCase)],

@@ -74,6 +74,12 @@ it('the plan of a run counts the rows with an address if a column has addresses'
   expect(describePlan(plan, options)).not.toContain('e-mail');
 });
 
+it('the plan of a run names how many people its calls have, and no maximum of calls: a short budget needs more', () => {
+  const shown = describePlan(plan, options);
+  expect(shown).toMatch(/^ {2}calls, up to ten people each +30$/m);
+  expect(shown).not.toContain('calls, at most');
+});
+
 it('the plan of a run groups the digits of the credits that a budget has left', () => {
   const shortBudget = { budget: 'day:2026-11-21', available: '1200', onEmpty: 'pause' } as const;
   expect(describePlan({ ...plan, shortBudget }, options)).toContain('which has 1,200 left');
