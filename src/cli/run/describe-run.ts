@@ -107,9 +107,8 @@ function describeShortBudget(
   const [available, expected] = [Number(shortBudget.available), Number(credits.expected)];
   if (available <= 0)
     return [
-      `  ${nameOf(shortBudget)} has no credits left: the run makes no call and fills only contacts of people ` +
-        'who are known:',
-      whereEmpty(shortBudget),
+      `  ${nameOf(shortBudget)} has no credits left: the run fills contacts of people who are known, then`,
+      `  ${withoutCredits(shortBudget)}`,
     ];
   const enough = Math.floor((people * available) / expected);
   const [what, forWhom] =
@@ -128,11 +127,22 @@ function nameOf({ budget }: NonNullable<PlanSummary['shortBudget']>): string {
   return budget.startsWith('run:') ? 'its own limit (--max-credits)' : `budget ${budget}`;
 }
 
-function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {
-  if (onEmpty === 'finish') return '  people who do not fit become over_budget; a later run asks for them';
+function withoutCredits(shortBudget: NonNullable<PlanSummary['shortBudget']>): string {
+  return shortBudget.onEmpty === 'finish'
+    ? 'ends without a call; all other people become over_budget, and a later run asks for them'
+    : `pauses before its first call ${untilRaised(shortBudget)}`;
+}
+
+function whereEmpty(shortBudget: NonNullable<PlanSummary['shortBudget']>): string {
+  return shortBudget.onEmpty === 'finish'
+    ? '  people who do not fit become over_budget; a later run asks for them'
+    : `  when the budget is empty, the run pauses ${untilRaised(shortBudget)}`;
+}
+
+function untilRaised({ budget }: NonNullable<PlanSummary['shortBudget']>): string {
   return budget.startsWith('run:')
-    ? '  when it is empty the run pauses until the budget is raised'
-    : '  when it is empty the run pauses until it is raised or its next period begins (or ends: --on-budget finish)';
+    ? 'until the budget is raised'
+    : 'until the budget is raised or its next period begins (--on-budget finish: it ends)';
 }
 
 const noRows = '  the file has a header and no rows: there are no people to ask for';

@@ -32,7 +32,12 @@ it.each([
   ['run:r1', 'finish', 'its own limit (--max-credits)', 'over_budget'],
   ['run:r1', 'pause', 'its own limit (--max-credits)', 'pauses until the budget is raised'],
   ['day:2026-11-21', 'finish', 'budget day:2026-11-21', 'over_budget'],
-  ['day:2026-11-21', 'pause', 'budget day:2026-11-21', 'pauses until it is raised or its next period begins'],
+  [
+    'day:2026-11-21',
+    'pause',
+    'budget day:2026-11-21',
+    'pauses until the budget is raised or its next period begins',
+  ],
 ] as const)(
   'the plan of a run says what happens when %s is empty and its policy is %s',
   (budget, onEmpty, name, words) => {
@@ -56,14 +61,45 @@ it.each([
   expect(describePlan({ ...plan, credits, shortBudget }, options)).toContain(words);
 });
 
-it('the plan of a run says that a budget without credits, such as --max-credits 0, allows no call', () => {
+it.each([
+  [
+    'run:r1',
+    'finish',
+    'its own limit (--max-credits)',
+    'ends without a call; all other people become over_budget, and a later run asks for them',
+  ],
+  [
+    'run:r1',
+    'pause',
+    'its own limit (--max-credits)',
+    'pauses before its first call until the budget is raised',
+  ],
+  [
+    'day:2026-11-24',
+    'finish',
+    'budget day:2026-11-24',
+    'ends without a call; all other people become over_budget, and a later run asks for them',
+  ],
+  [
+    'day:2026-11-24',
+    'pause',
+    'budget day:2026-11-24',
+    'pauses before its first call until the budget is raised or its next period begins (--on-budget finish: it ends)',
+  ],
+] as const)(
+  'the plan of a run says what happens when %s has no credits left and its policy is %s',
+  (budget, onEmpty, name, words) => {
+    const shortBudget = { budget, available: '0', onEmpty };
+    const lines = describePlan({ ...plan, shortBudget }, options).split('\n');
+    expect(lines.slice(-2)).toEqual([
+      `  ${name} has no credits left: the run fills contacts of people who are known, then`,
+      `  ${words}`,
+    ]);
+  },
+);
+
+it('the approval of a plan whose own budget is 0 says that it makes no call', () => {
   const shortBudget = { budget: 'run:r1', available: '0', onEmpty: 'finish' } as const;
-  const lines = describePlan({ ...plan, shortBudget }, options).split('\n');
-  expect(lines.slice(-2)).toEqual([
-    '  its own limit (--max-credits) has no credits left: the run makes no call and fills only contacts of people ' +
-      'who are known:',
-    '  people who do not fit become over_budget; a later run asks for them',
-  ]);
   expect(approvalQuestion({ ...plan, shortBudget })).toBe(
     'run this plan? It makes no call and costs nothing',
   );
