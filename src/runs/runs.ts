@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely';
+import { sql, type Selectable, type Transaction } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Undone } from '../contract/run-facts.ts';
@@ -205,6 +205,19 @@ export async function saveWarnings(
   await warehouse.database
     .updateTable('runs')
     .set({ warnings: [...warnings] })
+    .where('run_id', '=', runId)
+    .execute();
+}
+
+/** Adds a warning that planning found. */
+export async function addWarning(
+  transaction: Transaction<Tables>,
+  runId: string,
+  warning: string,
+): Promise<void> {
+  await transaction
+    .updateTable('runs')
+    .set({ warnings: sql`array_append(warnings, ${warning})` })
     .where('run_id', '=', runId)
     .execute();
 }

@@ -102,6 +102,12 @@ describe('a wrong file or mapping', () => {
     },
   );
 
+  it('enrich plan warns that no row fits --only, and ends with exit code 0', async () => {
+    const ended = await system.here(['plan', 'good.csv', '--only', 'Company Name=Late X']);
+    expect(ended.stderr).toContain('  note: no row fits --only Company Name=Late X\n');
+    expect(ended.code).toBe(0);
+  });
+
   it('a wrong file or mapping begins no run', async () => {
     expect((await system.here(['run', write('wrong.csv', 'red,green\n1,2\n'), '--yes'])).code).toBe(2);
     expect(await runs()).toEqual([]);

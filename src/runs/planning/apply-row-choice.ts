@@ -8,22 +8,25 @@ const rowsPerFetch = 10_000;
 /**
  * Fills `plan_choice` with the rows that `--only` leaves out, and with what `--order-by` sorts rows by. Reads the cells
  * only where one of the two is given.
+ *
+ * @returns whether `--only` leaves out every row
  */
 export async function applyRowChoice(
   transaction: Transaction<Tables>,
   runId: string,
   columns: ReadColumns,
   { only, orderBy }: RowChoice,
-): Promise<void> {
+): Promise<boolean> {
   await sql`
     create temporary table plan_choice
       (row_number integer primary key, is_excluded boolean not null, number double precision, text text)
     on commit drop
   `.execute(transaction);
-  if (only.length === 0 && orderBy === null) return;
+  if (only.length === 0 && orderBy === null) return false;
   const readers = new Map(only.map(({ column }) => [column, columnReader(columns, column)]));
   const fits = fitsFilters(only);
   const ordered = orderBy && columnReader(columns, orderBy.column);
+  let [read, excluded] = [0, 0];
   for (let last = 0, isOver = false; !isOver;) {
     const rows = await transaction
       .selectFrom('run_rows')
@@ -46,8 +49,11 @@ export async function applyRowChoice(
         ${choices.map(({ isExcluded }) => isExcluded)}::boolean[],
         ${choices.map(({ number }) => number)}::double precision[], ${choices.map(({ text }) => text)}::text[])
     `.execute(transaction);
+    read += choices.length;
+    excluded += choices.filter(({ isExcluded }) => isExcluded).length;
     last = rows.at(-1)?.row_number ?? last;
     isOver = rows.length < rowsPerFetch;
   }
   await sql`analyze plan_choice`.execute(transaction);
+  return read > 0 && excluded === read;
 }

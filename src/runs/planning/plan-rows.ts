@@ -3,7 +3,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { lateFieldGroups, phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { repeatedRecordReason, samePersonReason } from '../../domain/runs/outcome.ts';
-import type { RowOrder } from '../../domain/runs/row-choice.ts';
+import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
@@ -12,6 +12,7 @@ import type { Asked } from './earlier-lookups.ts';
 import { findKnown } from './find-known.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
+import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
 import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
 import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
@@ -105,7 +106,8 @@ async function decide(
   await addKnownAddresses(transaction, { runId, service: asked.service }, sql`plan_keys`);
   await addHashesOfOtherRows(transaction, sql`plan_keys`);
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
-  await applyRowChoice(transaction, runId, columns, options);
+  if (await applyRowChoice(transaction, runId, columns, options))
+    await addWarning(transaction, runId, `no row fits --only ${formatRowFilters(options.only).join('; ')}`);
   await findSamePeople(transaction);
   await findRepeatedRecords(transaction);
   await sql`

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { endRun, getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
@@ -191,6 +191,20 @@ describe('the choice of rows', () => {
       null,
       'cancelled',
     ]);
+  });
+
+  it('--only that fits no row is a warning of the run, once', async () => {
+    const only = [{ column: 'Stage', values: ['Late X', 'late'] }];
+    const warningsOf = async (...stages: readonly string[]): Promise<readonly string[]> => {
+      const rows = stages.map((stage, index) => [`w${index}`, stage, ''] as const);
+      const runId = await begin(rows, { only });
+      await planRun(dependencies(), runId);
+      await planRun(dependencies(), runId);
+      return (await getRun(warehouse, runId)).warnings;
+    };
+    expect(await warningsOf('lead', '')).toEqual(['no row fits --only Stage=Late X; Stage=late']);
+    expect(await warningsOf('lead', 'late')).toEqual([]);
+    expect(await warningsOf()).toEqual([]);
   });
 
   it("--only and --order-by are part of the plan's hash and of the run's key", async () => {
