@@ -12,7 +12,9 @@ export type Printed<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 type Immutable<Value> = Value extends Date
   ? Value
-  : { readonly [Member in keyof Value]: Immutable<Value[Member]> };
+  : unknown extends Value
+    ? Value
+    : { readonly [Member in keyof Value]: Immutable<Value[Member]> };
 
 export const count = z.int().nonnegative();
 

@@ -79,6 +79,7 @@ export const outputs = {
   rebuild: { schema: warehouse.rebuild, commands: ['rebuild'] },
   migrate: { schema: warehouse.migrate, commands: ['migrate'] },
   sql: { schema: warehouse.sql, commands: ['sql'] },
+  'sql-rows': { schema: warehouse.sqlRows, commands: ['sql'] },
   'import-history': { schema: warehouse.importHistory, commands: ['import-history'] },
   doctor: { schema: doctor, commands: ['doctor'] },
 } as const satisfies Readonly<Record<string, Output>>;

@@ -23,6 +23,10 @@ export const sql = z
   })
   .describe('How to connect to the warehouse.');
 
+export const sqlRows = z
+  .array(z.record(z.string(), z.unknown()))
+  .describe('The rows of a statement: an object each, with the names of the columns.');
+
 export const rebuild = z
   .strictObject({
     check: z.boolean().describe('Whether the command only compared (--check).'),

@@ -153,6 +153,44 @@ describe('enrich sql --command', () => {
     });
   });
 
+  it('enrich sql --command --json prints the rows as one array of objects', async () => {
+    const statement = `select email, null as empty, true as yes, 7::bigint as "number", 2.50 as "decimal",
+      '{"a": [1]}'::jsonb as "json", array['x', null] as list, timestamptz '2026-11-20 02:00:00+02' as "time"
+      from enriched_contacts`;
+    const { stdout, code } = await system.here(['sql', '-c', statement, '--json']);
+    expect({ rows: JSON.parse(stdout) as unknown, code }).toEqual({
+      rows: [
+        {
+          email: 'mira@nordlys.example',
+          empty: null,
+          yes: true,
+          number: 7,
+          decimal: '2.50',
+          json: { a: [1] },
+          list: ['x', null],
+          time: '2026-11-20T00:00:00.000Z',
+        },
+      ],
+      code: 0,
+    });
+    expect((await system.here(['sql', '-c', 'select 1 where false', '--json'])).stdout).toBe('[]\n');
+  });
+
+  it('enrich sql --command --json refuses two columns with one name', async () => {
+    const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one, 2 as one', '--json']);
+    expect(stderr).toContain('two columns are named "one"');
+    expect(code).toBe(2);
+  });
+
+  it.each([' ; ', '-- nothing'])(
+    'enrich sql --command without a statement is wrong usage: %j',
+    async (text) => {
+      const { stderr, code } = await system.here(['sql', '-c', text]);
+      expect(stderr).toContain('error: there is no statement\n  where: --command\n');
+      expect(code).toBe(2);
+    },
+  );
+
   it('enrich sql --command refuses a statement that writes', async () => {
     const { stderr, code } = await system.here(['sql', '--command', 'delete from budgets']);
     expect(stderr).toContain('cannot execute DELETE in a read-only transaction');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import pg from 'pg';
 import { schemaName } from '../../../db/database.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
@@ -14,18 +14,19 @@ import { print, printJson, table } from '../../terminal/output.ts';
 
 /** PostgreSQL's code for a statement that would write. */
 const readOnly = '25006';
+/** PostgreSQL's number of the type text[]. */
+const textArray: number = 1009;
 
 /** `enrich sql` */
 export function sqlCommand(): Command {
   return withSettings(new Command('sql'))
     .description('Query the warehouse: open psql, or print the rows of one statement.')
-    .addOption(
-      new Option(
-        '-c, --command <sql>',
-        'print the rows of a statement that only reads; needs no psql',
-      ).conflicts('json'),
+    .option('-c, --command <sql>', 'print the rows of a statement that only reads; needs no psql')
+    .option(
+      '--json',
+      'with --command: the rows as one JSON array of objects; otherwise one JSON object with the address, without a ' +
+        'password',
     )
-    .option('--json', 'print the address as a JSON object, without a password, and open nothing')
     .addHelpText(
       'after',
       `
@@ -33,11 +34,17 @@ Tables are found without the prefix enrichment. docs/warehouse.md has questions 
 
 Examples:
   enrich sql
-  enrich sql --command 'select source, count(*) from enriched_contacts group by 1'`,
+  enrich sql --command 'select source, count(*) from enriched_contacts group by 1'
+  enrich sql --command 'select * from run_costs' --json | jq '.[0]'`,
     )
     .action(async (options: { json?: boolean; command?: string }) => {
       await withWarehouse(settingsOf(options), async (session) => {
-        if (options.command !== undefined) return print(await rowsOf(session, options.command));
+        if (options.command !== undefined) {
+          const answer = await answerOf(session, options.command);
+          if (options.json === true) printJson<'sql-rows'>(objectsOf(answer));
+          else print(describe(answer));
+          return;
+        }
         const psql = findProgram('psql');
         const address = addressWithoutPassword(session.stack.databaseUrl);
         if (options.json === true) printJson<'sql'>({ address, schema: schemaName, psql: psql ?? null });
@@ -47,28 +54,33 @@ Examples:
     });
 }
 
+type Answer = pg.QueryArrayResult<(string | null)[]>;
+
 /**
- * Runs a statement that only reads and formats its rows as a table, values in PostgreSQL's text form.
+ * Runs statements that only read. @returns the answer to the last one, values in PostgreSQL's text form
  *
  * @throws Problem `sql.refused`
  */
-async function rowsOf({ warehouse }: Session, statement: string): Promise<string> {
+async function answerOf({ warehouse }: Session, statement: string): Promise<Answer> {
   const client = await warehouse.pool.connect();
   try {
     await client.query('set default_transaction_read_only = on');
     // PostgreSQL accepts several statements in a query without parameters, and pg then returns a list.
-    const answers = [
-      await client.query<string[]>({
+    const answers: Answer[] = [
+      await client.query<(string | null)[]>({
         text: statement,
         rowMode: 'array',
         types: { getTypeParser: () => (text: string) => text },
       }),
     ].flat();
-    const { fields, rows, rowCount, command } = answers.at(-1)!;
-    const count = counted(rowCount ?? 0, 'row');
-    if (fields.length === 0) return rowCount === null ? command : `${command}: ${count}`;
-    const cells = [fields.map(({ name }) => name), ...rows.map((row) => row.map((value) => value ?? ''))];
-    return `${table(cells)}\n${count}`;
+    const answer = answers.at(-1)!;
+    // pg has no command where there was no statement, such as in "" and ";".
+    if ((answer.command as string | null) !== null) return answer;
+    throw new Problem('sql.refused', 'there is no statement', {
+      where: '--command',
+      next: "write a statement, such as 'select * from run_costs'; enrich sql without --command opens psql",
+      exitCode: exitCodes.usage,
+    });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
     throw new Problem('sql.refused', error.message, {
@@ -82,6 +94,61 @@ async function rowsOf({ warehouse }: Session, statement: string): Promise<string
   } finally {
     client.release(true);
   }
+}
+
+function describe({ fields, rows, rowCount, command }: Answer): string {
+  const count = counted(rowCount ?? 0, 'row');
+  if (fields.length === 0) return rowCount === null ? command : `${command}: ${count}`;
+  const cells = [fields.map(({ name }) => name), ...rows.map((row) => row.map((value) => value ?? ''))];
+  return `${table(cells)}\n${count}`;
+}
+
+/** @throws Problem `sql.refused` where two columns have one name: an object holds only one of them */
+function objectsOf({ fields, rows }: Answer): Record<string, unknown>[] {
+  const names = fields.map(({ name }) => name);
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) {
+    throw new Problem('sql.refused', `two columns are named "${repeated}", and an object has a name once`, {
+      where: '--command',
+      next: 'give each column a name of its own: … as NAME',
+      exitCode: exitCodes.usage,
+    });
+  }
+  return rows.map((row) =>
+    Object.fromEntries(
+      fields.map(({ name, dataTypeID }, index) => [name, jsonValue(row[index]!, dataTypeID)]),
+    ),
+  );
+}
+
+const { builtins } = pg.types;
+
+const wholeNumber = (text: string): unknown => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
+const anyNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
+
+/** How values of types become JSON, as in the other outputs. Values of other types, such as decimals, stay text. */
+const readers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [builtins.BOOL, (text) => text === 't'],
+  [builtins.INT2, wholeNumber],
+  [builtins.INT4, wholeNumber],
+  [builtins.INT8, wholeNumber],
+  [builtins.FLOAT4, anyNumber],
+  [builtins.FLOAT8, anyNumber],
+  [builtins.JSON, (text) => JSON.parse(text) as unknown],
+  [builtins.JSONB, (text) => JSON.parse(text) as unknown],
+  [
+    builtins.TIMESTAMPTZ,
+    (text) => {
+      const time = new Date(text);
+      return Number.isNaN(time.getTime()) ? text : time.toISOString();
+    },
+  ],
+  [textArray, pg.types.getTypeParser(textArray)],
+]);
+
+function jsonValue(text: string | null, type: number): unknown {
+  const read = readers.get(type);
+  return text === null || read === undefined ? text : read(text);
 }
 
 function howToConnect({ stack, config }: Session, address: string): string {
