@@ -44,7 +44,7 @@ it('enrich worker ends with an error when Temporal has no such namespace', async
 });
 
 describe('cancelling', () => {
-  it('enrich cancel ends a killed run without another call, and every row has its outcome', async () => {
+  it('enrich cancel ends a killed run without another call, and no command continues the run', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     const cancelled = await system.enrich(['cancel', runId]);
@@ -54,6 +54,12 @@ describe('cancelling', () => {
     expect(status).toBe('cancelled');
     expect(outcomes['open']).toBeUndefined();
     expect(outcomes['cancelled']).toBeGreaterThan(0);
+    for (const command of ['resume', 'pause', 'cancel']) {
+      const refused = await system.here([command, runId]);
+      expect(refused.stderr).toContain(`error: run ${runId} has ended: it is cancelled\n`);
+      expect(refused.stderr).toContain('next:  nothing is left to do; the same file can be run again');
+      expect(refused.code).toBe(2);
+    }
     await expectPromisesKept(system);
   });
 

@@ -6,7 +6,7 @@ import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { reportRun } from './run.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { resumeRun, waitForRun } from '../../run/steer-run.ts';
+import { requireUnfinished, resumeRun, waitForRun } from '../../run/steer-run.ts';
 
 /** `enrich resume RUN` */
 export function resumeCommand(): Command {
@@ -16,13 +16,20 @@ export function resumeCommand(): Command {
     .option('--json', 'one JSON object on the last line of standard output')
     .addHelpText(
       'after',
-      '\nExamples:\n  enrich resume enrich-hubspot-day2-20261122T0007-32f8a1\n  enrich resume latest',
+      `
+A run that has finished in the meantime shows its result. A cancelled run is refused: run the file again.
+
+Examples:
+  enrich resume enrich-hubspot-day2-20261122T0007-32f8a1
+  enrich resume latest`,
     )
     .action(async (runId: string, options: { json?: boolean }) => {
       const config = settingsOf(options);
       const needs = { temporal: true, service: knowsService(config) };
       const facts = await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, 'waiting');
+        if (run.status === 'cancelled') requireUnfinished(run);
+        // A worker can finish a run between the hint to resume it and this command.
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
         await checkService(session, run.options);
         return waitForRun(session, run.runId, await resumeRun(session, run));
