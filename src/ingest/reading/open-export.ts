@@ -7,6 +7,7 @@ import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
 import { readText } from './read-text.ts';
 import { findRowShape, type RowShape } from './row-shape.ts';
 import { surveyExport, type SurveyedExport } from './survey.ts';
+import { refuseUnknownDelimiter } from './unknown-delimiter.ts';
 
 /** An export of which everything is known that can be known before its rows are read. */
 export interface OpenedExport {
@@ -47,7 +48,11 @@ async function mapColumnsOfPeople(...parameters: Parameters<typeof mapColumns>):
     return mapColumns(...parameters);
   } catch (error) {
     const isWithoutPeople = error instanceof Problem && error.type === 'export.no-identifying-column';
-    if (isWithoutPeople) await refuseMarkdown(parameters[0]);
+    const [path, layout] = parameters;
+    if (isWithoutPeople) {
+      await refuseMarkdown(path);
+      refuseUnknownDelimiter(path, layout);
+    }
     throw error;
   }
 }

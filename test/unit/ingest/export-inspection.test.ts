@@ -184,6 +184,35 @@ describe('the header', () => {
     expect(problem.explain()).not.toContain('Novak');
   });
 
+  it.each(['~', '!', '^', '¦'])(
+    'a file of one column names its likely delimiter in the next step: %s',
+    async (by) => {
+      const lines = [
+        '1 id,First name,Kontakt',
+        '7,Mira,mira_berg@orbit.example',
+        '8,Jon,jon-a@orbit.example',
+      ];
+      const text = `${lines.join('\n').replaceAll(',', by)}\n`;
+      const problem = await refusal(text);
+      expect(problem).toMatchObject({
+        type: 'export.unknown-delimiter',
+        message: `the file has one column, and seems to be separated by ${by}`,
+        next: `write delimiter: '${by}' in a mapping file, and name the mapping file: --mapping FILE`,
+        exitCode: 2,
+      });
+      const mapping = { delimiter: by, columns: { email: 'Kontakt' } };
+      expect((await inspectExport(file(text), { mapping })).header).toHaveLength(3);
+    },
+  );
+
+  it.each([
+    ['one punctuation mark', 'Kunden-Nr\n7-1\n8-2\n'],
+    ['other numbers of it in the rows', 'A~B~C\nMira Berg\nJon A~B\nEve\n'],
+    ['letters only', 'Kontakt\nMira\nJon\n'],
+  ])('a file of one column with %s has no likely delimiter', async (_, text) => {
+    expect((await refusal(text)).type).toBe('export.no-identifying-column');
+  });
+
   it('a header is refused if no line below has as many cells', async () => {
     const problem = await refusal('Email,Company\na@x.example,Orbit,1\nb@x.example,Orbit,2\n');
     expect(problem.type).toBe('export.ragged');
