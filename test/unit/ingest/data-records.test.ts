@@ -337,6 +337,35 @@ describe('a footer', () => {
     expect(warnings).toEqual(['1 line below the table is no contact and is left out']);
   });
 
+  it.each([
+    'Total: 2 contacts',
+    'total 2',
+    '"Totals: 1,234 rows"',
+    '"Total number of contacts: 2",,',
+    'TOTAL = 2.',
+  ])('a last line with only a total is a footer: %s', async (line) => {
+    const { read, faults, warnings } = await recordsOf([
+      'Name,Company,Email',
+      'Ada,Orbit,a@orbit.example',
+      'Ben,,',
+      line,
+    ]);
+    expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben']);
+    expect(faults).toEqual([]);
+    expect(warnings).toEqual(['1 line below the table is no contact and is left out']);
+  });
+
+  it.each([
+    ['another line follows', ['Total: 2 contacts', 'Ben,,']],
+    ['it has no number', ['Total Ada']],
+    ['it has more cells', ['Total: 2,Orbit,t@orbit.example']],
+    ['it names an identity', ['Total: 2 ,,t@orbit.example']],
+    ['it has a longer text', ['Total 3 people whom Ada Moreau called']],
+  ])('a line with a total is no footer if %s', async (_, lines) => {
+    const { warnings } = await recordsOf(['Name,Company,Email', 'Ada,Orbit,a@orbit.example', ...lines]);
+    expect(warnings).toEqual([]);
+  });
+
   it('a row with only a name is never part of a footer', async () => {
     const { read, warnings } = await recordsOf([
       'Name,Company,Email',
