@@ -9,6 +9,7 @@ import {
   tableAddress,
   type ExportAddress,
 } from '../../ingest/sources/export-address.ts';
+import type { DownloadRetry } from '../../ingest/sources/download.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
 import type { RowChoice } from '../../ingest/columns/chosen-column.ts';
 import { namingExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
@@ -118,9 +119,13 @@ function argumentsOf(address: ExportAddress): string {
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
-  const access = { ...config.exportAccess, standardInput: process.stdin };
+  const access = { ...config.exportAccess, standardInput: process.stdin, onRetry: tellRetry };
   if (address.kind !== 'table' && address.kind !== 'query') return obtainExport(address, access);
   return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));
+}
+
+function tellRetry({ reason, waitSeconds }: DownloadRetry): void {
+  tell(`the export cannot be fetched yet (${reason}): next try in ${waitSeconds} s`);
 }
 
 /** A mistyped hash must not begin a run, because the run could only fail. */

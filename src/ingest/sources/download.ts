@@ -44,12 +44,21 @@ export const downloadLimits: DownloadLimits = {
   failures: 8,
   firstPauseMilliseconds: 1_000,
 };
+
+/** A transfer that failed and is tried again. */
+export interface DownloadRetry {
+  /** A code, such as ECONNREFUSED. */
+  readonly reason: string;
+  readonly waitSeconds: number;
+}
+
 const longestPauseMilliseconds = 30_000;
 
 /**
  * Fetches a remote export whole: a transfer that breaks off continues where it was while the content is the same, and
  * from the beginning otherwise.
  *
+ * @param onRetry told before each pause
  * @returns the name of its version, if it has one
  * @throws Problem `export.*`
  */
@@ -58,6 +67,7 @@ export async function download(
   file: StagingFile,
   signal: AbortSignal | undefined,
   limits: DownloadLimits = downloadLimits,
+  onRetry?: (retry: DownloadRetry) => void,
 ): Promise<string | undefined> {
   const deadline = AbortSignal.timeout(limits.seconds * 1_000);
   const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
@@ -76,9 +86,10 @@ export async function download(
       if (deadline.aborted) throw tooSlow(remote, limits);
       failures = file.bytes > before ? 1 : failures + 1;
       if (failures >= limits.failures) throw unreachable(remote, error);
-      const pause = limits.firstPauseMilliseconds * 2 ** (failures - 1);
+      const pause = Math.min(limits.firstPauseMilliseconds * 2 ** (failures - 1), longestPauseMilliseconds);
+      onRetry?.({ reason: codeOf(error), waitSeconds: pause / 1_000 });
       // Ended early by the signal: the next turn says so.
-      await sleep(Math.min(pause, longestPauseMilliseconds), undefined, { signal: ended }).catch(() => {});
+      await sleep(pause, undefined, { signal: ended }).catch(() => {});
     }
   }
 }

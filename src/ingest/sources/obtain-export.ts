@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Pool } from 'pg';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
-import { download, downloadLimits, tooLarge, type DownloadLimits } from './download.ts';
+import { download, downloadLimits, tooLarge, type DownloadLimits, type DownloadRetry } from './download.ts';
 import { emptyFile } from '../reading/file-bytes.ts';
 import { canBeFetchedAgain, parseAddress, shownAddress, type ExportAddress } from './export-address.ts';
 import { hashExport } from './hash-export.ts';
@@ -22,6 +22,8 @@ export interface ExportAccess {
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
   readonly limits?: DownloadLimits | undefined;
+  /** Told when a download failed and is tried again. */
+  readonly onRetry?: ((retry: DownloadRetry) => void) | undefined;
 }
 
 export interface ObtainedExport extends StagedContent {
@@ -104,12 +106,12 @@ async function fetch(
   file: StagingFile,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const limits = access.limits ?? downloadLimits;
+  const { limits = downloadLimits, onRetry } = access;
   switch (address.kind) {
     case 'http':
-      return withHttpExport(address, access, (remote) => download(remote, file, signal, limits));
+      return withHttpExport(address, access, (remote) => download(remote, file, signal, limits, onRetry));
     case 's3':
-      return withS3(access.s3, (store) => download(store.object(address), file, signal, limits));
+      return withS3(access.s3, (store) => download(store.object(address), file, signal, limits, onRetry));
     case 'table':
     case 'query':
       if (!access.pool) throw new Error('rows are read from a database');

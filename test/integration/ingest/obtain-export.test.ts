@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
+import type { DownloadRetry } from '../../../src/ingest/sources/download.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
@@ -90,10 +91,18 @@ describe.each([
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
   });
 
-  it('a remote export is requested again after a short outage of the server', async () => {
+  it('a remote export is requested again after a short outage of the server, and each retry is told', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.statuses.push(503, 503, 500);
-    expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
+    const retries: DownloadRetry[] = [];
+    const onRetry = (retry: DownloadRetry): void => void retries.push(retry);
+    expect((await obtain(addressOf('crm/contacts.csv'), { onRetry })).sha256).toBe(sha256(large));
+    // The client of S3 has retries of its own.
+    expect([0.001, 0.002, 0.004]).toEqual(
+      expect.arrayContaining(retries.map(({ waitSeconds }) => waitSeconds)),
+    );
+    expect(retries).not.toEqual([]);
+    for (const { reason } of retries) expect(reason).toMatch(/^\S[^/]*$/);
   });
 
   it('a remote export that cannot be downloaded leaves no file', async () => {
