@@ -181,6 +181,8 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   ];
   if (facts.expected_credits) lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
   lines.push(`  service: ${describeAskedService(facts.service)}`);
+  if (facts.outcomes.malformed !== undefined || facts.outcomes.rejected !== undefined)
+    lines.push(`  malformed and rejected rows with their reasons: ${statementOfReasons(facts.run_id)}`);
   if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {
@@ -203,6 +205,11 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
       );
   }
   return lines.join('\n');
+}
+
+function statementOfReasons(runId: string): string {
+  const outcomes = `outcome in ('malformed', 'rejected')`;
+  return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${outcomes}"`;
 }
 
 /** `undone on 2026-11-21 09:30 UTC by a person (the wrong file)` */

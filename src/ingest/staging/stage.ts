@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { counted } from '../../domain/text/counted.ts';
 import { Chunk } from './chunk.ts';
 import { describeColumns } from '../columns/column-map.ts';
 import { readDataRecords } from '../reading/data-records.ts';
@@ -25,6 +26,8 @@ export interface StagedExport {
   readonly mapping: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
+/** Malformed rows that a warning names. */
+const shownFaults = 3;
 
 /**
  * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its
@@ -49,6 +52,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const readRow = createRowReader(opened.columns);
   let rows = 0;
   let malformed = 0;
+  const examples: string[] = [];
   // One chunk is written while the other is filled: database and parser work side by side.
   let filling = new Chunk(runId);
   let writing = new Chunk(runId);
@@ -75,7 +79,10 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
         rows += 1;
         const cells = records[index]!;
         const fault = faults.get(index);
-        if (fault !== undefined) malformed += 1;
+        if (fault !== undefined) {
+          malformed += 1;
+          if (malformed <= shownFaults) examples.push(`row ${rows} (${fault})`);
+        }
         if (rows > run.rowsStaged) filling.add(readRow(cells, rows, fault));
       }
       if (filling.isFull) await stageFilled();
@@ -86,6 +93,10 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   }
   await refuseChange(opened.survey);
   await finishStaging(pool, runId, rows, reading);
+  if (malformed > 0) {
+    const which = `${malformed > shownFaults ? 'the first are ' : ''}${examples.join('; ')}`;
+    warnings.push(`${counted(malformed, 'row')} cannot be read: ${which}`);
+  }
   return { rows, malformed, source, header, mapping, warnings };
 }
 

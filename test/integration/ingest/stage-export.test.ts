@@ -277,6 +277,18 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(staged.warnings).toEqual(['4 lines below the table are no contacts and are left out']);
   });
 
+  it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
+    const few = await stage('id,email\n1,a@x.example\ncanary\n3,b@x.example\n');
+    expect(few.staged.warnings).toEqual([
+      '1 row cannot be read: row 2 (too few cells: 1, and the header has 2)',
+    ]);
+    const many = await stage(`id,email\n${'1,a@x.example\n2,b@x.example,canary\n'.repeat(4)}`);
+    const reason = '(too many cells: 3, and the header has 2)';
+    expect(many.staged.warnings).toEqual([
+      `4 rows cannot be read: the first are row 2 ${reason}; row 4 ${reason}; row 6 ${reason}`,
+    ]);
+  });
+
   it('a line with one cell in the middle of the table is a record', async () => {
     const { rows } = await stage('id,email,company\nGrand Totals (2 records)\n2,b@x.example,Orbit\nlonely\n');
     expect(rows.map((row) => row.outcome)).toEqual(['malformed', null, 'malformed']);
