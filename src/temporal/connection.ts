@@ -16,6 +16,9 @@ export interface TemporalAddress {
   readonly embedded: boolean;
 }
 
+/** The code of gRPC. */
+const failedPrecondition = 9;
+
 // Temporal's packages are loaded where they are used: most commands connect to no server, and loading them takes longer
 // than such a command does.
 async function connectionOptions(
@@ -100,6 +103,15 @@ export async function registerSearchAttributes(client: Client): Promise<boolean>
 /** True where the server does not know, or no longer runs, the workflow. */
 export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
+}
+
+/**
+ * Whether the server takes no update because the tasks of the workflow fail at the workers. A worker fails a task whose
+ * payloads it cannot decrypt.
+ */
+export function isWorkflowTaskFailing(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown; details?: unknown } };
+  return cause?.code === failedPrecondition && String(cause.details).includes('Workflow Task');
 }
 
 /** Whether a workflow refused an update, or ended before it answered. A failed activity of the update is no refusal. */

@@ -94,8 +94,9 @@ export class EncryptingCodec implements PayloadCodec {
       {
         where: 'TEMPORAL_CODEC_KEYS',
         next:
-          'give every worker, receiver and command the same keys; keep an old key until the last run that it ' +
-          'encrypted is gone',
+          'set TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE) as the workers have it, for every worker, receiver ' +
+          'and command; keep an old key until the last run that it encrypted is gone',
+        exitCode: exitCodes.usage,
       },
     );
   }
@@ -132,6 +133,7 @@ function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
         next:
           'the name stands for another key than where it was encrypted: set that key, and give each new key a ' +
           'new name',
+        exitCode: exitCodes.usage,
         cause,
       },
     );

@@ -320,6 +320,26 @@ describe('payloads that are encrypted', () => {
     await expectPromisesKept(system);
   });
 
+  it('encrypted payloads keep commands with other keys from steering a run, and the run as it is', async () => {
+    const begin = ['run', system.sample(10), '--yes', '--json', '--max-credits', '1', '--on-budget', 'pause'];
+    const { run_id: runId, ...paused } = (await system.here(begin, settings)).facts();
+    expect(paused.status).toBe('paused');
+    const other = randomBytes(32).toString('base64');
+    for (const command of ['pause', 'cancel', 'resume']) {
+      const without = await system.here([command, runId]);
+      expect(without.stderr).toContain('encrypted with key "2026-11", which is not set here');
+      expect(without.stderr).toContain(
+        'next:  set TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE) as the workers',
+      );
+      expect(without.code).toBe(2);
+      const wrong = await system.here([command, runId], { TEMPORAL_CODEC_KEYS: `2026-11:${other}` });
+      expect(wrong.stderr).toContain('does not open with the key named "2026-11"');
+      expect(wrong.code).toBe(2);
+    }
+    expect((await system.here(['status', runId, '--json'])).facts()).toMatchObject(paused);
+    expect((await system.here(['cancel', runId], settings)).code).toBe(0);
+  });
+
   it('encrypted payloads hide the reason of a failed run from Temporal, and not from the command', async () => {
     const command = ['run', system.sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
     const failed = (await system.here(command, settings)).facts();

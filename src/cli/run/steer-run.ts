@@ -13,7 +13,12 @@ import { onInterruption } from '../../dev/interruption.ts';
 import { followRun, untilCallsAreRecorded, warnWithoutWorker, type RunListener } from './follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
-import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
+import {
+  isUpdateRefused,
+  isWorkflowGone,
+  isWorkflowTaskFailing,
+  registerSearchAttributes,
+} from '../../temporal/connection.ts';
 
 /**
  * Starts the workflow of a run, or finds it running. The workflow's id is the run's id, so a run never has two.
@@ -60,6 +65,7 @@ export async function startRunWorkflow(
  * @param approved the run may spend what its plan says; otherwise it waits for an approval
  */
 export async function resumeRun(session: Session, run: RunRecord, approved = true): Promise<WorkflowHandle> {
+  await requireKeys(session, run.runId);
   const client = await session.temporal();
   const handle = client.workflow.getHandle(run.runId);
   if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
@@ -81,7 +87,7 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
         await setRunStatus(session.warehouse, run.runId, 'running', undefined);
         return handle;
       }
-      if (!isWorkflowGone(error)) throw error;
+      if (!isWorkflowGone(error)) throw knownFailure(error, run.runId) ?? error;
       // Another command's worker may have ended the run in the meantime.
       if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
       const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
@@ -167,6 +173,8 @@ export async function sendUpdate(
     return true;
   } catch (error) {
     if (isWorkflowGone(error)) return false;
+    const known = knownFailure(error, runId);
+    if (known) throw known;
     const cause = (error as { cause?: Error }).cause;
     throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
       where: runId,
@@ -174,6 +182,50 @@ export async function sendUpdate(
       cause: error,
     });
   }
+}
+
+const keyCheckMilliseconds = 5_000;
+
+/**
+ * Refuses before anything changes if this command cannot decrypt the payloads of a run: an update would change the run,
+ * and its answer could not be read.
+ *
+ * @throws Problem `codec.*`
+ */
+async function requireKeys(session: Session, runId: string): Promise<void> {
+  try {
+    const client = await session.temporal();
+    const { staticSummary } = await client.withDeadline(Date.now() + keyCheckMilliseconds, () =>
+      client.workflow.getHandle(runId).describe(),
+    );
+    await staticSummary();
+  } catch (error) {
+    // The command itself finds out whether Temporal is away or the workflow is gone.
+    if (isCodecProblem(error)) throw error;
+  }
+}
+
+/** What is known about a failure of an update that is no decision of the workflow. */
+function knownFailure(error: unknown, runId: string): Problem | undefined {
+  const { cause } = error as { cause?: unknown };
+  const codecProblem = [error, cause].find(isCodecProblem);
+  if (codecProblem) return codecProblem;
+  if (!isWorkflowTaskFailing(error)) return undefined;
+  return new Problem(
+    'run.workflow-failing',
+    'the workers cannot read or carry out the workflow of this run',
+    {
+      where: runId,
+      next:
+        'set TEMPORAL_CODEC_KEYS as the workers have it, or unset it if they have none; if it is the same, look at ' +
+        'the log of the workers; repeat the command after a minute, when the workers have tried again',
+      cause: error,
+    },
+  );
+}
+
+function isCodecProblem(error: unknown): error is Problem {
+  return error instanceof Problem && error.type.startsWith('codec.');
 }
 
 /**
@@ -192,6 +244,7 @@ export function staysPaused({ status, pauseReason }: RunRecord): boolean {
 export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
   if (staysPaused(run)) return;
+  await requireKeys(session, run.runId);
   const paused = run.status === 'running';
   const pauseReason: PauseReason = {
     type: 'run.paused',
@@ -215,6 +268,7 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
  */
 export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
+  await requireKeys(session, run.runId);
   const { warehouse } = session;
   await setRunStatus(warehouse, run.runId, 'cancelling', {
     type: 'run.cancelled',
