@@ -151,6 +151,21 @@ describe('enrich run', () => {
   });
 });
 
+it('enrich run does not continue a run that a person has paused, and enrich resume does', async () => {
+  const file = system.sample(40);
+  system.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
+  const { run_id: runId } = (await system.here(['run', file, '--yes', '--json'])).facts();
+  system.sandbox.faults.set({ rules: [] });
+  const byPerson = { type: 'run.paused', reason: 'wrong file?', next: `enrich resume ${runId}` };
+  await system.warehouse.pool.query('update runs set pause_reason = $2 where run_id = $1', [runId, byPerson]);
+  const bill = sinceNow();
+  const again = await system.here(['run', file, '--yes', '--json']);
+  expect(again.facts()).toMatchObject({ run_id: runId, status: 'paused', reason: 'wrong file?' });
+  expect(again.code).toBe(3);
+  expect(bill().calls).toBe(0);
+  expect((await system.here(['resume', runId, '--json'])).facts()).toMatchObject({ status: 'finished' });
+});
+
 it('credits that are short are spent on the people who come first by --order-by', async () => {
   const rows = Array.from({ length: 100 }, (_, score) => `p${score},first${score}@order.example,${score}\n`);
   const file = join(system.directory, 'scores.csv');

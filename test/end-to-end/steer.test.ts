@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
+import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/current-details.ts';
@@ -28,6 +29,15 @@ async function latestRun(): Promise<string> {
     'select run_id from enrichment.runs order by created_at desc limit 1',
   );
   return rows[0]!.run_id;
+}
+
+/** Bulk calls in the rate windows; polls have windows of their own. */
+async function countedCalls(): Promise<number> {
+  const { rows } = await system.warehouse.pool.query<{ calls: number }>(
+    'select count(*)::int as calls from enrichment.rate_calls where scope = $1',
+    [bulkMatchScope],
+  );
+  return rows[0]!.calls;
 }
 
 async function statusOf(runId: string): Promise<RunFacts> {
@@ -81,10 +91,7 @@ describe('pausing', () => {
     const calls = () => system.sandbox.log.calls().length;
     const before = calls();
     // Calls of the tests above are in the window.
-    const { rows } = await system.warehouse.pool.query<{ calls: number }>(
-      'select count(*)::int as calls from rate_calls',
-    );
-    const limits = `${rows[0]!.calls + 3}/hour`;
+    const limits = `${(await countedCalls()) + 3}/hour`;
     const begun = system.begin(['run', system.sample(60), '--yes', '--rate-limits', limits]);
     await expect.poll(calls, { timeout: 60_000, interval: 50 }).toBe(before + 3);
     begun.kill('SIGINT');
@@ -149,7 +156,7 @@ describe('pausing', () => {
     expect(early.output()).toContain('"exit_code":143');
     expect(await count('runs')).toBe(runs);
 
-    const limits = ['--rate-limits', `${(await count('rate_calls')) + 2}/hour`];
+    const limits = ['--rate-limits', `${(await countedCalls()) + 2}/hour`];
     const before = calls();
     const interrupted = system.begin([...command, ...limits]);
     await expect.poll(calls, patient).toBe(before + 2);

@@ -21,7 +21,7 @@ import { withSession, withWarehouse, type Session } from '../../session/session.
 import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/present-status.ts';
 import { runPage } from '../../run/run-page.ts';
-import { continueAfterQualityGate, isStoppedByQualityGate } from '../../run/continue-after-quality-gate.ts';
+import { continueIfAgreed, waitsForPerson } from '../../run/continue-if-agreed.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
 /** `enrich run FILE` */
@@ -110,9 +110,9 @@ export async function enrichExport(
   const { run, found } = await findOrBeginRun(session.warehouse, spec);
   if (found) requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${run.runId}` : `run ${run.runId}`);
-  // The same command again does not overrule a quality gate: a program may repeat it.
-  if (found && isStoppedByQualityGate(run))
-    return continueAfterQualityGate(session, await readRunFacts(session.warehouse, run.runId), asks);
+  // The same command again overrules neither a quality gate nor a person: a program may repeat it.
+  if (found && waitsForPerson(run))
+    return continueIfAgreed(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   // An unfinished run without approval asks again, whatever its status.
   const approved = !asks || run.isApproved;
@@ -123,7 +123,7 @@ export async function enrichExport(
   const page = await runPage(session, run.runId);
   if (page !== undefined) tell(page);
   if (asks && !(await approve(session, run.runId, handle)))
-    return continueAfterQualityGate(session, await waitForRun(session, run.runId, handle), asks);
+    return continueIfAgreed(session, await waitForRun(session, run.runId, handle), asks);
   const facts = await waitForRun(session, run.runId, handle, {
     onPlan: (planned, plan) => {
       if (!showsPlan) return;
@@ -133,7 +133,7 @@ export async function enrichExport(
       tell(describePlan(plan, planned.options));
     },
   });
-  return continueAfterQualityGate(session, facts, asks);
+  return continueIfAgreed(session, facts, asks);
 }
 
 /** @throws Problem `plan.changed` if the unfinished run has another plan than `--plan` names */
