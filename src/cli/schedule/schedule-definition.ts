@@ -226,6 +226,10 @@ function wrongField(issue: z.core.$ZodIssue): Problem {
   );
 }
 
+/** Arguments of `enrich schedule set`. All other fields are flags. */
+const scheduleArguments = ['name', 'file'];
+
 function wrong(field: string, what: string, next: string, type = 'schedule.invalid'): Problem {
-  return new Problem(type, what, { where: `--${field}`, next, exitCode: exitCodes.usage });
+  const where = scheduleArguments.includes(field) ? field.toUpperCase() : `--${field}`;
+  return new Problem(type, what, { where, next, exitCode: exitCodes.usage });
 }

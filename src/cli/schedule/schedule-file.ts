@@ -103,12 +103,15 @@ export function describeChanges(changes: ScheduleChanges): string {
   return lines.length === 0 ? 'the file has no schedules, and its group has none' : lines.join('\n');
 }
 
-/** Replaces the flag in a problem by the file, the schedule and its key. */
+/** Replaces the flag or argument in a problem by the file, the schedule and its key. */
 function inFile(path: string, name: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Problem)) throw error;
+    const key = error.where
+      ?.replace(/^--/, '')
+      .replace(/^(?:NAME|FILE)$/, (argument) => argument.toLowerCase());
     throw new Problem(error.type, error.message, {
-      where: `${path}, schedule ${name}: ${error.where?.replace(/^--/, '') ?? ''}`,
+      where: `${path}, schedule ${name}: ${key ?? ''}`,
       next: error.next,
       exitCode: exitCodes.usage,
       cause: error,
