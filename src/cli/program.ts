@@ -8,15 +8,15 @@ import { version } from './terminal/version.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
-  const words = withJoinedOrder(parameters);
   const endCommand = beginCommand();
   const program = emptyProgram();
-  const asked = loaders.get(words[0] ?? '');
-  const isVersionAsked = words[0] === '--version' || words[0] === '-V';
+  const asked = loaders.get(parameters[0] ?? '');
+  const isVersionAsked = parameters[0] === '--version' || parameters[0] === '-V';
   // The help, and the suggestion for a misspelt command, need all commands.
   const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
   for (const load of needed) program.addCommand(await load());
   inherit(program, program.name());
+  const words = withHelpFlag(program, withJoinedOrder(parameters));
 
   // A group such as `enrich budget` without a subcommand shows its help, which is no error.
   const named =
@@ -49,6 +49,22 @@ function nameOfCommand(program: Command, words: readonly string[]): string {
     names.push(word);
   }
   return names.join(' ');
+}
+
+/**
+ * Writes `help budget set` as `budget set --help`. Of an unknown command, commander would print the program's help:
+ * the words without their request for help are refused, with the nearest command.
+ */
+function withHelpFlag(program: Command, words: readonly string[]): string[] {
+  let command: Command | undefined = program;
+  const others = words.filter((word) => {
+    if (word === 'help' && command && command.commands.length > 0) return false;
+    if (command && command.commands.length > 0 && !word.startsWith('-'))
+      command = command.commands.find((child) => child.name() === word);
+    return true;
+  });
+  if (command === undefined) return others.filter((word) => word !== '--help' && word !== '-h');
+  return others.length < words.length ? [...others, '--help'] : others;
 }
 
 /** Joins `--order-by COLUMN desc` to `--order-by "COLUMN desc"`: a commander option takes one word. */

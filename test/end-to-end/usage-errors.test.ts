@@ -150,6 +150,8 @@ describe('a flag that cannot be read', () => {
     ['enrich status', ['status', '--limit', 'x']],
     ['enrich attempts list', ['attempts', 'list', '--bogus']],
     ['enrich', ['no-such-command']],
+    ['enrich', ['help', 'no-such-command']],
+    ['enrich budget', ['budget', 'help', 'no-such-command']],
   ])('the JSON of a usage error names the help of the command: %s for %j', async (name, parameters) => {
     const ended = await system.enrich([...parameters, '--json']);
     expect(JSON.parse(ended.stdout)).toMatchObject({
@@ -213,6 +215,27 @@ describe('a command that only holds others', () => {
       expect(ended).toMatchObject({ code: 0, stderr: '' });
     },
   );
+
+  it.each([
+    ['enrich', 'run', ['help', 'rum']],
+    ['enrich budget', 'show', ['budget', 'help', 'shaw']],
+    ['enrich', 'run', ['rum']],
+    ['enrich', 'run', ['rum', '--help']],
+  ])('%s suggests the command %s for a misspelt one: enrich %j', async (name, near, words) => {
+    const ended = await system.here(words);
+    expect(ended.stdout).toBe('');
+    expect(ended.stderr).toBe(
+      `error: unknown command '${words.find((word) => /^(rum|shaw)$/.test(word))}'\n(Did you mean ${near}?)\n` +
+        `  next:  ${name} --help shows what it takes, and an example\n`,
+    );
+    expect(ended.code).toBe(2);
+  });
+
+  it('enrich help COMMAND explains the command', async () => {
+    const ended = await system.here(['help', 'budget', 'set']);
+    expect(ended.stdout).toContain('Usage: enrich budget set');
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
 
   it('enrich --version prints the version', async () => {
     expect((await system.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
