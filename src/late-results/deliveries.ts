@@ -5,6 +5,7 @@ import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseTime } from '../db/expressions.ts';
+import { isNamedId } from '../db/named-id.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-polls.ts';
 import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
@@ -134,7 +135,7 @@ export interface DeliveryFacts {
   readonly applied_at: Date | null;
 }
 
-/** The newest deliveries first. @param filter undefined members filter nothing */
+/** The newest deliveries first. @param filter undefined members filter nothing; an id may be its beginning */
 export async function listDeliveries(
   warehouse: Warehouse,
   filter: { runId?: string | undefined; status?: string | undefined; deliveryId?: string; limit: number },
@@ -147,21 +148,28 @@ export async function listDeliveries(
     from webhook_deliveries
     where (${filter.runId ?? null}::text is null or run_id = ${filter.runId ?? null})
       and (${filter.status ?? null}::text is null or status = ${filter.status ?? null})
-      and (${filter.deliveryId ?? null}::text is null or delivery_id = ${filter.deliveryId ?? null})
+      and ${filter.deliveryId === undefined ? sql`true` : isNamedId(sql`delivery_id`, filter.deliveryId)}
     order by received_at desc limit ${filter.limit}
   `.execute(warehouse.database);
   return result.rows;
 }
 
-/** @throws Problem `delivery.unknown` */
-export async function getDelivery(warehouse: Warehouse, deliveryId: string): Promise<DeliveryFacts> {
-  const [delivery] = await listDeliveries(warehouse, { deliveryId, limit: 1 });
-  if (delivery) return delivery;
-  throw new Problem('delivery.unknown', `there is no delivery ${deliveryId}`, {
-    where: 'enrichment.webhook_deliveries',
-    next: 'enrich inbox list shows the deliveries',
-    exitCode: exitCodes.usage,
-  });
+/**
+ * @param named the whole id, or its beginning
+ * @throws Problem `delivery.unknown`; `delivery.ambiguous` where two ids have the beginning
+ */
+export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {
+  const [delivery, other] = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
+  if (delivery && !other) return delivery;
+  throw new Problem(
+    delivery ? 'delivery.ambiguous' : 'delivery.unknown',
+    delivery ? `the ids of two deliveries or more begin with ${named}` : `there is no delivery ${named}`,
+    {
+      where: 'enrichment.webhook_deliveries',
+      next: `${delivery ? 'write more of the id; ' : ''}enrich inbox list shows the deliveries`,
+      exitCode: exitCodes.usage,
+    },
+  );
 }
 
 /** The stored bytes of the body. @throws Problem `delivery.pruned` */

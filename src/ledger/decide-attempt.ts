@@ -4,6 +4,7 @@ import { formatCredits, parseCredits, type Credits } from '../domain/money/decim
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { settle } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
+import { isNamedId } from '../db/named-id.ts';
 
 /** One bulk call as `enrich attempts` shows it. Credits are decimals as text. */
 export interface AttemptFacts {
@@ -26,10 +27,11 @@ export interface AttemptFacts {
  *
  * @param filter.runId undefined: of all runs
  * @param filter.status such as `unknown`; undefined: every status
+ * @param filter.attemptId the whole id, or its beginning; undefined: every id
  */
 export async function listAttempts(
   warehouse: Warehouse,
-  filter: { runId: string | undefined; status: string | undefined; attemptId?: string },
+  filter: { runId?: string | undefined; status?: string | undefined; attemptId?: string },
 ): Promise<AttemptFacts[]> {
   const result = await sql<AttemptFacts>`
     select a.attempt_id, a.run_id, a.batch, a.status, a.reason, a.people, a.request_id, a.http_status,
@@ -42,10 +44,28 @@ export async function listAttempts(
     from attempts a
     where (${filter.runId ?? null}::text is null or a.run_id = ${filter.runId ?? null})
       and (${filter.status ?? null}::text is null or a.status = ${filter.status ?? null})
-      and (${filter.attemptId ?? null}::text is null or a.attempt_id = ${filter.attemptId ?? null})
+      and ${filter.attemptId === undefined ? sql`true` : isNamedId(sql`a.attempt_id`, filter.attemptId)}
     order by a.admitted_at
   `.execute(warehouse.database);
   return result.rows;
+}
+
+/**
+ * @param named the whole id, or its beginning
+ * @throws Problem `attempt.unknown`; `attempt.ambiguous` where two ids have the beginning
+ */
+export async function getAttempt(warehouse: Warehouse, named: string): Promise<AttemptFacts> {
+  const [attempt, other] = await listAttempts(warehouse, { attemptId: named });
+  if (attempt && !other) return attempt;
+  throw new Problem(
+    attempt ? 'attempt.ambiguous' : 'attempt.unknown',
+    attempt ? `the ids of two attempts or more begin with ${named}` : `there is no attempt ${named}`,
+    {
+      where: 'enrichment.attempts',
+      next: `${attempt ? 'write more of the id; ' : ''}enrich attempts list --all shows all of them`,
+      exitCode: exitCodes.usage,
+    },
+  );
 }
 
 /**

@@ -43,12 +43,12 @@ export interface RunRecord {
   readonly undone: Undone | null;
 }
 
-/** The last part of a run's id, which narrow terminals show whole. */
+/** The last six characters of a run's id, which narrow terminals show whole. */
 const lastPart = /^[0-9a-f]{6}$/;
 
 /**
- * @param runId a run's id, its last part, or `latest`: the newest run that did more than plan
- * @throws Problem `run.unknown`; `run.ambiguous` where two runs have the last part
+ * @param runId a run's id, its last six characters, or `latest`: the newest run that did more than plan
+ * @throws Problem `run.unknown`; `run.ambiguous` where two runs end in them
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
   const [row, other] = await warehouse.database

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { decideAttempt, getAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
@@ -56,6 +56,30 @@ describe('the credits of a decision', () => {
     await decideAttempt(warehouse, call.attemptId, { credits: '20' });
     await expect(decideAttempt(warehouse, call.attemptId, { credits: '2' })).rejects.toMatchObject({
       type: 'attempt.closed',
+    });
+  });
+});
+
+describe('getAttempt()', () => {
+  it('getAttempt() finds an attempt by its id and by a beginning of four characters or more', async () => {
+    const { attemptId } = await callWithPhones(warehouse);
+    for (const named of [attemptId, attemptId.slice(0, 8), attemptId.slice(0, 35)])
+      expect(await getAttempt(warehouse, named)).toMatchObject({ attempt_id: attemptId });
+    for (const named of [attemptId.slice(0, 3), attemptId.slice(1), '%%%%'])
+      await expect(getAttempt(warehouse, named)).rejects.toMatchObject({ type: 'attempt.unknown' });
+  });
+
+  it('getAttempt() refuses a beginning that two attempts have', async () => {
+    const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
+    const ids = calls.map(({ attemptId }) => attemptId);
+    await warehouse.pool.query('delete from attempt_people where attempt_id = any($1)', [ids]);
+    await warehouse.pool.query(
+      `update attempts set attempt_id = 'feed' || substr(attempt_id, 5) where attempt_id = any($1)`,
+      [ids],
+    );
+    await expect(getAttempt(warehouse, 'feed')).rejects.toMatchObject({
+      type: 'attempt.ambiguous',
+      exitCode: 2,
     });
   });
 });

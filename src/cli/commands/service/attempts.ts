@@ -1,7 +1,12 @@
 import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
-import { decideAttempt, listAttempts, type AttemptFacts } from '../../../ledger/decide-attempt.ts';
+import {
+  decideAttempt,
+  getAttempt,
+  listAttempts,
+  type AttemptFacts,
+} from '../../../ledger/decide-attempt.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { serviceName } from '../../../config/settings.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
@@ -9,7 +14,7 @@ import { describeReconciliation } from '../../run/describe-reconciliation.ts';
 import { creditsOf } from '../../run/run-option-values.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
-import { withWarehouse, type Session } from '../../session/session.ts';
+import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** In these states, an attempt's worst case stays reserved in its budgets. */
@@ -93,12 +98,12 @@ function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): stri
 function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('Show a call with its rows.')
-    .argument('<attempt>', 'id of a call, as list shows it')
+    .argument('<attempt>', 'id of a call, as list shows it, or its beginning')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
     .action(async (attemptId: string, options: JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
-        const attempt = await findAttempt(warehouse, attemptId);
+        const attempt = await getAttempt(warehouse, attemptId);
         printFacts<'attempt'>(options.json, attempt, JSON.stringify(attempt, null, 2));
       });
     });
@@ -112,7 +117,7 @@ function decisionCommand(
 ): Command {
   const command = withSettings(new Command(name))
     .description(texts.description)
-    .argument('<attempts...>', 'ids of calls that wait for a decision')
+    .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -138,9 +143,10 @@ Examples:
       });
     }
     await withWarehouse(settingsOf(options), async ({ warehouse }) => {
-      const decided: Awaited<ReturnType<typeof findAttempt>>[] = [];
-      for (const attemptId of attemptIds) {
-        const attempt = await findAttempt(warehouse, attemptId);
+      const decided: AttemptFacts[] = [];
+      for (const named of attemptIds) {
+        const attempt = await getAttempt(warehouse, named);
+        const { attempt_id: attemptId } = attempt;
         await decideAttempt(warehouse, attemptId, {
           credits: texts.credits(attempt.credits_reserved, given),
           mayExceedHeld: options.yes === true,
@@ -150,19 +156,9 @@ Examples:
             ? texts.done
             : 'settled; its answer stays; its late results are no longer awaited, and are applied if they come';
         if (options.json !== true) print(`${attemptId}: ${done}`);
-        decided.push(await findAttempt(warehouse, attemptId));
+        decided.push(await getAttempt(warehouse, attemptId));
       }
       if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
     });
-  });
-}
-
-async function findAttempt(warehouse: Session['warehouse'], attemptId: string) {
-  const [attempt] = await listAttempts(warehouse, { runId: undefined, status: undefined, attemptId });
-  if (attempt) return attempt;
-  throw new Problem('attempt.unknown', `there is no attempt ${attemptId}`, {
-    where: 'enrichment.attempts',
-    next: 'enrich attempts list --all shows all of them',
-    exitCode: exitCodes.usage,
   });
 }

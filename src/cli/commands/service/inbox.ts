@@ -74,14 +74,15 @@ function lineOf(delivery: DeliveryFacts): (string | number)[] {
 function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('Show a delivery.')
-    .argument('<delivery>')
+    .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option('--body', 'only the original body, with personal data')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
     .action(async (deliveryId: string, options: { body?: boolean } & JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const delivery = await getDelivery(warehouse, deliveryId);
-        if (options.body === true) process.stdout.write(await readDeliveryBody(warehouse, deliveryId));
+        if (options.body === true)
+          process.stdout.write(await readDeliveryBody(warehouse, delivery.delivery_id));
         else printFacts<'delivery'>(options.json, delivery, JSON.stringify(delivery, null, 2));
       });
     });
@@ -90,7 +91,7 @@ function showCommand(): Command {
 function replayCommand(): Command {
   return withSettings(new Command('replay'))
     .description('Apply a quarantined or orphaned delivery again.')
-    .argument('<delivery>')
+    .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
     .action(async (deliveryId: string, options: JsonFlag) => {
