@@ -180,13 +180,20 @@ export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string)
     .where('delivery_id', '=', deliveryId)
     .executeTakeFirstOrThrow();
   if (row.body) return row.body;
-  const wasIneffective = ineffectiveStatuses.includes(row.status);
-  throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
+  throw bodyPruned(deliveryId, isIneffective(row.status));
+}
+
+function bodyPruned(deliveryId: string, ineffective: boolean): Problem {
+  return new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
     where: 'enrichment.webhook_deliveries',
     next:
-      `no action is needed: ${wasIneffective ? 'it changed no contact' : 'it took effect before'}; ` +
+      `no action is needed: ${ineffective ? 'it changed no contact' : 'it took effect before'}; ` +
       'RETENTION says how long bodies are kept',
   });
+}
+
+function isIneffective(status: DeliveryStatus): boolean {
+  return ineffectiveStatuses.includes(status);
 }
 
 /** Quarantines a delivery that cannot be applied, so that it does not block other deliveries. */
@@ -215,13 +222,24 @@ export async function reopenDeliveries(transaction: Transaction<Tables>, attempt
   `.execute(transaction);
 }
 
-/** Returns an orphaned or quarantined delivery to the inbox, such as for a release that can read it. */
-export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
+/**
+ * Returns an orphaned or quarantined delivery to the inbox, such as for a release that can read it.
+ *
+ * @throws Problem `delivery.not-replayable` for any other delivery; `delivery.pruned`
+ */
+export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<void> {
   const reopened = await sql`
     update webhook_deliveries set ${resetToReceived}
     where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
   `.execute(warehouse.database);
-  return Number(reopened.numAffectedRows) > 0;
+  if (Number(reopened.numAffectedRows) > 0) return;
+  const { status } = await getDelivery(warehouse, deliveryId);
+  if (isIneffective(status)) throw bodyPruned(deliveryId, true);
+  throw new Problem('delivery.not-replayable', `delivery ${deliveryId} is ${status}`, {
+    where: 'enrichment.webhook_deliveries',
+    next: 'replay only quarantined and orphaned deliveries; enrich inbox list --status quarantined lists them',
+    exitCode: exitCodes.usage,
+  });
 }
 
 function sha256(body: Buffer): Buffer {

@@ -4,7 +4,13 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
-import { storeDeliveries, storePolled } from '../../../src/late-results/deliveries.ts';
+import {
+  getDelivery,
+  listDeliveries,
+  reopenDelivery,
+  storeDeliveries,
+  storePolled,
+} from '../../../src/late-results/deliveries.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
@@ -211,6 +217,19 @@ describe('a delivery', () => {
     await deliver(call, body(call.ids, 24));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
+});
+
+it('reopenDelivery() refuses a delivery that has taken effect, and leaves it as it is', async () => {
+  const call = await callInFlight();
+  await answer(call);
+  await deliver(call, body(call.ids, 24));
+  const id = (await listDeliveries(warehouse, { runId: call.runId, limit: 1 }))[0]!.delivery_id;
+  await expect(reopenDelivery(warehouse, id)).rejects.toMatchObject({
+    type: 'delivery.not-replayable',
+    message: expect.stringContaining('is applied') as string,
+    exitCode: 2,
+  });
+  expect(await getDelivery(warehouse, id)).toMatchObject({ status: 'applied' });
 });
 
 it('deliveries of one request that several drains apply at once take effect once', async () => {

@@ -261,7 +261,9 @@ describe('what is still needed', () => {
       { status: 'quarantined', pruned: true, credits: null },
       { status: 'quarantined', pruned: true, credits: 8 },
     ]);
-    expect(await reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).toBe(false);
+    await expect(reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).rejects.toMatchObject({
+      type: 'delivery.pruned',
+    });
   });
 
   it('prune() keeps orphaned and quarantined deliveries whose call is not decided', async () => {

@@ -94,16 +94,12 @@ function replayCommand(): Command {
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
-    .action(async (deliveryId: string, options: JsonFlag) => {
+    .action(async (named: string, options: JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
-        const before = await getDelivery(warehouse, deliveryId);
-        if (before.bytes === null) {
-          tell('its body is no longer kept (RETENTION): it cannot be replayed');
-        } else if (await reopenDelivery(warehouse, deliveryId)) {
-          await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
-        } else {
-          tell(`it is ${before.status}: only quarantined and orphaned deliveries can be replayed`);
-        }
+        const before = await getDelivery(warehouse, named);
+        const { delivery_id: deliveryId } = before;
+        await reopenDelivery(warehouse, deliveryId);
+        await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
         const { status, reason } = await getDelivery(warehouse, deliveryId);
         printFacts<'inbox-replay'>(
           options.json,
