@@ -8,8 +8,8 @@ import type { Tables } from '../db/schema.ts';
 export interface BudgetFacts {
   readonly budget: string;
   readonly limit: string | null;
-  /** `settings` also for a limit from the options of a run. */
-  readonly set_by: 'command' | 'settings';
+  /** `options`: of the run, from `--max-credits` or MAX_CREDITS_PER_RUN of the command that began it. */
+  readonly set_by: 'command' | 'options' | 'settings';
   readonly settled: string;
   readonly reserved: string;
   /** Crossed thresholds of the present limit in percent, ascending. */
@@ -32,17 +32,21 @@ export interface BudgetChange {
 export async function readBudgets(database: Kysely<Tables>, ofEach: number): Promise<BudgetFacts[]> {
   const result = await sql<BudgetFacts>`
     select budget_id as budget, trim_scale(credits_limit)::text as "limit",
-      case when set_by_command then 'command' else 'settings' end as set_by,
+      case when set_by_command then 'command' when kind = 'run' then 'options' else 'settings' end as set_by,
       trim_scale(settled)::text as settled, trim_scale(reserved)::text as reserved,
       array(select percent from budget_alarms a where a.budget_id = b.budget_id and a.credits_limit = b.credits_limit
         order by percent) as alarms
     from (
-      select *, row_number() over (partition by split_part(budget_id, ':', 1) order by budget_id desc) as age
+      select budgets.*, kind, row_number() over (
+        partition by kind order by runs.created_at desc nulls last, budget_id desc
+      ) as age
       from budgets
-      where not exists (select 1 from runs where budget_id = 'run:' || run_id and not ${maySpend})
+      cross join lateral split_part(budget_id, ':', 1) as kind
+      left join runs on budget_id = 'run:' || run_id
+      where runs.run_id is null or ${maySpend}
     ) b
     where age <= ${ofEach}
-    order by split_part(budget_id, ':', 1), budget_id desc
+    order by kind, age
   `.execute(database);
   return result.rows;
 }
@@ -58,10 +62,10 @@ export async function readDefaultBudgets(
     .execute();
 }
 
-/** Reads changes of limits, the newest first. @param budgetId undefined: of all budgets */
+/** Reads changes of limits, the newest first. @param budgetIds undefined: of all budgets */
 export async function readBudgetHistory(
   database: Kysely<Tables>,
-  budgetId: string | undefined,
+  budgetIds: readonly string[] | undefined,
   limit: number,
 ): Promise<BudgetChange[]> {
   const result = await sql<BudgetChange>`
@@ -70,7 +74,7 @@ export async function readBudgetHistory(
       trim_scale(new_limit)::text as new_limit,
       changed_by, reason
     from budget_changes
-    where ${budgetId ?? null}::text is null or budget_id = ${budgetId ?? null}
+    where ${budgetIds ?? null}::text[] is null or budget_id = any(${budgetIds ?? null})
     order by change_id desc
     limit ${limit}
   `.execute(database);

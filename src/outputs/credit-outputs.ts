@@ -39,8 +39,8 @@ export const budgetList = z
       budget,
       limit: limit.describe('Limit in credits. Null: no limit.'),
       set_by: z
-        .enum(['command', 'settings'])
-        .describe('Whether "enrich budget set" or a setting decides the limit.'),
+        .enum(['command', 'options', 'settings'])
+        .describe('What decides the limit: "enrich budget set", the options of the run, or a setting.'),
       settled: decimal.describe('Credits that are paid.'),
       reserved: decimal.describe('Credits held for calls whose cost is not settled.'),
       alarms: z.array(z.int()).describe('Thresholds of BUDGET_ALARMS that were crossed, in percent.'),

@@ -58,6 +58,20 @@ describe('--json', () => {
     expect(change).toEqual({ before: null, after: '800', waiting_runs: [] });
   });
 
+  it('enrich budget set every-month is --from-now-on, and the history of the month has the change', async () => {
+    const byName = await factsOf('budget', 'set', 'every-month', '900');
+    expect(byName).toMatchObject({ budget: expect.stringMatching(/^month:/) as string, after: '900' });
+    await factsOf('budget', 'set', 'month', '700', '--from-now-on');
+    const { stdout } = await system.here(['budget', 'history', 'month', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { budget: byName['budget'], old_limit: '900', new_limit: '700' },
+      { budget: 'every-month', old_limit: '900', new_limit: '700' },
+      { budget: byName['budget'], new_limit: '900' },
+      { budget: 'every-month', old_limit: null, new_limit: '900' },
+    ]);
+    expect((await system.here(['budget', 'set', 'month', 'default', '--from-now-on'])).code).toBe(0);
+  });
+
   it('--json prints the facts of a run that is paused and cancelled', async () => {
     await system.here(['run', system.sample(30), '--yes', '--max-credits', '1', '--on-budget', 'pause']);
     expect(await factsOf('priority', 'latest', 'backfill')).toMatchObject({

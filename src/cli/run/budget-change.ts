@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
-import { budgetNameForms, periodNames } from '../../domain/money/budget-periods.ts';
+import { budgetNameForms, defaultBudgetNames, periodNames } from '../../domain/money/budget-periods.ts';
 import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { formatLimit } from '../../domain/money/format-limit.ts';
@@ -36,9 +36,9 @@ interface SetOptions extends NoteFlags, JsonFlag {
 export function setBudgetCommand(): Command {
   return withSettings(new Command('set'))
     .description('Change a limit for all workers at once. Runs that wait for the budget continue.')
-    .argument('<budget>', `one of ${budgetNameForms}`)
+    .argument('<budget>', `one of ${budgetNameForms}, ${defaultBudgetNames.join(', ')}`)
     .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
-    .option('--from-now-on', `every ${anyPeriod} that begins from now on`)
+    .option('--from-now-on', `every ${anyPeriod} that begins from now on (${defaultBudgetNames.join(', ')})`)
     .option('--reason <text>', 'reason, kept in the history')
     .option(...byOption)
     .option(...jsonOption)
@@ -61,11 +61,11 @@ Examples:
     )
     .action(async (name: string, limit: string, options: SetOptions) => {
       const config = settingsOf(options);
-      const budget = budgetOf(name, options.fromNowOn === true);
-      const wanted = limitOf(limit, options.fromNowOn === true);
+      const { budget, fromNowOn } = budgetOf(name, options.fromNowOn === true);
+      const wanted = limitOf(limit, fromNowOn);
       const note = noteOf(options);
       const changed = await withWarehouse(config, async ({ warehouse }) => {
-        if (options.fromNowOn === true && budget.kind === 'period' && wanted !== 'used') {
+        if (fromNowOn && budget.kind === 'period' && wanted !== 'used') {
           const { period } = budget;
           const change = await setDefaultBudget(
             warehouse.database,
@@ -153,14 +153,16 @@ function describeChange({ budgetId, before, after }: LimitChange): string {
   return `${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`;
 }
 
-function budgetOf(text: string, fromNowOn: boolean): BudgetName {
-  const budget = parseBudgetName(text);
-  const next = `write ${budgetNameForms} or run:latest`;
+/** @param flag `--from-now-on`; the name of a default budget means the same */
+function budgetOf(text: string, flag: boolean): { budget: BudgetName; fromNowOn: boolean } {
+  const every = periodNames.find((period) => text === `every-${period}`);
+  const budget = parseBudgetName(every ?? text);
+  const next = `write ${budgetNameForms}, ${defaultBudgetNames.join(', ')} or run:latest`;
   if (budget === undefined) throw wrong(`"${text}" is no budget`, next);
   const named = budget.kind === 'run' || budget.name !== undefined;
-  if (fromNowOn && named)
+  if (flag && named)
     throw wrong(`--from-now-on applies only to every ${anyPeriod}`, `write ${anyPeriod}, or remove the flag`);
-  return budget;
+  return { budget, fromNowOn: flag || every !== undefined };
 }
 
 function limitOf(text: string, fromNowOn: boolean): WantedLimit {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { budgetNameForms, periodNames } from '../../../domain/money/budget-periods.ts';
+import { budgetNameForms, defaultBudgetNames } from '../../../domain/money/budget-periods.ts';
 import { parseBudgetName } from '../../../domain/money/budget-name.ts';
 import { formatLimit } from '../../../domain/money/format-limit.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
@@ -14,8 +14,7 @@ import { print, printJson, table } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** Names of default budgets: the limits of every new day and month. */
-const everyPeriod = periodNames.map((period): string => `every-${period}`);
+const forms = `${budgetNameForms}, ${defaultBudgetNames.join(', ')}`;
 
 /** Maximum number of days, of months and of runs that `show` lists. */
 const shownOfEach = 10;
@@ -55,7 +54,7 @@ Example:
             ...budgets.map((row) => [
               row.budget,
               formatLimit(row.limit, 'none'),
-              row.limit === null && row.set_by === 'settings' ? '-' : row.set_by,
+              row.limit === null && row.set_by !== 'command' ? '-' : row.set_by,
               formatNumber(row.settled),
               formatNumber(row.reserved),
               row.alarms.map((percent) => `${percent}%`).join(' '),
@@ -71,14 +70,14 @@ Example:
 function historyCommand(): Command {
   return withSettings(new Command('history'))
     .description('Show changes of limits, the newest first.')
-    .argument('[budget]', `changes of this budget: ${budgetNameForms}, ${everyPeriod.join(', ')}`)
+    .argument('[budget]', `changes of this budget: ${forms}`)
     .option('--json', 'one JSON array')
     .option('--limit <n>', 'maximum number of changes', wholeNumber(1, 10_000), 50)
     .addHelpText('after', '\nExample:\n  enrich budget history day')
     .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
-        const budgetId = name === undefined ? undefined : await budgetIdOf(warehouse, name);
-        const changes = await readBudgetHistory(warehouse.database, budgetId, options.limit);
+        const budgetIds = name === undefined ? undefined : await budgetIdsOf(warehouse, name);
+        const changes = await readBudgetHistory(warehouse.database, budgetIds, options.limit);
         if (options.json === true) return printJson<'budget-history'>(changes);
         if (changes.length === 0) return print('no limit was changed');
         print(
@@ -98,14 +97,16 @@ function historyCommand(): Command {
     });
 }
 
-async function budgetIdOf(warehouse: Warehouse, name: string): Promise<string> {
-  if (everyPeriod.includes(name)) return name;
+/** The current period also has the changes of its default, which replace its limit. */
+async function budgetIdsOf(warehouse: Warehouse, name: string): Promise<string[]> {
+  if (defaultBudgetNames.some((each) => each === name)) return [name];
   const budget = parseBudgetName(name);
-  if (budget?.kind === 'run') return `run:${(await getRun(warehouse, budget.runId)).runId}`;
-  if (budget) return name.includes(':') ? name : presentBudget(warehouse.database, budget.period);
+  if (budget?.kind === 'run') return [`run:${(await getRun(warehouse, budget.runId)).runId}`];
+  if (budget?.name !== undefined) return [name];
+  if (budget) return [await presentBudget(warehouse.database, budget.period), `every-${budget.period}`];
   throw new Problem('setting.invalid', `"${name}" is no budget`, {
     where: 'enrich budget history',
-    next: `write ${budgetNameForms}, ${everyPeriod.join(', ')}`,
+    next: `write ${forms}`,
     exitCode: exitCodes.usage,
   });
 }
