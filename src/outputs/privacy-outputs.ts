@@ -57,7 +57,7 @@ const erasedFields = {
   rows: count.describe('Rows of exports.'),
   answers: count.describe('Bodies of answers.'),
   deliveries: count.describe('Bodies of deliveries.'),
-  remembered: count.describe('Keys by which the person counts as asked for.'),
+  lookup_keys: count.describe('Keys of the person in the lookup history.'),
 } satisfies Fields<ErasureFigures>;
 
 export const erase = z

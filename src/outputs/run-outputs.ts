@@ -165,8 +165,8 @@ export const undo = z
       'Contacts that only this run knows: an undo removes them, --revert restores them.',
     ),
     restored: count.describe('Contacts that other runs know as well: their values are computed anew.'),
-    remembered: count.describe('Keys by which people of this run count as asked for.'),
-    forgotten: count.describe('Keys that --forget removed.'),
+    lookup_keys: count.describe('Keys of this run in the lookup history.'),
+    lookup_keys_removed: count.describe('Keys that --forget removed from the lookup history.'),
     credits: runFields.credits,
   })
   .describe('What an undo changed, or would change without --yes.');

@@ -147,11 +147,11 @@ export async function deleteLookups({ database }: Warehouse, runId: string): Pro
       select key_hash, field_group from lookup_history
       where lookup_run = (select lookup_run from lookup_runs where run_id = ${runId})
       order by key_hash, field_group for update
-    ), forgotten as (
+    ), removed as (
       delete from lookup_history m using locked l
       where m.key_hash = l.key_hash and m.field_group = l.field_group returning m.key_hash
     )
-    select count(distinct key_hash)::int as names from forgotten
+    select count(distinct key_hash)::int as names from removed
   `.execute(database);
   return rows[0]!.names;
 }

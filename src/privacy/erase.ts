@@ -31,7 +31,7 @@ export interface ErasureFigures {
   /** Bodies of deliveries, also removed whole. */
   readonly deliveries: number;
   /** Identity keys in the lookup history. */
-  readonly remembered: number;
+  readonly lookup_keys: number;
 }
 
 /**
@@ -59,7 +59,7 @@ export async function measureErasure(
         select count(distinct key_hash)::int
         from lookup_history
         where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
-      ) as remembered
+      ) as lookup_keys
   `.execute(database);
   return rows[0]!;
 }
@@ -105,13 +105,13 @@ export async function erase(
     const rows = await clearRows(transaction, traces);
     await decideNearby(transaction, nearby);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
-    const forgotten = await sql<{ keys: number }>`
-      with forgotten as (
+    const lookups = await sql<{ keys: number }>`
+      with removed as (
         delete from lookup_history
         where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
         returning key_hash
       )
-      select count(distinct key_hash)::int as keys from forgotten
+      select count(distinct key_hash)::int as keys from removed
     `.execute(transaction);
     const removed = {
       contacts: traces.contacts.length,
@@ -120,7 +120,7 @@ export async function erase(
       rows,
       answers: Number(answers.numDeletedRows),
       deliveries: Number(deliveries.numUpdatedRows),
-      remembered: forgotten.rows[0]!.keys,
+      lookup_keys: lookups.rows[0]!.keys,
     };
     await sql`
       insert into erasures (erasure_id, erased_by, reason, removed)

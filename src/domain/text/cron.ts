@@ -1,3 +1,4 @@
+import { counted } from './counted.ts';
 import { clockGaps } from './time-zone.ts';
 
 /** The five fields of each shorthand. */
@@ -42,7 +43,10 @@ export function cronMistake(line: string): string | undefined {
   if (Object.hasOwn(shorthands, line)) return undefined;
   const parts = line.split(/\s+/);
   if (parts.length !== fields.length)
-    return `has ${parts.length} fields instead of five: minute, hour, day of the month, month, day of the week`;
+    return (
+      `has ${counted(parts.length, 'field')} instead of five: ` +
+      'minute, hour, day of the month, month, day of the week'
+    );
   for (const [index, field] of fields.entries()) {
     const wrong = parts[index]!.split(',').find((term) => !isTerm(term, field));
     if (wrong !== undefined)

@@ -64,7 +64,7 @@ describe('a person who is erased', () => {
       rows: 1,
       answers: 1,
       deliveries: 1,
-      remembered: 2,
+      lookup_keys: 2,
     });
 
     const after = await everything(warehouse);
@@ -267,7 +267,7 @@ describe('a person who is erased', () => {
       rows: 0,
       answers: 0,
       deliveries: 0,
-      remembered: 0,
+      lookup_keys: 0,
     });
     const run = await stagedRun(warehouse, [{ keys: ['email:nobody@orbit.example'] }]);
     await planRows(warehouse, run.runId, asked);
@@ -292,7 +292,7 @@ describe('an erasure', () => {
           rows: 1,
           answers: 1,
           deliveries: 1,
-          remembered: 2,
+          lookup_keys: 2,
         },
       },
     ]);

@@ -9,6 +9,7 @@ describe('a cron line', () => {
 
   it.each([
     ['0 2 * *', 'has 4 fields'],
+    ['nightly', 'has 1 field instead of five'],
     ['0 0 2 * * *', 'has 6 fields'],
     ['60 2 * * *', '"60" as the minute'],
     ['0 24 * * *', '"24" as the hour'],

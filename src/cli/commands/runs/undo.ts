@@ -29,7 +29,7 @@ export function undoCommand(): Command {
     .description('Undo what a run wrote: contacts are as if it had never run.')
     .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')
-    .option('--forget', 'also forget its lookups: the next run asks for its people again, and pays again')
+    .option('--forget', 'also remove its lookups: the next run asks for its people again, and pays again')
     .option('--reason <text>', 'reason, kept with the run; no names')
     .option(...byOption)
     .option('--yes', 'do it without asking')
@@ -63,16 +63,16 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const lookups = await countLookups(warehouse.database, run.runId);
   const isDone = (run.undone === null) === reverts && !run.undoUnfinished;
   const figures = isDone ? { removed: 0, restored: 0 } : await measureUndo(warehouse, run.runId);
-  const answer = (undone: boolean, changed: UndoFigures, forgotten: number): void => {
+  const answer = (undone: boolean, changed: UndoFigures, removedKeys: number): void => {
     if (options.json !== true) return;
-    const counts = { remembered: lookups, forgotten, credits: facts.credits };
+    const counts = { lookup_keys: lookups, lookup_keys_removed: removedKeys, credits: facts.credits };
     printJson<'undo'>({ run_id: run.runId, undone, ...changed, ...counts });
   };
 
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);
   if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
-  const forgets = options.forget === true && lookups > 0;
-  if (isDone && !forgets) {
+  const removesLookups = options.forget === true && lookups > 0;
+  if (isDone && !removesLookups) {
     show(
       reverts
         ? '  the run is not undone: nothing was changed'
@@ -81,7 +81,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
     return answer(!reverts, figures, 0);
   }
   if (options.yes !== true) {
-    show(describe(figures, reverts, forgets ? lookups : undefined));
+    show(describe(figures, reverts, removesLookups ? lookups : undefined));
     if (!reverts) sayWhatStays(facts, run.options.schedule);
     const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
     const approved = options.json === true ? undefined : await agrees(question);
@@ -93,10 +93,10 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
     }
   }
   if (!isDone) await carryOut(session, run.runId, options);
-  const forgotten = forgets ? await deleteLookups(warehouse, run.runId) : 0;
-  show(describe(figures, reverts, forgets ? forgotten : undefined));
+  const removedKeys = removesLookups ? await deleteLookups(warehouse, run.runId) : 0;
+  show(describe(figures, reverts, removesLookups ? removedKeys : undefined));
   show(reverts ? '  the undo was reverted' : '  undone');
-  answer(!reverts, figures, forgotten);
+  answer(!reverts, figures, removedKeys);
   if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
 }
 
@@ -134,7 +134,7 @@ function requireEnded(run: RunRecord): void {
   );
 }
 
-function describe(figures: UndoFigures, reverts: boolean, forgotten?: number): string {
+function describe(figures: UndoFigures, reverts: boolean, removedKeys?: number): string {
   return table([
     ["contacts of the run's people, in all exports", ''],
     [
@@ -147,7 +147,7 @@ function describe(figures: UndoFigures, reverts: boolean, forgotten?: number): s
         : 'known from other runs as well: keep the values of those runs',
       figures.restored,
     ],
-    ...(forgotten === undefined ? [] : [['keys of forgotten lookups', forgotten]]),
+    ...(removedKeys === undefined ? [] : [['keys of the lookup history', removedKeys]]),
   ]);
 }
 

@@ -140,6 +140,6 @@ function describe(figures: ErasureFigures, heading: string): string {
     ['rows of exports', figures.rows],
     ['bodies of answers', figures.answers],
     ['bodies of deliveries', figures.deliveries],
-    ['keys of the lookup history', figures.remembered],
+    ['keys of the lookup history', figures.lookup_keys],
   ]);
 }

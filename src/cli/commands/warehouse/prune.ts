@@ -58,7 +58,7 @@ Example:
           ...retained.flatMap((kind) => {
             const seconds = retention[kind];
             return seconds === undefined
-              ? [[kind, 'ever', '', '']]
+              ? [[kind, 'forever', '', '']]
               : [[kind, formatDuration(seconds), ...amountsOf[kind](figures)]];
           }),
         ]),
