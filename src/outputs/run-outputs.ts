@@ -165,6 +165,8 @@ export const undo = z
       'Contacts that only this run knows: an undo removes them, --revert restores them.',
     ),
     restored: count.describe('Contacts that other runs know as well: their values are computed anew.'),
+    only_emails: count.describe('Of "restored": contacts whose email address only this run knows.'),
+    only_phones: count.describe('Of "restored": contacts whose phones only this run knows.'),
     lookup_keys: count.describe('Keys of this run in the lookup history.'),
     lookup_keys_removed: count.describe('Keys that --forget removed from the lookup history.'),
     credits: runFields.credits,

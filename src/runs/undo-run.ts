@@ -10,6 +10,10 @@ export interface UndoFigures {
   readonly removed: number;
   /** Contacts known from other runs as well: their values are computed without the run, or with the run again. */
   readonly restored: number;
+  /** Of these, contacts whose email address only the run knows: an undo removes it, its reversal restores it. */
+  readonly only_emails: number;
+  /** Of these, contacts whose phones only the run knows. */
+  readonly only_phones: number;
 }
 
 /** Who undoes a run and why. */
@@ -24,17 +28,23 @@ const entriesPerBatch = 500;
 /** An undo or revert holds this lock to its end, on a connection of its own: the end of the process releases it. */
 const undoLock = sql.lit(4_207_312);
 
+const saysEmail = sql<boolean>`o.facts ?| '{email,waterfall_emails}'`;
+const saysPhones = sql<boolean>`o.facts ? 'phones'`;
+
 /** Counts the contacts that `undoRun` or `revertUndo` would change. */
 export async function measureUndo({ database }: Warehouse, runId: string): Promise<UndoFigures> {
   const { rows } = await sql<UndoFigures>`
     with observed as (
-      select distinct service, person_key from observations where run_id = ${runId}
+      select service, person_key, bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
+      from observations o where run_id = ${runId} group by service, person_key
     ), theirs as (
       select source, contact_id from contact_matches where run_id = ${runId}
       union
       select c.source, c.contact_id from contacts c join observed o using (service, person_key)
     )
-    select count(*) filter (where known.person_key is null)::int as removed, count(known.person_key)::int as restored
+    select count(*) filter (where known.is_known is null)::int as removed, count(known.is_known)::int as restored,
+      count(*) filter (where mine.email and not known.email)::int as only_emails,
+      count(*) filter (where mine.phones and not known.phones)::int as only_phones
     from theirs t
     left join lateral (
       select m.service, m.person_key from contact_matches m join runs r using (run_id)
@@ -42,11 +52,12 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
       order by m.decided_at desc, m.match_id desc limit 1
     ) decided on true
     left join lateral (
-      select o.person_key from observations o join runs r using (run_id)
+      select bool_or(true) as is_known, bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
+      from observations o join runs r using (run_id)
       where o.service = decided.service and o.person_key = decided.person_key and o.run_id <> ${runId}
         and r.undone_at is null
-      limit 1
     ) known on true
+    left join observed mine on mine.service = decided.service and mine.person_key = decided.person_key
   `.execute(database);
   return rows[0]!;
 }

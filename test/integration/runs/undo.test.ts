@@ -79,9 +79,32 @@ describe('undoRun()', () => {
   it('undoRun() removes contacts that only the run knows, with their phones', async () => {
     const before = await contents();
     const call = await endedRun(warehouse);
-    expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
+    expect(await measureUndo(warehouse, call.runId)).toEqual({
+      removed: 3,
+      restored: 0,
+      only_emails: 0,
+      only_phones: 0,
+    });
     expect(await undo(call.runId)).toEqual({ complete: true });
     expect(await contents()).toEqual(before);
+  });
+
+  it('measureUndo() counts contacts whose email or phones only the run knows, also for a revert', async () => {
+    const ada = { id: 'only-ada', first_name: 'Ada', last_name: 'Lee' };
+    const withEmail = { ...ada, email: 'ada@only.example' };
+    await runThatWrote(['only', ada]);
+    const third = await runThatWrote(
+      ['only', withEmail, '+14155550133'],
+      ['gone', { id: 'gone' }, '+14155550134'],
+    );
+    const both = { removed: 1, restored: 1, only_emails: 1, only_phones: 1 };
+    expect(await measureUndo(warehouse, third)).toEqual(both);
+    await undo(third);
+    expect(await contact('only')).toMatchObject({ email: null, phone: null });
+    expect(await measureUndo(warehouse, third)).toEqual(both);
+    await revertUndo(warehouse, third, noSignal);
+    await runThatWrote(['only', withEmail, '+14155550133']);
+    expect(await measureUndo(warehouse, third)).toEqual({ ...both, only_emails: 0, only_phones: 0 });
   });
 
   it('undoRun() restores contacts of other runs, in any order of undone runs', async () => {
@@ -91,7 +114,7 @@ describe('undoRun()', () => {
     const second = await runThatWrote(['order', { ...ada, title: 'CEO', city: 'Graz' }, '+14155550122']);
     expect(await contact('order')).toMatchObject({ title: 'CEO', city: 'Graz', phone: '+14155550122' });
     const both = await contents();
-    expect(await measureUndo(warehouse, second)).toEqual({ removed: 0, restored: 1 });
+    expect(await measureUndo(warehouse, second)).toMatchObject({ removed: 0, restored: 1 });
     await undo(second);
     expect(await contents()).toEqual(firstAlone);
     await revertUndo(warehouse, second, noSignal);

@@ -23,6 +23,8 @@ interface UndoFlags extends NoteFlags {
   readonly json?: boolean;
 }
 
+const nothing: UndoFigures = { removed: 0, restored: 0, only_emails: 0, only_phones: 0 };
+
 /** `enrich undo RUN` */
 export function undoCommand(): Command {
   return withSettings(new Command('undo'))
@@ -62,7 +64,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const facts = await readRunFacts(warehouse, run.runId);
   const lookups = await countLookups(warehouse.database, run.runId);
   const isDone = (run.undone === null) === reverts && !run.undoUnfinished;
-  const figures = isDone ? { removed: 0, restored: 0 } : await measureUndo(warehouse, run.runId);
+  const figures = isDone ? nothing : await measureUndo(warehouse, run.runId);
   const answer = (undone: boolean, changed: UndoFigures, removedKeys: number): void => {
     if (options.json !== true) return;
     const counts = { lookup_keys: lookups, lookup_keys_removed: removedKeys, credits: facts.credits };
@@ -147,6 +149,11 @@ function describe(figures: UndoFigures, reverts: boolean, removedKeys?: number):
         : 'known from other runs as well: keep the values of those runs',
       figures.restored,
     ],
+    ...(['emails', 'phones'] as const).flatMap((field) => {
+      const contacts = figures[`only_${field}`];
+      const change = reverts ? 'come back' : 'removed';
+      return contacts === 0 ? [] : [[`  of these, ${field} known from this run alone: ${change}`, contacts]];
+    }),
     ...(removedKeys === undefined ? [] : [['keys of the lookup history', removedKeys]]),
   ]);
 }
