@@ -4,6 +4,7 @@ import { formatCredits } from '../../../domain/money/decimal.ts';
 import { parseDomain } from '../../../domain/identity/domain-name.ts';
 import { parseEmail, parseHashedEmail } from '../../../domain/identity/email-address.ts';
 import type { Identity } from '../../../domain/identity/identity.ts';
+import { identityKeys } from '../../../domain/identity/identity-keys.ts';
 import { parseName, parseOrganizationName } from '../../../domain/identity/normalise.ts';
 import { periodNames } from '../../../domain/money/budget-periods.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
@@ -88,6 +89,7 @@ Example:
     });
 }
 
+/** @throws Problem `match.unusable`; `match.no-person` where a row of an export with these cells is `no_identifier` */
 function readIdentity(options: MatchOptions): Identity {
   const given = Object.entries(fields).flatMap(([name, { identity, parse }]) => {
     const text = options[name as keyof typeof fields];
@@ -100,9 +102,13 @@ function readIdentity(options: MatchOptions): Identity {
       exitCode: exitCodes.usage,
     });
   });
-  if (given.length > 0) return Object.fromEntries(given) as Identity;
-  throw new Problem('match.no-person', 'no option identifies a person', {
-    next: 'give at least one option for a person; enrich match --help lists them',
+  const person = Object.fromEntries(given) as Identity;
+  if (identityKeys(person).length > 0) return person;
+  throw new Problem('match.no-person', 'the options identify no person', {
+    where: 'enrich match',
+    next:
+      'give --email, --hashed-email, --profile-url or --id; or a name (--first-name and --last-name, or --name) with ' +
+      '--organization or --domain',
     exitCode: exitCodes.usage,
   });
 }
