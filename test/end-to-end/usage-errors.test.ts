@@ -136,6 +136,8 @@ describe('a flag that cannot be read', () => {
     ['--bogus', ['attempts', 'list', '--bogus']],
     ['FILE', ['run']],
     ['FILE', ['plan', 'good.csv', '--from-table', 'crm.contacts']],
+    ['not in the form SOURCE/ID  where: --contact', ['erase', '--contact', 'hubspot5001']],
+    ['where: --contact', ['erase', '--contact', 'hubspot/5001']],
     ['where: NAME', ['schedule', 'set', 'a b', 'good.csv', '--cron', '@daily']],
     ['where: FILE', ['schedule', 'set', 'nightly', '--cron', '@daily', '--no-budget']],
   ])('an unreadable flag is a usage error that names it: %s of %j', async (flag, parameters) => {

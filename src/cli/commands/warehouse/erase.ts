@@ -90,7 +90,16 @@ function personOf(
       exitCode: exitCodes.usage,
     });
   }
-  if (contact !== undefined) return (warehouse) => keysOfContact(warehouse, contact);
+  if (contact !== undefined) {
+    const [, source, contactId] = /^([^/]+)\/(.+)$/.exec(contact) ?? [];
+    if (source !== undefined && contactId !== undefined)
+      return (warehouse) => keysOfContact(warehouse, { source, contactId });
+    throw new Problem('person.unclear', 'the record is not in the form SOURCE/ID', {
+      where: '--contact',
+      next: 'write the source, a slash and the id of the CRM, such as hubspot/4711',
+      exitCode: exitCodes.usage,
+    });
+  }
   const { kind, key } = subjectOf(who!, 1);
   if (kind === 'domain') {
     throw new Problem('person.unclear', 'a domain is not one person', {
@@ -110,8 +119,10 @@ function personOf(
 }
 
 /** @throws Problem `person.unclear` for a record of several people; `contact.unknown` for an unknown record */
-async function keysOfContact(warehouse: Warehouse, contact: string): Promise<string[]> {
-  const [, source = '', contactId = ''] = /^([^/]+)\/(.+)$/.exec(contact) ?? [];
+async function keysOfContact(
+  warehouse: Warehouse,
+  { source, contactId }: { source: string; contactId: string },
+): Promise<string[]> {
   const keys = await keysOfRecord(warehouse.database, { source, contactId });
   if (keys === undefined)
     throw new Problem('person.unclear', 'this record has been about more than one person', {
@@ -122,7 +133,7 @@ async function keysOfContact(warehouse: Warehouse, contact: string): Promise<str
   if (keys.length > 0) return keys;
   throw new Problem('contact.unknown', 'the warehouse does not know this record', {
     where: '--contact',
-    next: 'write it as source/id, such as hubspot/4711; or name the person by an address or a profile',
+    next: 'check the source and the id; or name the person by an address or a profile',
     exitCode: exitCodes.usage,
   });
 }
