@@ -1,6 +1,6 @@
 -- A field is usable if a contact has it now. All credits of a run count for each of its fields.
 select c.run_id, c.credits_settled, v.field, v.contacts,
-  c.credits_settled / nullif(v.contacts, 0) as credits_per_contact
+  round(c.credits_settled / nullif(v.contacts, 0), 6) as credits_per_contact
 from {{ ref('run_costs') }} c
 cross join lateral (
   select count(e.email) as email,

@@ -79,7 +79,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
       { credits_settled: '27.000000', people: '3', emails: '3', verified_emails: '0', phones: '3' },
     ]);
     const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);
-    expect(Number(costs!['credits_per_phone'])).toBe(9);
+    expect(costs!['credits_per_phone']).toBe('9.000000');
     expect(costs!['credits_per_verified_email']).toBeNull();
   });
 

@@ -47,9 +47,9 @@ export const questions = [
       coalesce(a.credits_held, 0) as credits_held, coalesce(o.people, 0) as people,
       coalesce(o.emails, 0) as emails, coalesce(o.verified_emails, 0) as verified_emails,
       coalesce(o.phones, 0) as phones,
-      a.credits_settled / nullif(o.people, 0) as credits_per_person,
-      a.credits_settled / nullif(o.verified_emails, 0) as credits_per_verified_email,
-      a.credits_settled / nullif(o.phones, 0) as credits_per_phone
+      round(a.credits_settled / nullif(o.people, 0), 6) as credits_per_person,
+      round(a.credits_settled / nullif(o.verified_emails, 0), 6) as credits_per_verified_email,
+      round(a.credits_settled / nullif(o.phones, 0), 6) as credits_per_phone
     from enrichment.runs r
     left join (
       select run_id, sum(credits_settled) as credits_settled,
