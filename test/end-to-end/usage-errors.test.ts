@@ -262,6 +262,15 @@ describe('enrich plan', () => {
     expect(facts).toMatchObject({ short_budget: { budget: 'run', available: '0' } });
   });
 
+  it('enrich plan without a credential of the service says that enrich run refuses it', async () => {
+    const nothing = { ENRICHMENT_API_KEY: '' };
+    const planned = await system.here(['plan', 'good.csv'], nothing);
+    expect(planned.stderr).toContain('note: enrich run refuses this plan: neither ENRICHMENT_API_KEY');
+    expect(planned.code).toBe(0);
+    expect((await system.here(['run', 'good.csv', '--yes'], nothing)).code).toBe(2);
+    expect((await system.here(['plan', 'good.csv'])).stderr).not.toContain('refuses');
+  });
+
   it('enrich plan says that the people are invented if no service is configured', async () => {
     const ended = await system.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
     expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');

@@ -161,9 +161,14 @@ function announceWorker(config: Config): () => Promise<void> {
   return () => Promise.resolve(withdraw(workers, mark));
 }
 
-/** A real service needs a credential; the sandbox has its own. @throws Problem `setting.missing` */
+/** A real service needs a credential; the sandbox has its own. */
+export function isCredentialMissing({ service }: Config): boolean {
+  return service.baseUrl !== undefined && !service.credential;
+}
+
+/** @throws Problem `setting.missing` */
 function requireCredential(config: Config): void {
-  if (config.service.baseUrl === undefined || config.service.credential) return;
+  if (!isCredentialMissing(config)) return;
   throw new Problem('setting.missing', 'a service is set without a credential', {
     where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
     next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',

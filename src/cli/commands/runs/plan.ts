@@ -5,7 +5,7 @@ import { ProposalWritten } from '../../run/mapping-proposal.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
 import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
-import { withWarehouse } from '../../session/session.ts';
+import { isCredentialMissing, withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich plan FILE` */
@@ -23,6 +23,10 @@ Examples:
     .action(async (file: string | undefined, options: CommandFlags) => {
       const config = settingsOfRun(options);
       tell(describeService(config));
+      if (isCredentialMissing(config))
+        tell(
+          'note: enrich run refuses this plan: neither ENRICHMENT_API_KEY nor ENRICHMENT_ACCESS_TOKEN is set',
+        );
       const spec = await specifyRun(addressOf(file, options), options, config).catch((error: unknown) => {
         if (!(error instanceof ProposalWritten)) throw error;
         const { message, mappingFile, next } = error;
