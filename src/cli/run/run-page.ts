@@ -16,7 +16,7 @@ export async function runPage(session: Session, runId: string): Promise<string |
     // Without the id of an execution the UI opens the history.
     const { runId: executionId } = await workflow.getHandle(runId).describe();
     const page = `${uiUrl}/namespaces/${namespace}/workflows/${runId}/${executionId}/user-metadata`;
-    return `${embedded ? 'while this command or enrich dev runs, ' : ''}watch it: ${page}`;
+    return `${embedded ? 'while enrich run or enrich dev runs, ' : ''}watch it: ${page}`;
   } catch (error) {
     if (isWorkflowGone(error) || error instanceof Problem) return undefined;
     throw error;

@@ -71,7 +71,8 @@ export function describeSchedule(facts: ScheduleFacts): string {
   const times = (list: readonly string[]): string =>
     list.map((time) => shown(zone, new Date(time))).join(', ');
   return [
-    `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${local(facts.note)})` : ''}`,
+    // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
+    `${facts.name}: ${facts.paused ? `paused${facts.note ? ` (${local(facts.note)})` : ''}` : 'on'}`,
     flagLines(facts.flags),
     `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
     ...(facts.skipped > 0 ? [`  skipped, because the previous run had not ended: ${facts.skipped}`] : []),

@@ -1,15 +1,31 @@
 import { expect, it } from 'vitest';
-import { describeSchedule } from '../../../src/cli/schedule/schedule-view.ts';
+import { describeSchedule, type ScheduleFacts } from '../../../src/cli/schedule/schedule-view.ts';
+
+const facts: ScheduleFacts = {
+  name: 'nightly',
+  paused: false,
+  note: null,
+  flags: { timezone: 'UTC' },
+  next: [],
+  skipped: 0,
+  missed: 0,
+  recent: [],
+  warnings: [],
+};
+
+it.each([
+  [true, 'CRM migration', 'nightly: paused (CRM migration)'],
+  [true, null, 'nightly: paused'],
+  [false, 'enrich schedule resume', 'nightly: on'],
+])('describeSchedule() shows the note of a paused schedule alone: %s, %s', (paused, note, line) => {
+  expect(describeSchedule({ ...facts, paused, note }).split('\n')[0]).toBe(line);
+});
 
 it('describeSchedule() shows all times in the time zone of the schedule, and names it', () => {
   const text = describeSchedule({
-    name: 'nightly',
-    paused: false,
-    note: null,
+    ...facts,
     flags: { timezone: 'Europe/Berlin' },
     next: ['2026-11-22T01:00:00.000Z'],
-    skipped: 0,
-    missed: 0,
     recent: [
       {
         scheduled_at: '2026-11-21T01:00:00.000Z',
@@ -19,7 +35,6 @@ it('describeSchedule() shows all times in the time zone of the schedule, and nam
         runs: ['enrich-nightly-crm-20261121T0100-32f8a1'],
       },
     ],
-    warnings: [],
   });
   expect(text).toContain('next: 2026-11-22 02:00 (Europe/Berlin)');
   expect(text).toContain('last times (Europe/Berlin):\n  2026-11-21 02:00  paused');
