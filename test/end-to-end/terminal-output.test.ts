@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestSystem } from '../helpers/test-system.ts';
 
 /**
@@ -25,6 +25,20 @@ function write(name: string, content: string): string {
   writeFileSync(file, content);
   return file;
 }
+
+it('enrich dev says that another command runs the same servers already', async () => {
+  const own = { TEMPORAL_ADDRESS: '', ENRICH_DATA_DIR: join(system.directory, 'shared') };
+  const dev = system.begin(['dev'], own);
+  onTestFinished(() => dev.kill('SIGTERM'));
+  await expect.poll(dev.output, { timeout: 20_000 }).toContain('stop it with Ctrl-C');
+  expect(dev.output()).not.toContain('share');
+  const another = system.begin(['dev'], own);
+  onTestFinished(() => another.kill('SIGTERM'));
+  await expect.poll(another.output, { timeout: 20_000 }).toContain('stop it with Ctrl-C');
+  expect(another.output()).toContain('the commands share them, and the last one stops them');
+  for (const each of [another, dev]) each.kill('SIGTERM');
+  expect([await another.ended, await dev.ended]).toEqual([0, 0]);
+});
 
 describe('control characters of foreign text', () => {
   const people = `Email,First Name,Note ${sequences},"two\nlines"\nmira@nordlys.example,Mira,1,2\n`;

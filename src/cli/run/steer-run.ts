@@ -111,7 +111,11 @@ export async function waitForRun(
   // Stays until the command ends: a second signal must not stop the database while the worker still drains.
   onInterruption((_signal, exitCode, repeated) => {
     if (repeated) {
-      tell(`\nstopped at once; continue with: enrich resume ${runId} (embedded servers stay until then)`);
+      tell(`\nstopped at once; continue with: enrich resume ${runId}`);
+      if (session.stack.temporal.embedded)
+        tell(
+          'the embedded servers run on; the next command, such as enrich schedule list, stops them when it ends',
+        );
       process.exit(exitCode);
     }
     tell(whatStopDoes(session, runId));

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
 import { print, table, tell } from '../../terminal/output.ts';
+import { isCommandPresent } from '../../run/present-status.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { untilStopped } from '../../session/stop-signal.ts';
@@ -13,23 +14,26 @@ export function devCommand(): Command {
     .addHelpText(
       'after',
       `
-Other commands in the same folder use these servers meanwhile. Their data stays for the next start.
+Other commands in the same folder use these servers meanwhile, also another enrich dev. The last command stops them.
+Their data stays for the next start.
 
 Example:
   enrich dev`,
     )
     .action(async (options: Record<string, unknown>) => {
-      await withSession(
-        settingsOf(options),
-        { temporal: true, service: true, isServer: true },
-        async (session) => {
-          await session.work();
-          print(describeStack(session));
-          tell('\nstop it with Ctrl-C');
-          await untilStopped();
-          tell('stopping: waiting for calls in flight');
-        },
-      );
+      const config = settingsOf(options);
+      const isShared = config.temporalAddress === undefined && isCommandPresent(config);
+      await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
+        await session.work();
+        print(describeStack(session));
+        if (isShared)
+          tell(
+            '\nother commands use these servers already: the commands share them, and the last one stops them',
+          );
+        tell('\nstop it with Ctrl-C');
+        await untilStopped();
+        tell('stopping: waiting for calls in flight');
+      });
     });
 }
 
