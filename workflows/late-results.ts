@@ -13,11 +13,13 @@ export class LateResults {
     awaited: 0,
     expired: 0,
     arrived: 0,
+    polled: 0,
     late: 0,
     orphaned: 0,
     waiting: 0,
     until: null,
     readAt: new Date().toISOString(),
+    nextPollAt: null,
     nextSyncAt: null,
   };
   readonly #settle: (summary: string) => Promise<LateResultsStatus>;

@@ -6,6 +6,8 @@ export interface LateResultsStatus {
   readonly expired: number;
   /** Deliveries that took effect. */
   readonly arrived: number;
+  /** Of those, by poll. */
+  readonly polled: number;
   /** Of those, after the run had ended. */
   readonly late: number;
   /** Deliveries whose results go to no person of a recorded answer. Their price counts. */
@@ -16,6 +18,8 @@ export interface LateResultsStatus {
   readonly until: string | null;
   /** When these figures were read, by the database's clock, as ISO 8601. */
   readonly readAt: string;
+  /** When the next poll is due, also of a call whose deadline has passed. A worker may be late. */
+  readonly nextPollAt: string | null;
   /**
    * When to sync next at the latest, by the same clock: a poll is due and its window has a free slot, or a deadline
    * passes.

@@ -38,9 +38,13 @@ export interface RunFacts {
   readonly late_results: {
     readonly awaited: number;
     readonly arrived: number;
+    /** Of those, by poll and not by webhook. */
+    readonly polled: number;
     readonly late: number;
     readonly expired: number;
     readonly orphaned: number;
+    /** When the next poll is due, as ISO 8601; null: no call needs one. */
+    readonly next_poll_at: string | null;
     /** What an ended run still lacks, in a sentence; null: nothing. */
     readonly missing: string | null;
   };

@@ -213,12 +213,14 @@ export async function readLateResultsStatus(
     expired: number;
     until: Date | null;
     now: Date;
+    poll: Date | null;
     next: Date | null;
   }>`
     select count(*) filter (where awaits_still)::int as awaited,
       count(*) filter (where status = 'unknown' or (status = 'awaiting' and not awaits_still))::int as expired,
       max(awaited_until) filter (where awaits_still) as until,
       now,
+      min(next_poll_at) filter (where status = 'awaiting') as poll,
       least(
         greatest(min(next_poll_at) filter (where awaits_still),
           now + make_interval(secs => ${pollWaitMilliseconds / 1_000})),
@@ -231,20 +233,24 @@ export async function readLateResultsStatus(
     ) a on true
     group by now
   `.execute(warehouse.database);
-  const deliveries = await sql<{ arrived: number; late: number; orphaned: number; waiting: number }>`
+  const deliveries = await sql<
+    Pick<LateResultsStatus, 'arrived' | 'polled' | 'late' | 'orphaned' | 'waiting'>
+  >`
     select count(*) filter (where status = 'applied')::int as arrived,
+      count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
       count(*) filter (where status = 'applied' and late)::int as late,
       count(*) filter (where status = 'orphaned')::int as orphaned,
       count(*) filter (where status = 'received')::int as waiting
     from webhook_deliveries where run_id = ${runId}
   `.execute(warehouse.database);
-  const { awaited, expired, until, now, next } = attempts.rows[0]!;
+  const { awaited, expired, until, now, poll, next } = attempts.rows[0]!;
   return {
     awaited,
     expired,
     ...deliveries.rows[0]!,
     until: until?.toISOString() ?? null,
     readAt: now.toISOString(),
+    nextPollAt: poll?.toISOString() ?? null,
     nextSyncAt: next?.toISOString() ?? null,
   };
 }

@@ -62,11 +62,13 @@ export const runFields = {
     .strictObject({
       awaited: count.describe('Calls whose late results are awaited.'),
       arrived: count.describe('Deliveries that took effect.'),
+      polled: count.describe('Of "arrived": by poll and not by webhook.'),
       late: count.describe('Deliveries that took effect after the run had ended.'),
       expired: count.describe('Calls whose late results did not arrive before the deadline.'),
       orphaned: count.describe(
         'Deliveries whose results go to no person of a recorded answer. Their price counts.',
       ),
+      next_poll_at: timeText.nullable().describe('When the next poll is due. Null: no call needs one.'),
       missing: z
         .string()
         .nullable()

@@ -28,7 +28,8 @@ export interface RunMoney {
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
   const run = await getRun(warehouse, runId);
   const money = await readRunMoney(warehouse, run.runId);
-  const { awaited, arrived, late, expired, orphaned } = await readLateResultsStatus(warehouse, run.runId);
+  const status = await readLateResultsStatus(warehouse, run.runId);
+  const { awaited, arrived, polled, late, expired, orphaned } = status;
   const outcomes = inOrderOfOutcomes(run.outcomes ?? (await countOutcomes(warehouse.database, run.runId)));
   const needed =
     run.finishedAt === null
@@ -60,9 +61,11 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     late_results: {
       awaited,
       arrived,
+      polled,
       late,
       expired,
       orphaned,
+      next_poll_at: status.nextPollAt,
       missing: run.finishedAt === null ? null : describeMissing({ awaited, expired }, money.reserved),
     },
     undone: run.undone,

@@ -41,11 +41,13 @@ export const nothingAwaited: LateResultsStatus = {
   awaited: 0,
   expired: 0,
   arrived: 0,
+  polled: 0,
   late: 0,
   orphaned: 0,
   waiting: 0,
   until: null,
   readAt: '2026-11-21T12:00:00.000Z',
+  nextPollAt: null,
   nextSyncAt: null,
 };
 
@@ -222,7 +224,16 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       max_credits: this.limits.at(-1) ?? null,
       credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
       expected_credits: null,
-      late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0, missing: null },
+      late_results: {
+        awaited: 0,
+        arrived: 0,
+        polled: 0,
+        late: 0,
+        expired: 0,
+        orphaned: 0,
+        next_poll_at: null,
+        missing: null,
+      },
       undone: null,
     };
   }

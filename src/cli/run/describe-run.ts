@@ -173,6 +173,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
             ['late results awaited, calls', late.awaited],
             ['late results expired, calls', late.expired],
             ['deliveries arrived', late.arrived],
+            ['  of them by poll', late.polled],
             ['  of them after the run', late.late],
             ['deliveries for no person', late.orphaned],
           ] as const)
@@ -197,6 +198,12 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   if (facts.reason !== null && decisions.every(({ type }) => type !== facts.reason_type))
     lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
   for (const { reason, next } of decisions) lines.push(`  ${reason}`, `  next: ${next}`);
+  if (late.next_poll_at !== null)
+    lines.push(
+      `  the next poll for late results is due at ${late.next_poll_at.slice(0, 16).replace('T', ' ')} UTC`,
+    );
+  if (late.arrived > 0 && late.polled === late.arrived)
+    lines.push('  late results came only by poll: for webhooks, the workers need WEBHOOK_PUBLIC_URL');
   if (late.missing !== null) {
     lines.push(`  ${late.missing}`);
     if (credits.reserved !== '0')

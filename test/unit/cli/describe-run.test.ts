@@ -163,7 +163,16 @@ const facts: RunFacts = {
   calls: 6,
   credits: { settled: '34', reserved: '0', unknown: '20' },
   expected_credits: null,
-  late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0, missing: null },
+  late_results: {
+    awaited: 0,
+    arrived: 0,
+    polled: 0,
+    late: 0,
+    expired: 0,
+    orphaned: 0,
+    next_poll_at: null,
+    missing: null,
+  },
   undone: null,
 };
 
@@ -188,6 +197,20 @@ it('the summary of a run says that missing late results can be polled only while
   expect(describeRun({ ...facts, late_results })).not.toContain('enrich inbox sweep');
   const credits = { ...facts.credits, reserved: '9' };
   expect(describeRun({ ...facts, credits, late_results })).toContain('enrich inbox sweep');
+});
+
+it('the summary of a run says when the next poll is due, and that late results came only by poll', () => {
+  const awaiting = { ...facts.late_results, awaited: 2, arrived: 3, polled: 3 };
+  const text = describeRun({
+    ...facts,
+    late_results: { ...awaiting, next_poll_at: '2026-11-22T10:15:00.000Z' },
+  });
+  expect(text).toContain('the next poll for late results is due at 2026-11-22 10:15 UTC');
+  expect(text).toMatch(/of them by poll +3/);
+  expect(text).toContain('late results came only by poll: for webhooks, the workers need WEBHOOK_PUBLIC_URL');
+  const byWebhook = describeRun({ ...facts, late_results: { ...awaiting, polled: 2 } });
+  expect(byWebhook).not.toContain('only by poll');
+  expect(byWebhook).not.toContain('next poll');
 });
 
 it('the summary of a run says that the sandbox invented its people, or names the service', () => {
