@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
@@ -65,6 +66,30 @@ describe('contact_history', () => {
       [{ title: 'Lead' }, false, 'run-2'],
     ]);
     expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
+  });
+
+  it('contact_history repeats a value for each answer, and docs/warehouse.md lists the changes', async () => {
+    const person = newPerson();
+    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+    for (const [month, title] of ['Analyst', 'Analyst', 'Lead'].entries())
+      await say(warehouse, {
+        person,
+        askedAt: `2026-0${month + 1}-01`,
+        runId: `run-${month + 1}`,
+        facts: { title: { title } },
+      });
+    expect((await historyOf(person, 'title')).map(({ run_id }) => run_id)).toEqual([
+      'run-1',
+      'run-2',
+      'run-3',
+    ]);
+    const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
+    const [, question] = /```sql\n(select field_group, value, valid_from, run_id[^`]*?);\n```/.exec(guide)!;
+    const { rows: changes } = await warehouse.pool.query<Interval>(question!.replace('400270', person));
+    expect(changes.map(({ value, run_id }) => [value['title'], run_id])).toEqual([
+      ['Analyst', 'run-1'],
+      ['Lead', 'run-3'],
+    ]);
   });
 
   it('contact_history begins when the value took effect in the warehouse, not when the service was asked', async () => {

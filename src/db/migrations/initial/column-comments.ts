@@ -203,7 +203,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
   field_provenance: { observed_at: 'When the service was asked for the value' },
   contact_history: {
     valid_from: 'When the value took effect in the warehouse',
-    valid_to: 'When another value replaced it; null: the value is current',
+    valid_to: 'When a later answer said the value again, or it changed; null: the value is current',
   },
   job_changes: moves,
   job_changes_of_last_run: { ...moves, contact_ids: 'Contacts that are the person, as source/contact_id' },

@@ -95,7 +95,7 @@ export const peopleHistory = [
     from (select distinct source, contact_id from enrichment.contact_matches) c
     cross join lateral enrichment.history_of(c.source, c.contact_id) h`,
   `comment on view enrichment.contact_history is
-    'Values of each group of fields of a contact with their times; the value without an end is current'`,
+    'Values of each group of fields of a contact as each answer said them; the value without an end is current'`,
 
   // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
   // of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
