@@ -63,6 +63,11 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
       '  and there may be twice as many calls',
     );
   }
+  if (plan.people > 0 && options.reveal.length + options.waterfall.length > 0)
+    lines.push(
+      '  a call cannot ask for phones or addresses alone: it pays for the record again of people whom an earlier run',
+      '  asked for without them',
+    );
   if (plan.shortBudget) lines.push(...describeShortBudget(plan, plan.shortBudget));
   return lines.join('\n');
 }

@@ -116,6 +116,13 @@ it('the plan of a run names how many people its calls have, and no maximum of ca
   expect(shown).not.toContain('calls, at most');
 });
 
+it('the plan of a run with phones says that it pays again for people of an earlier run without phones', () => {
+  const note = 'a call cannot ask for phones or addresses alone';
+  expect(describePlan(plan, { ...options, reveal: ['phone'] })).toContain(note);
+  expect(describePlan({ ...plan, people: 0 }, { ...options, reveal: ['phone'] })).not.toContain(note);
+  expect(describePlan(plan, options)).not.toContain(note);
+});
+
 it('the plan of a run groups the digits of the credits that a budget has left', () => {
   const shortBudget = { budget: 'day:2026-11-21', available: '1200', onEmpty: 'pause' } as const;
   expect(describePlan({ ...plan, shortBudget }, options)).toContain('which has 1,200 left');
