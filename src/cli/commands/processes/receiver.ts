@@ -13,12 +13,14 @@ export function receiverCommand(): Command {
     .addHelpText(
       'after',
       `
-The service calls the receiver at WEBHOOK_PUBLIC_URL, which must be https: put a reverse proxy with a certificate in
-front of it that forwards /webhooks/. GET /healthz shows that the receiver is alive, GET /readyz that it can store
+Put a reverse proxy with a certificate in front of the receiver that forwards /webhooks/. The workers need the proxy's
+address as WEBHOOK_PUBLIC_URL, because their calls tell the service where to deliver: without it, late results come only
+by poll. GET /healthz shows that the receiver is alive, GET /readyz that it can store
 deliveries. SIGTERM drains it. A delivery answered with 2xx is stored; runs apply it from the inbox (enrich inbox).
 
-Example:
-  WEBHOOK_PUBLIC_URL=https://enrich.example.com WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver`,
+Examples:
+  WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver
+  WEBHOOK_PUBLIC_URL=https://enrich.example.com enrich worker    each worker needs this address`,
     )
     .action(async (options: { listen?: string }) => {
       const config = settingsOf(options, { WEBHOOK_LISTEN: options.listen });
