@@ -183,6 +183,8 @@ export async function sendUpdate(
     throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
       where: runId,
       next: `see the status of the run: enrich status ${runId}`,
+      // The run is in a state without this step: repeating the command does not help.
+      exitCode: isUpdateRefused(error) ? exitCodes.usage : exitCodes.failed,
       cause: error,
     });
   }
