@@ -41,7 +41,7 @@ export const runFields = {
     .partialRecord(z.enum([...outcomes, 'open']), count)
     .describe('Number of rows by outcome. Rows that have no outcome yet are "open".'),
   filled: count.describe('Contacts that got the data of a known person without a call.'),
-  calls: count.describe('Calls to the service, without calls whose cost a person released.'),
+  calls: count.describe('Calls to the service, without calls that were never sent.'),
   max_credits: decimal.nullable().describe('Budget of the run, in credits. Null: the run has none.'),
   credits: z
     .strictObject({
