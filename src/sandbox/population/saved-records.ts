@@ -108,9 +108,25 @@ export function accountId({ id }: Company): string {
 /** The company as the team has saved it. */
 export function account(company: Company): Record<string, unknown> {
   return {
-    ...companyFields(company),
     id: accountId(company),
+    name: company.name,
+    website_url: `http://www.${company.domain}`,
+    blog_url: null,
+    startupnet_url: null,
+    companydb_url: null,
+    proflink_url: companyProfile(company),
+    microblog_url: null,
+    socialnet_url: null,
+    logo_url: null,
+    primary_domain: company.domain,
     domain: company.domain,
+    proflink_uid: null,
+    primary_phone: {},
+    languages: [],
+    traffic_ranking: 120_345,
+    founded_year: 1998,
+    publicly_traded_symbol: null,
+    publicly_traded_exchange: null,
     team_id: teamId,
     organization_id: company.id,
     account_stage_id: null,
@@ -119,6 +135,7 @@ export function account(company: Company): Record<string, unknown> {
     creator_id: null,
     owner_id: null,
     created_at: savedAt,
+    phone: null,
     phone_status: 'no_status',
     sanitized_phone: null,
     account_playbook_statuses: [],
@@ -138,26 +155,6 @@ export function account(company: Company): Record<string, unknown> {
   };
 }
 
-/** The fields of a company that a company saved by the team has as well. */
-export function companyFields(company: Company): Record<string, unknown> {
-  return {
-    name: company.name,
-    website_url: `http://www.${company.domain}`,
-    blog_url: null,
-    startupnet_url: null,
-    companydb_url: null,
-    proflink_url: `http://www.linkedin.com/company/${company.domain.split('.')[0]}`,
-    microblog_url: null,
-    socialnet_url: null,
-    logo_url: null,
-    primary_domain: company.domain,
-    proflink_uid: null,
-    primary_phone: {},
-    languages: [],
-    traffic_ranking: 120_345,
-    founded_year: 1998,
-    publicly_traded_symbol: null,
-    publicly_traded_exchange: null,
-    phone: null,
-  };
+export function companyProfile({ domain }: Company): string {
+  return `http://www.linkedin.com/company/${domain.split('.')[0]}`;
 }
