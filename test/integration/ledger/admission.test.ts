@@ -73,6 +73,14 @@ function requestFor(runId: string, from: number, people = 10): AdmissionRequest 
   };
 }
 
+/** Plans the first people of a run: ten are a batch. */
+async function planPeople(runId: string, people: number): Promise<void> {
+  await warehouse.pool.query(
+    'insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, $2::integer) n',
+    [runId, people],
+  );
+}
+
 async function budgetOf(runId: string): Promise<{ reserved: string; settled: string }> {
   return warehouse.database
     .selectFrom('budgets')
@@ -594,10 +602,7 @@ describe('calls of one process that ask together', () => {
   it('credits that cannot pay for everybody go to the people of a page in their order', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '23');
-    await warehouse.pool.query(
-      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 100) n`,
-      [runId],
-    );
+    await planPeople(runId, 100);
     const asks = (batch: number) => ({ ...requestFor(runId, 10 * batch - 9), batch });
     const [fifth] = await askTogether([asks(5)]);
     expect(fifth).toMatchObject({ kind: 'wait', reason: expect.stringContaining('people before these') });
@@ -621,10 +626,7 @@ describe('calls of one process that ask together', () => {
   it('credits that can pay for a whole page do not order its calls', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '50');
-    await warehouse.pool.query(
-      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 50) n`,
-      [runId],
-    );
+    await planPeople(runId, 50);
     const [fifth] = await askTogether([{ ...requestFor(runId, 41), batch: 5 }]);
     expect(fifth).toMatchObject({ kind: 'admitted' });
   });

@@ -200,20 +200,23 @@ describe('the hash of a plan', () => {
     ['--min-match-rate', { minMatchRate: 0.9 }],
     ['--on-budget', { onBudget: 'finish' }],
     ['--expect', { expectations: 'rows>100' }],
-  ])('the hash of a plan differs with %s: nobody approved the plan without it', async (_, options) => {
-    const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
-    const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-    await warehouse.pool.query(`update runs set file_sha256 = 'sha-gate' where run_id = any($1)`, [
-      [plain.runId, gated.runId],
-    ]);
-    await warehouse.pool.query('update runs set options = options || $2::jsonb where run_id = $1', [
-      gated.runId,
-      options,
-    ]);
-    expect((await planRows(warehouse, gated.runId, asked)).planHash).not.toBe(
-      (await planRows(warehouse, plain.runId, asked)).planHash,
-    );
-  });
+  ])(
+    'the hash of a plan differs with %s, because an approval of one plan is none of the other',
+    async (_, options) => {
+      const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
+      const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
+      await warehouse.pool.query(`update runs set file_sha256 = 'sha-gate' where run_id = any($1)`, [
+        [plain.runId, gated.runId],
+      ]);
+      await warehouse.pool.query('update runs set options = options || $2::jsonb where run_id = $1', [
+        gated.runId,
+        options,
+      ]);
+      expect((await planRows(warehouse, gated.runId, asked)).planHash).not.toBe(
+        (await planRows(warehouse, plain.runId, asked)).planHash,
+      );
+    },
+  );
 
   it('the hash of a plan is the same for the same file, and differs if the outcome of a row differs', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);

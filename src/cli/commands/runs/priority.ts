@@ -6,7 +6,8 @@ import { printFacts } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { requireUnfinished, sendUpdate } from '../../run/steer-run.ts';
+import { sendUpdate } from '../../run/send-update.ts';
+import { requireUnfinished } from '../../run/steer-run.ts';
 
 /** `enrich priority RUN WHICH` */
 export function priorityCommand(): Command {

@@ -22,7 +22,8 @@ import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/present-status.ts';
 import { runPage } from '../../run/run-page.ts';
 import { continueIfAgreed, waitsForPerson } from '../../run/continue-if-agreed.ts';
-import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
+import { sendUpdate } from '../../run/send-update.ts';
+import { cancelRun, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
 /** `enrich run FILE` */
 export function runCommand(): Command {

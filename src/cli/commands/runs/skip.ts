@@ -9,7 +9,8 @@ import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { requireUnfinished, sendUpdate } from '../../run/steer-run.ts';
+import { sendUpdate } from '../../run/send-update.ts';
+import { requireUnfinished } from '../../run/steer-run.ts';
 
 /** Time after CALL_TIMEOUT in which a worker records a call. A worker that takes longer has died. */
 const slackSeconds = 30;

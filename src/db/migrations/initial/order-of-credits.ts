@@ -7,7 +7,7 @@ import { keptPlans } from './kept-plans.ts';
  */
 export const orderOfCredits = [
   // The batches, of those that ask, that must wait for people before them on their page. Empty if the budgets can pay
-  // for the whole page, or for nobody. Locks the budgets as reserve_credits does.
+  // for the whole page, or for no person. Locks the budgets in the order of reserve_credits.
   `create function enrichment.batches_out_of_turn(of_run text, asking integer[], called_rows integer[],
       per_person numeric, budgets text[], own_limits jsonb)
     returns integer[] language plpgsql ${keptPlans} as $$
