@@ -1,7 +1,7 @@
 import type { LateResultsTables } from './schema/late-results.ts';
 import type { LedgerTables } from './schema/ledger.ts';
+import type { LookupHistoryTables } from './schema/lookup-history.ts';
 import type { NotificationsTables } from './schema/notifications.ts';
-import type { PeopleTables } from './schema/people.ts';
 import type { PeopleHistoryTables } from './schema/people-history.ts';
 import type { PeopleLogTables } from './schema/people-log.ts';
 import type { PeopleProjectionsTables } from './schema/people-projections.ts';
@@ -11,14 +11,14 @@ import type { RunsTables } from './schema/runs.ts';
 
 /**
  * The tables and views of the schema `enrichment`. A file of `schema/` describes the tables that the file of the same
- * name in `migrations/initial` creates.
+ * name in `migrations/initial/tables` creates.
  */
 export interface Tables
   extends
     LateResultsTables,
     LedgerTables,
+    LookupHistoryTables,
     NotificationsTables,
-    PeopleTables,
     PeopleHistoryTables,
     PeopleLogTables,
     PeopleProjectionsTables,

@@ -1,30 +1,30 @@
 import { sql, type Kysely } from 'kysely';
-import { admissionFunctions } from './initial/admission.ts';
-import { rateWindowFunctions } from './initial/rate-windows.ts';
 import { comments } from './initial/comments.ts';
-import { lateResultTables } from './initial/late-results.ts';
-import { ledgerTables } from './initial/ledger.ts';
-import { notificationTables } from './initial/notifications.ts';
-import { orderOfCredits } from './initial/order-of-credits.ts';
-import { peopleTables } from './initial/people.ts';
-import { peopleHistory } from './initial/people-history.ts';
-import { peopleLog } from './initial/people-log.ts';
-import { peopleProjections } from './initial/people-projections.ts';
-import { pruneCandidates } from './initial/prune-candidates.ts';
-import { privacyTables } from './initial/privacy.ts';
-import { projectionFunctions } from './initial/project-people.ts';
-import { questions } from './initial/questions.ts';
-import { recordFunctions } from './initial/record-answer.ts';
-import { runStatistics } from './initial/run-statistics.ts';
-import { runTables } from './initial/runs.ts';
+import { admissionFunctions } from './initial/functions/admission.ts';
+import { orderOfCredits } from './initial/functions/order-of-credits.ts';
+import { projectionFunctions } from './initial/functions/project-people.ts';
+import { pruneCandidates } from './initial/functions/prune-candidates.ts';
+import { rateWindowFunctions } from './initial/functions/rate-windows.ts';
+import { recordFunctions } from './initial/functions/record-answer.ts';
+import { runStatistics } from './initial/functions/run-statistics.ts';
+import { lateResultTables } from './initial/tables/late-results.ts';
+import { ledgerTables } from './initial/tables/ledger.ts';
+import { lookupHistoryTables } from './initial/tables/lookup-history.ts';
+import { notificationTables } from './initial/tables/notifications.ts';
+import { peopleHistory } from './initial/tables/people-history.ts';
+import { peopleLog } from './initial/tables/people-log.ts';
+import { peopleProjections } from './initial/tables/people-projections.ts';
+import { privacyTables } from './initial/tables/privacy.ts';
+import { questions } from './initial/tables/questions.ts';
+import { runTables } from './initial/tables/runs.ts';
 
-/** All tables of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
+/** The schema of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
 export async function up(database: Kysely<never>): Promise<void> {
   const statements = [
     ...runTables,
     ...ledgerTables,
     ...lateResultTables,
-    ...peopleTables,
+    ...lookupHistoryTables,
     ...peopleLog,
     ...peopleProjections,
     ...pruneCandidates,

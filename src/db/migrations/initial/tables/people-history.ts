@@ -1,5 +1,5 @@
-import { personFieldGroups, type FieldGroup } from '../../../domain/warehouse/person-columns.ts';
-import { isValid, isValidMatch } from '../../valid-entries.ts';
+import { personFieldGroups, type FieldGroup } from '../../../../domain/warehouse/person-columns.ts';
+import { isValid, isValidMatch } from '../../../valid-entries.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
 

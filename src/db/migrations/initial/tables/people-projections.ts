@@ -1,6 +1,6 @@
-import { personColumns } from '../../../domain/warehouse/person-columns.ts';
-import { isList, organizationColumns } from './organization-columns.ts';
-import { textsOf } from './texts-of.ts';
+import { personColumns } from '../../../../domain/warehouse/person-columns.ts';
+import { isList, organizationColumns } from '../organization-columns.ts';
+import { textsOf } from '../texts-of.ts';
 
 const columns = personColumns.map(({ name, type }) => `${name} ${type}`);
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);

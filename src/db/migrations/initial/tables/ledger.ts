@@ -1,6 +1,6 @@
-import { attemptStatuses, holdingStatuses } from '../../../domain/money/attempt-status.ts';
-import { periodNames } from '../../../domain/money/budget-periods.ts';
-import { oneOf } from '../../one-of.ts';
+import { attemptStatuses, holdingStatuses } from '../../../../domain/money/attempt-status.ts';
+import { periodNames } from '../../../../domain/money/budget-periods.ts';
+import { oneOf } from '../../../one-of.ts';
 
 /** Attempts, budgets and rate windows; `schema.ts` explains the columns. */
 export const ledgerTables = [

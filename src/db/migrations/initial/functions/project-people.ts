@@ -3,11 +3,11 @@ import {
   personColumns,
   personFieldGroups,
   type FieldGroup,
-} from '../../../domain/warehouse/person-columns.ts';
-import { isValidMatch } from '../../valid-entries.ts';
-import { assignments, rowOf } from './assignments.ts';
-import { keptPlans } from './kept-plans.ts';
-import { textsOf } from './texts-of.ts';
+} from '../../../../domain/warehouse/person-columns.ts';
+import { isValidMatch } from '../../../valid-entries.ts';
+import { assignments, rowOf } from '../assignments.ts';
+import { keptPlans } from '../kept-plans.ts';
+import { textsOf } from '../texts-of.ts';
 import { peopleAt } from './people-at.ts';
 import { projectOrganizations } from './project-organizations.ts';
 

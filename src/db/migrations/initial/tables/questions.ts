@@ -1,6 +1,6 @@
-import { contactValues } from './project-people.ts';
-import { filledReason } from '../../../domain/runs/outcome.ts';
-import { isValidMatch } from '../../valid-entries.ts';
+import { contactValues } from '../functions/project-people.ts';
+import { filledReason } from '../../../../domain/runs/outcome.ts';
+import { isValidMatch } from '../../../valid-entries.ts';
 
 /** Views and functions that answer the questions of docs/warehouse.md. */
 export const questions = [

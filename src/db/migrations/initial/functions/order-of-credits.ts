@@ -1,5 +1,5 @@
-import { peoplePerCall, peoplePerPage } from '../../../contract/batch-sizes.ts';
-import { keptPlans } from './kept-plans.ts';
+import { peoplePerCall, peoplePerPage } from '../../../../contract/batch-sizes.ts';
+import { keptPlans } from '../kept-plans.ts';
 
 /**
  * A budget that cannot pay for everybody pays for people in the order of the run. Temporal hands the batches of a page

@@ -1,6 +1,6 @@
-import { deliveryKindNames } from '../../../domain/late-results/delivery-kinds.ts';
-import { oneOf } from '../../one-of.ts';
-import { identityCells } from './identity-cells.ts';
+import { deliveryKindNames } from '../../../../domain/late-results/delivery-kinds.ts';
+import { oneOf } from '../../../one-of.ts';
+import { identityCells } from '../identity-cells.ts';
 
 /** The log of observations of people and decisions about contacts; `schema.ts` explains the columns. */
 export const peopleLog = [

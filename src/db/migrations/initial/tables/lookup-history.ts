@@ -2,7 +2,7 @@
  * The lookup history; `schema.ts` explains the columns. The table grows with every person that a call asks for. To keep
  * a row and its index entry at about 120 bytes, it has a hash of the key and a number for the run and its service.
  */
-export const peopleTables = [
+export const lookupHistoryTables = [
   `create table enrichment.lookup_runs (
     lookup_run integer generated always as identity primary key,
     run_id text not null unique,

@@ -1,9 +1,9 @@
-import { oneOf } from '../../../db/one-of.ts';
+import { oneOf } from '../../../../db/one-of.ts';
 import {
   deliveryStatuses,
   effectiveStatuses,
   ineffectiveStatuses,
-} from '../../../domain/late-results/delivery-status.ts';
+} from '../../../../domain/late-results/delivery-status.ts';
 /** The inbox of webhook deliveries and polls; `schema.ts` explains the columns. */
 export const lateResultTables = [
   `create table enrichment.webhook_deliveries (

@@ -1,6 +1,6 @@
-import { isValid } from '../../valid-entries.ts';
-import { assignments, rowOf } from './assignments.ts';
-import { isList, organizationColumns } from './organization-columns.ts';
+import { isValid } from '../../../valid-entries.ts';
+import { assignments, rowOf } from '../assignments.ts';
+import { isList, organizationColumns } from '../organization-columns.ts';
 
 const columns = organizationColumns.filter((column) => !isList(column));
 

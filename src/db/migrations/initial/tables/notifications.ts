@@ -1,6 +1,6 @@
-import { notifiedEvents } from '../../../domain/runs/notified-event.ts';
-import { oneOf } from '../../one-of.ts';
-import { planKeyPrefix } from '../../run-states.ts';
+import { notifiedEvents } from '../../../../domain/runs/notified-event.ts';
+import { oneOf } from '../../../one-of.ts';
+import { planKeyPrefix } from '../../../run-states.ts';
 
 /** What a person is notified of: runs and budgets; `schema.ts` explains the columns. */
 export const notificationTables = [

@@ -1,6 +1,6 @@
-import { outcomesWithoutContact } from '../../../domain/runs/outcome.ts';
-import { oneOf } from '../../one-of.ts';
-import { keptPlans } from './kept-plans.ts';
+import { outcomesWithoutContact } from '../../../../domain/runs/outcome.ts';
+import { oneOf } from '../../../one-of.ts';
+import { keptPlans } from '../kept-plans.ts';
 
 /**
  * Functions that record an answer. PL/pgSQL keeps the plans of its statements for a session: as statements of their own

@@ -1,7 +1,7 @@
-import { allStatuses, unfinishedText } from '../../run-states.ts';
-import { oneOf } from '../../../db/one-of.ts';
-import { outcomes } from '../../../domain/runs/outcome.ts';
-import { identityCells } from './identity-cells.ts';
+import { allStatuses, unfinishedText } from '../../../run-states.ts';
+import { oneOf } from '../../../../db/one-of.ts';
+import { outcomes } from '../../../../domain/runs/outcome.ts';
+import { identityCells } from '../identity-cells.ts';
 
 /** Runs, their rows, people, claims and fetched exports; `schema.ts` explains the columns. */
 export const runTables = [

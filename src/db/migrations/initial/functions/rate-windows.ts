@@ -1,4 +1,4 @@
-import { trustedSeconds, unlimitedCalls } from '../../../domain/rates/rate-limit.ts';
+import { trustedSeconds, unlimitedCalls } from '../../../../domain/rates/rate-limit.ts';
 
 /** Retry interval of a call that leaves the slots of the service's window to higher priorities. */
 const keptInServiceWindowMilliseconds = 5_000;

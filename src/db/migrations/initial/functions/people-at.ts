@@ -1,5 +1,5 @@
-import { worstEmailRank } from '../../../domain/late-results/late-assignment.ts';
-import { isValid } from '../../valid-entries.ts';
+import { worstEmailRank } from '../../../../domain/late-results/late-assignment.ts';
+import { isValid } from '../../../valid-entries.ts';
 
 /**
  * The facts about people at a time, from the entries recorded until then; at 'infinity' the current facts. Steps are

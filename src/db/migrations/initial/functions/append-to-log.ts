@@ -1,4 +1,4 @@
-import { identityColumns } from '../../../domain/identity/identity-columns.ts';
+import { identityColumns } from '../../../../domain/identity/identity-columns.ts';
 
 /**
  * Appends to the log in one statement: locks the people and contacts, appends, and projects them. Of two rows with one

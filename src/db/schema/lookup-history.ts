@@ -20,7 +20,7 @@ export interface LookupRunsTable {
   service: string;
 }
 
-export interface PeopleTables {
+export interface LookupHistoryTables {
   lookup_history: LookupHistoryTable;
   lookup_runs: LookupRunsTable;
 }

@@ -1,8 +1,8 @@
-import { budgetPeriods, periodNames } from '../../../domain/money/budget-periods.ts';
-import { runPriorities } from '../../../contract/run-priorities.ts';
-import { oneOf } from '../../one-of.ts';
-import { keptPlans } from './kept-plans.ts';
-import { suppressionsLock } from '../../suppressions-lock.ts';
+import { budgetPeriods, periodNames } from '../../../../domain/money/budget-periods.ts';
+import { runPriorities } from '../../../../contract/run-priorities.ts';
+import { oneOf } from '../../../one-of.ts';
+import { keptPlans } from '../kept-plans.ts';
+import { suppressionsLock } from '../../../suppressions-lock.ts';
 
 /** The periods with the formats of their budgets' names. */
 const periodFormats = periodNames
