@@ -67,7 +67,7 @@ export async function readRecipients(
       from observations o
       where o.service = ${options.service} and o.person_key = any(${personKeys}::text[]) and o.person_id is not null
     ), of_contacts as (
-      select coalesce(runs.source, 'generic') as source, r.contact_id, p.person_id, p.run_id, p.row_number,
+      select runs.source, r.contact_id, p.person_id, p.run_id, p.row_number,
         p.attempt_id, a.admitted_at, runs.undone_at,
         array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
           then r.email end] as emails,
@@ -76,7 +76,7 @@ export async function readRecipients(
       from attempt_people p join attempts a using (attempt_id)
       join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
       join runs on runs.run_id = p.run_id
-      left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+      left join enriched_contacts c on c.source = runs.source and c.contact_id = r.contact_id
         and c.person_id = p.person_id
       where p.outcome = 'enriched' and p.person_id is not null
         and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier

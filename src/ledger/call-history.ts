@@ -90,7 +90,7 @@ async function readCalls(
             and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
             and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
               ${people === 'found before' ? sql`true` : sql`not true`}
-            and (${source}::text is null or coalesce(r.source, 'generic') = ${source})
+            and (${source}::text is null or r.source = ${source})
             and exists (select from attempts a where a.run_id = r.run_id and ${counts})
           offset 0
         ) like_this

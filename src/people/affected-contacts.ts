@@ -43,7 +43,7 @@ function matchedContacts(service: string, { all, identifying }: PeopleKeys): Raw
   return sql`
     ${contactsByMatch(service, eachOf(all))}
     union
-    select coalesce(runs.source, 'generic'), r.contact_id
+    select runs.source, r.contact_id
     from unnest(${placesByMatchKey('run_rows', eachOf(identifying))}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
@@ -95,7 +95,7 @@ export async function readOpenContacts(
   const { rows } = await sql<RowName>`
     select newest.run_id as "runId", newest.row_number as "rowNumber"
     from (
-      select distinct coalesce(runs.source, 'generic') as source, r.contact_id
+      select distinct runs.source, r.contact_id
       from (
         select unnest(${placesByMatchKey('run_rows', eachOf(all), isAboutPerson)}::tid[])
         union
@@ -107,13 +107,13 @@ export async function readOpenContacts(
         and not coalesce(starts_with(r.reason, ${repeatedRecordReason}), false)
         and ${isDecided(sql`${service}`)}
         and not exists (
-          select from contacts c where c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id)
+          select from contacts c where c.source = runs.source and c.contact_id = r.contact_id)
     ) a
     cross join lateral (
       select n.run_id, n.row_number
       from (select * from run_rows where contact_id = a.contact_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
-      where coalesce(runs.source, 'generic') = a.source and ${isDecided(sql`${service}`)}
+      where runs.source = a.source and ${isDecided(sql`${service}`)}
       order by runs.created_at desc, n.row_number
       limit 1
     ) newest
@@ -156,7 +156,7 @@ export async function readReplacedKeys(
       select n.match_keys
       from (select * from run_rows where contact_id = r.contact_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
-      where coalesce(runs.source, 'generic') = coalesce(self.source, 'generic')
+      where runs.source = self.source
         and runs.created_at < self.created_at
         and runs.status <> 'planned'
         and runs.undone_at is null
@@ -188,7 +188,7 @@ export interface RowName {
 
 /** Query of the contacts of a run's rows, and of the contacts that the run or its undo decided about. */
 const contactsOfRun = (runId: string) => sql`
-  select coalesce(runs.source, 'generic') as source, r.contact_id
+  select runs.source, r.contact_id
   from run_rows r
   join runs on runs.run_id = r.run_id
   where r.run_id = ${runId}
@@ -222,7 +222,7 @@ export async function findNewestRows(
       -- \`offset 0\` keeps the lookup of the contact apart. In a join, PostgreSQL read the rows of all runs.
       from (select * from run_rows where contact_id = a.contact_id offset 0) n
       join runs on runs.run_id = n.run_id
-      where coalesce(runs.source, 'generic') = a.source
+      where runs.source = a.source
         and ${isDecided(sql`self.options ->> 'service'`)}
         and (${which === 'any'} or runs.created_at > self.created_at)
       order by runs.created_at desc, n.row_number

@@ -70,7 +70,7 @@ const newestMatch = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>
   order by m.decided_at desc, m.match_id desc
   limit 1`;
 
-const decidedOfRow = newestMatch(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`);
+const decidedOfRow = newestMatch(sql`runs.source`, sql`r.contact_id`);
 
 /** A contact `c` is as the log has it. */
 const isProjected = sql`c.match_id = (select match_id from (${newestMatch(sql`c.source`, sql`c.contact_id`)}) decided)`;
@@ -98,11 +98,11 @@ export async function readRowsToDecide(
     database,
     service,
     sql`
-      select coalesce(runs.source, 'generic') as source, r.contact_id, r.run_id, r.row_number, r.keys,
+      select runs.source, r.contact_id, r.run_id, r.row_number, r.keys,
         ${identityCells('r')}, true as is_new_row
       from run_rows r
       join runs on runs.run_id = r.run_id
-      left join lateral (${contactOf(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`)}) c on true
+      left join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c on true
       where ${which}
         and case when c.contact_id is null
           then r.keys <> '{}' and r.outcome is distinct from 'suppressed'
@@ -139,7 +139,7 @@ async function withoutStale(
     with newer as materialized (
       select runs.run_id, later.run_id as later_id
       from runs
-      join runs later on coalesce(later.source, 'generic') = coalesce(runs.source, 'generic')
+      join runs later on later.source = runs.source
         and later.created_at > runs.created_at
         and later.status <> 'planned'
         and later.undone_at is null

@@ -33,7 +33,7 @@ export async function readKnownRows(
   const { rows } = await sql<FoundRow>`
     select known.*
     from (
-      select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id,
+      select distinct on (source, r.contact_id) runs.source, r.contact_id,
         r.run_id, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url,
         r.first_name, r.last_name, r.name, r.organization_name, r.domain
       from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
@@ -46,7 +46,7 @@ export async function readKnownRows(
       select
       from (select run_id from run_rows where contact_id = known.contact_id and run_id <> known.run_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) later
-      where coalesce(later.source, 'generic') = known.source
+      where later.source = known.source
         and later.created_at > known.created_at
         and later.status <> 'planned'
         and later.undone_at is null)

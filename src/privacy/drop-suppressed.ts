@@ -26,7 +26,7 @@ export async function dropSuppressed(
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    cross join lateral (${contactOf(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`)}) c
+    cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
     union
     select r.row_number, o.service, o.person_key
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)

@@ -137,7 +137,7 @@ export async function keysOfRecord(
     from run_rows r
     join runs using (run_id)
     where r.contact_id = ${record.contactId}
-      and coalesce(runs.source, 'generic') = ${record.source}
+      and runs.source = ${record.source}
       and r.keys <> '{}'
   `.execute(database);
   const named = [...known.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
@@ -173,7 +173,7 @@ async function findRows(database: Kysely<Tables>, keys: readonly string[]): Prom
       union
       select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[])
     )
-    select runs.run_id as "runId", found.row_number as "rowNumber", coalesce(runs.source, 'generic') as source,
+    select runs.run_id as "runId", found.row_number as "rowNumber", runs.source,
       c.contact_id as "contactId", c.keys, p.person_id as "personId"
     from found
     join runs on runs.run_id = found.run_id
@@ -209,7 +209,7 @@ async function findWordless(
       ${records.map(({ contactId }) => contactId)}::text[]
     ) as record (source, contact_id)
     join run_rows r on r.contact_id = record.contact_id and r.keys = '{}' and r.raw = '[]'
-    join runs on runs.run_id = r.run_id and coalesce(runs.source, 'generic') = record.source
+    join runs on runs.run_id = r.run_id and runs.source = record.source
     where not exists (
       select from contact_records k
       where k.source = record.source and k.contact_id = record.contact_id and k.run_id = r.run_id

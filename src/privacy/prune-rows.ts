@@ -33,12 +33,12 @@ const rowsPerBatch = 5_000;
  */
 const hasNoEarlierCells = sql<boolean>`not exists (
   select from (
-    select coalesce(source, 'generic') as source, min(created_at) as created_at
+    select source, min(created_at) as created_at
     from runs
     where rows_pruned < rows_staged and status <> 'planned'
     group by 1
   ) e
-  where e.source = coalesce(r.source, 'generic') and e.created_at < r.created_at)`;
+  where e.source = r.source and e.created_at < r.created_at)`;
 
 const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
   staging: { done: sql`r.rows_pruned`, isReady: isClosedRun, prune: clearRows },

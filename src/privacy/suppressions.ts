@@ -86,7 +86,7 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
 export const recordKey = sql`
   case
     when r.contact_id ~ '^(key|row|erased):' then null
-    when coalesce(runs.source, 'generic') <> 'generic' then 'record:' || runs.source || '/' || r.contact_id
+    when runs.source <> 'generic' then 'record:' || runs.source || '/' || r.contact_id
     else 'record:generic/' || r.contact_id || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name))
   end
 `;

@@ -104,7 +104,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
       from run_rows r
       join runs u on u.run_id = r.run_id
       join selected c on c.contact_id = r.contact_id
-      where coalesce(u.source, 'generic') = c.source and u.ingested_at is not null and r.raw <> '[]'
+      where u.source = c.source and u.ingested_at is not null and r.raw <> '[]'
       order by r.contact_id, u.created_at desc, r.row_number
     ), moves as (
       select distinct on (service, person_id) service, person_id, from_organization, to_organization, to_title,

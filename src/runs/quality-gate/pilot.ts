@@ -86,7 +86,7 @@ export async function readPilot(warehouse: Warehouse, runId: string, pages: numb
       count(c.phone) filter (where r.outcome = 'enriched')::int as phone,
       count(c.title) filter (where r.outcome = 'enriched')::int as title
     from run_people p join run_rows r using (run_id, row_number) join runs using (run_id)
-    left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+    left join enriched_contacts c on c.source = runs.source and c.contact_id = r.contact_id
     where p.run_id = ${runId} and p.position < ${pages * peoplePerPage}
   `.execute(warehouse.database);
   const money = await sql<{ settled: string; held: string }>`

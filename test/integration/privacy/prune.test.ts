@@ -293,7 +293,9 @@ describe('what is still needed', () => {
         `'["x"]', '{k}', 'x')`,
       [run.runId],
     );
-    await warehouse.pool.query('update runs set rows_staged = 1 where run_id = $1', [run.runId]);
+    await warehouse.pool.query(`update runs set rows_staged = 1, source = 'generic' where run_id = $1`, [
+      run.runId,
+    ]);
     const emails = async () =>
       (await warehouse.pool.query('select email from run_rows where run_id = $1', [run.runId])).rows;
     await prune(warehouse, always, noSignal);

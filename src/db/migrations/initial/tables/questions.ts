@@ -91,20 +91,20 @@ export const questions = [
 
   // Reads the log only for rows that gave their contact a person, and whose contact has no person now.
   `create view enrichment.row_results as
-    select r.run_id, r.row_number, coalesce(u.source, 'generic') as source, r.contact_id, r.outcome,
+    select r.run_id, r.row_number, u.source, r.contact_id, r.outcome,
       case when lost.reason is null then r.reason
         else concat_ws('; ', r.reason, 'the contact lost its person: ' || lost.reason) end as reason,
       lost.reason as lost_reason, lost.decided_at as lost_at
     from enrichment.run_rows r
     join enrichment.runs u on u.run_id = r.run_id
-    left join enrichment.contacts c on c.source = coalesce(u.source, 'generic') and c.contact_id = r.contact_id
+    left join enrichment.contacts c on c.source = u.source and c.contact_id = r.contact_id
     left join lateral (
       select m.evidence as reason, m.decided_at, m.person_key
       from enrichment.contact_matches m
       where c.contact_id is null
         and (r.outcome = 'enriched' or r.reason like '%${filledReason}')
         and u.undone_at is null
-        and m.source = coalesce(u.source, 'generic')
+        and m.source = u.source
         and m.contact_id = r.contact_id
         and ${isValidMatch('m')}
       order by m.decided_at desc, m.match_id desc

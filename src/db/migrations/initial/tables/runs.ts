@@ -19,7 +19,7 @@ export const runTables = [
     header text[],
     mapping jsonb,
     warnings text[] not null default '{}',
-    rows_staged integer not null default 0,
+    rows_staged integer not null default 0 check (rows_staged = 0 or source is not null),
     rows_pruned integer not null default 0,
     rows_dropped integer not null default 0,
     outcomes jsonb,
