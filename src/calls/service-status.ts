@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { formatDuration } from '../domain/text/duration.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { readReports, type ServiceWindow } from '../ledger/rate-reports.ts';
@@ -89,8 +88,7 @@ function failureOf(
 /** Polls an unknown request id: the answer shows whether the key may poll. */
 async function tryPolling(dependencies: PollDependencies): Promise<void> {
   try {
-    const poll = { callId: `poll:try:${randomUUID()}`, requestId: unknownRequestId };
-    await pollWithinLimits(dependencies, poll, AbortSignal.timeout(patienceMilliseconds));
+    await pollWithinLimits(dependencies, unknownRequestId, AbortSignal.timeout(patienceMilliseconds));
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     if (error.type !== 'forbidden') return;

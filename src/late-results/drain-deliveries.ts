@@ -133,8 +133,7 @@ async function pollOnce(
   const later = pauseBetweenPolls(dependencies.pollAfterSeconds, poll.polls);
   let applied = 0;
   try {
-    const callId = `poll:${poll.attemptId}:${poll.polls}`;
-    const polled = await pollWithinLimits(dependencies, { callId, requestId: poll.requestId }, signal);
+    const polled = await pollWithinLimits(dependencies, poll.requestId, signal);
     if (polled.kind === 'full') {
       await returnPoll(warehouse, poll.attemptId);
       return { next: false, applied };

@@ -24,15 +24,16 @@ export interface PollDependencies {
  */
 export async function pollWithinLimits(
   dependencies: PollDependencies,
-  { callId, requestId }: { readonly callId: string; readonly requestId: string },
+  requestId: string,
   signal: AbortSignal,
 ): Promise<{ readonly kind: 'answered'; readonly answer: PollAnswer } | ({ readonly kind: 'full' } & Wait)> {
   const { warehouse, service, client, rateLimits, callTimeoutSeconds } = dependencies;
   const { database } = warehouse;
   const polls = { service, scope: webhookResultScope };
+  const callId = `poll:${randomUUID()}`;
   const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds };
-  const place = await acquireSlot(database, call, rateLimits);
-  if (place.kind === 'full') return place;
+  const slot = await acquireSlot(database, call, rateLimits);
+  if (slot.kind === 'full') return slot;
   try {
     const answer = await client.poll(requestId, signal);
     await endCall(database, polls, callId, true, answer);
@@ -41,6 +42,6 @@ export async function pollWithinLimits(
     if (!(error instanceof ServiceFailure)) throw error;
     await endFailedCall(database, polls, callId, error, callTimeoutSeconds);
     if (error.type !== 'token-renewed') throw error;
-    return pollWithinLimits(dependencies, { callId: randomUUID(), requestId }, signal);
+    return pollWithinLimits(dependencies, requestId, signal);
   }
 }

@@ -2,6 +2,8 @@ import { beforeEach, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { syncLateResults, syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
+import { pollOperation } from '../../../src/service/endpoints.ts';
+import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { backlogOfPolls, callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 
@@ -61,6 +63,22 @@ it('polls without a free slot stay due and are made first when a slot is free', 
   }
   expect(new Set(polls).size).toBe(100);
   expect(polls).toHaveLength(100);
+});
+
+it('a poll that the stop of a worker has cut off is made again by the next sync', async () => {
+  const { runId } = await backlogOfPolls(warehouse, 1);
+  const stop = new AbortController();
+  const cutOff = {
+    poll: async () => {
+      stop.abort(new Error('the worker stops'));
+      throw new ServiceFailure('aborted', { endpoint: pollOperation('/webhook_result/{request_id}', '1') });
+    },
+  } as unknown as ServiceClient;
+  const sync = (by: ServiceClient, signal: AbortSignal) =>
+    syncRunResults({ ...dependencies(), client: by }, runId, signal);
+  await expect(sync(cutOff, stop.signal)).rejects.toThrow('the worker stops');
+  await sync(client, AbortSignal.timeout(20_000));
+  expect(polls).toHaveLength(1);
 });
 
 it('the sweep polls for a run whose workflow was terminated, and not for a waiting run', async () => {
