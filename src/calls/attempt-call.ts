@@ -20,7 +20,6 @@ import { recordOrKeep } from './record-or-keep.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
-import { drainInbox } from '../late-results/drain-deliveries.ts';
 
 export interface AttemptDependencies {
   readonly warehouse: Warehouse;
@@ -56,6 +55,7 @@ export type AttemptResult =
   | {
       readonly kind: 'recorded' | 'unknown';
       readonly called: true;
+      readonly attemptId: string;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
     }
@@ -125,8 +125,8 @@ export async function attemptCall(
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
     return recordOrKeep(warehouse, request.run, { attemptId, people, answer, pollAfterSeconds });
   });
-  if ('refused' in result)
-    return { kind: 'unknown', called: true, people: people.length, pauseReason: result.refused };
+  const ended = { called: true, attemptId, people: people.length } as const;
+  if ('refused' in result) return { ...ended, kind: 'unknown', pauseReason: result.refused };
   killPoint('recorded');
   const { recorded } = result;
   dependencies.streak.end();
@@ -139,14 +139,8 @@ export async function attemptCall(
       { attemptId, fields: answer.unreadFields },
       'fields of the answer have an unexpected type and were left out',
     );
-  // A delivery can arrive before the answer, and is applied after it.
-  if (admission.token !== undefined) await drainInbox(warehouse, { attemptId }, signal);
-  return {
-    kind: 'recorded',
-    called: true,
-    people: people.length,
-    pauseReason: recorded.overbilled ? overbilled(attemptId) : undefined,
-  };
+  const pauseReason = recorded.overbilled ? overbilled(attemptId) : undefined;
+  return { ...ended, kind: 'recorded', pauseReason };
 }
 
 /** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
@@ -214,6 +208,7 @@ async function closeFailure(
         return {
           kind: 'unknown',
           called: true,
+          attemptId,
           people,
           pauseReason: streak.tooLong() ? pauseReason : undefined,
         };

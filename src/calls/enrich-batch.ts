@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchResult } from '../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { halve } from '../domain/runs/batching.ts';
+import { drainInbox } from '../late-results/drain-deliveries.ts';
 import { registerWaitingBatches, deregisterRun, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
@@ -223,13 +225,18 @@ async function callAndPause(
   call: AttemptRequest,
   signal: AbortSignal,
 ): Promise<{ readonly result: AttemptResult; readonly paused: StatusReason | undefined }> {
+  const { warehouse } = dependencies;
   const { runId, options } = call.run;
   const result = await attemptCall(dependencies, call, signal);
   let reason = 'pauseReason' in result ? result.pauseReason : undefined;
   if (result.kind === 'recorded') {
-    reason ??= await watchMatchRate(dependencies.warehouse, runId, options.minMatchRate);
+    reason ??= await watchMatchRate(warehouse, runId, options.minMatchRate);
   }
-  return { result, paused: reason && (await pause(dependencies, runId, reason)) };
+  const paused = reason && (await pause(dependencies, runId, reason));
+  // A delivery can arrive before the answer, and is applied after it.
+  if (result.kind === 'recorded' && lateKindsOf(options).length > 0)
+    await drainInbox(warehouse, { attemptId: result.attemptId }, signal);
+  return { result, paused };
 }
 
 /** Pauses the run. Admission reads its status, so no worker sends another call. */
