@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -44,6 +44,22 @@ interface ClosingAnswer {
   readonly phonesWithEarlier: boolean;
 }
 
+/** SQL assignments of what an answer states about its call, also if the operator has settled the call before. */
+function statedBy(answer: ClosingAnswer): RawBuilder<unknown> {
+  return sql`
+    request_id = ${answer.requestId ?? null},
+    http_status = ${answer.httpStatus},
+    found_ids = ${answer.foundIds}::text[],
+    found_people = ${answer.foundPeople},
+    phones_with_earlier = ${answer.phonesWithEarlier},
+    credits_answered = ${decimalOf(answer.creditsConsumed)}::numeric,
+    answered_at = clock_timestamp()`;
+}
+
+function decimalOf(credits: Credits | undefined): string | null {
+  return credits === undefined ? null : formatCredits(credits);
+}
+
 /**
  * Locks the suppression list and closes an attempt with its answer. The attempt becomes `awaiting` if late results are
  * due, `settled` if the answer states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
@@ -55,7 +71,7 @@ export async function closeAttempt(
   attemptId: string,
   answer: ClosingAnswer,
 ): Promise<ClosedAttempt | undefined> {
-  const answered = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
+  const answered = decimalOf(answer.creditsConsumed);
   const { awaited } = answer;
   const settled = awaited ? null : answered;
   const closed = await sql<ClosedAttempt>`
@@ -66,22 +82,16 @@ export async function closeAttempt(
         else 'settled'
       end,
       credits_settled = ${settled}::numeric,
-      credits_answered = ${answered}::numeric,
       reason = case
         when ${answered}::numeric > credits_reserved then 'billed more than reserved'
         else ${answer.reason}::text
       end,
-      request_id = ${answer.requestId ?? null},
-      http_status = ${answer.httpStatus},
-      found_ids = ${answer.foundIds}::text[],
-      found_people = ${answer.foundPeople},
-      phones_with_earlier = ${answer.phonesWithEarlier},
+      ${statedBy(answer)},
       awaits = ${awaited?.kinds ?? []}::text[],
       awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
       next_poll_at = case when ${answer.requestId !== undefined} then clock_timestamp() + make_interval(
         -- One poll is made at the deadline.
         secs => least(${awaited?.pollAfterSeconds ?? null}::float8, ${awaited?.deadlineSeconds ?? null}::float8)) end,
-      answered_at = clock_timestamp(),
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
     from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
@@ -100,11 +110,8 @@ async function reopenDecided(
   attemptId: string,
   answer: ClosingAnswer,
 ): Promise<ClosedAttempt | undefined> {
-  const consumed = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
   const decided = await sql<ClosedAttempt & { settled: string }>`
-    update attempts a set request_id = ${answer.requestId ?? null}, http_status = ${answer.httpStatus},
-      found_ids = ${answer.foundIds}::text[], answered_at = clock_timestamp(),
-      credits_answered = ${consumed}::numeric,
+    update attempts a set ${statedBy(answer)},
       reason = coalesce(reason || '; ', '') || 'answered after it was decided'
     from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status = 'settled' and answered_at is null

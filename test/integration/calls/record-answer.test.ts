@@ -516,11 +516,13 @@ describe('an older answer', () => {
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
     await decideAttempt(warehouse, call.attemptId, { credits: '0' });
-    await record(call, answerWith([person]));
+    await record(call, answerWith([person], { phoneEnrichment: { status: 'skipped' } }));
     expect(await attemptOf(call)).toMatchObject({
       status: 'settled',
       credits_settled: '1.000000',
       request_id: '-9007199254740993123',
+      found_people: 1,
+      phones_with_earlier: true,
     });
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
     expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
