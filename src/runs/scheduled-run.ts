@@ -6,21 +6,18 @@ import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectatio
 import { addressName, addressText } from '../ingest/sources/export-address.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { isStillAt } from '../ingest/sources/http-export.ts';
-import { isElsewhere, obtainExport, type ExportAccess } from '../ingest/sources/obtain-export.ts';
+import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
-import type { Warehouse } from '../db/database.ts';
 import { recallContent, recallEtag, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import { optionsOfSchedule, type RunOptions } from '../domain/runs/run-options.ts';
-import { forgetContent, stageRun } from './ingest-run.ts';
+import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.ts';
 import { runInputOf, shownName } from './run-input.ts';
 import type { RunRecord } from './runs.ts';
 import { discardUnstartedRuns } from './discard-unstarted-runs.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
 
-export interface ScheduleDependencies {
-  readonly warehouse: Warehouse;
-  readonly exportAccess: ExportAccess;
+export interface ScheduleDependencies extends IngestDependencies {
   readonly callConcurrency: number;
   readonly pollAfterSeconds: number;
   /** Defaults for options that the schedule does not set. */
@@ -145,7 +142,11 @@ async function beginRunOf(
   const { run } = await findOrBeginRun(warehouse, specOf(sha256));
   // If the export is refused, the run's workflow finds the same error and fails with it.
   if (path !== undefined && isElsewhere(address)) {
-    const { kind } = await stageRun(dependencies, run.runId, { fetched: path, signal, onProgress: () => {} });
+    const staging = { fetched: path, signal, onProgress: () => {} };
+    const { kind } = await stageRun(dependencies, run.runId, staging).catch(async (error: unknown) => {
+      await discardUnstartedRuns(warehouse, { runIds: [run.runId], asOf });
+      throw error;
+    });
     if (kind === 'ingested') await forgetContent(dependencies, run.runId);
   }
   return run;

@@ -325,6 +325,21 @@ describe('an export that lies elsewhere', () => {
     },
   );
 
+  it('a scheduled time whose staging fails leaves no run', async () => {
+    store.put('crm/out/a.csv', csv('ada'));
+    const failing = {
+      onIngested: () => {
+        throw new Error('the connection broke');
+      },
+    };
+    const choice: ExportChoice = { kind: 'file', from: 's3://crm/out/a.csv' };
+    await expect(begin(choice, {}, failing)).rejects.toThrow('the connection broke');
+    const { rows } = await warehouse.pool.query(
+      `select run_id from runs where file_path = 's3://crm/out/a.csv' and ingested_at is null`,
+    );
+    expect(rows).toEqual([]);
+  });
+
   it('an export that cannot be fetched is refused alone, and the others of its folder are enriched', async () => {
     store.put('crm/out/a.csv', csv('ada'));
     store.put('crm/out/b.csv', csv('ben'));
