@@ -1,6 +1,6 @@
-import { parseDomain } from './domain-name.ts';
 import { readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
+import { contactFields } from '../warehouse/contact-fields.ts';
 import type { Person } from './person.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Person } from './person.ts';
  */
 export function keysOfPerson(person: Person): string[] {
   const { personId, profileUrl, emails } = readyPerson(person);
-  const domain = parseDomain(person.organization?.primary_domain ?? person.organization?.website_url ?? '');
+  const { organization_domain: domain } = contactFields(person);
   const keys = identityKeys({
     ...(personId !== undefined && { personId }),
     ...(profileUrl !== undefined && { profileUrl }),
@@ -18,5 +18,5 @@ export function keysOfPerson(person: Person): string[] {
     ...(person.last_name && { lastName: person.last_name }),
     ...(person.name && { name: person.name }),
   }).map((key) => key.replaceAll('\0', '').toWellFormed());
-  return domain === undefined ? keys : [...keys, `domain:${domain}`];
+  return domain === null ? keys : [...keys, `domain:${domain}`];
 }

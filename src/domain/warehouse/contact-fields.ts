@@ -18,7 +18,7 @@ export const contactFields = oncePerObject((person: Person): ContactFields => {
     email,
     email_status: email === null ? null : text(person.email_status),
     organization_id: text(organization?.id ?? person.organization_id),
-    organization_domain: domainOf(organization?.primary_domain ?? organization?.website_url),
+    organization_domain: domainOf(organization?.primary_domain) ?? domainOf(organization?.website_url),
     profile_url: (person.proflink_url && parseProfileUrl(person.proflink_url)) || null,
   };
 });

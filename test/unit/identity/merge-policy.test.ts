@@ -34,10 +34,15 @@ describe('what an answer puts into a contact', () => {
     ).toBeNull(),
   );
 
-  it('the domain of an organization comes from its site if it has no other', () =>
-    expect(contactFields({ organization: { website_url: 'http://www.orbit.co.uk/about' } })).toMatchObject({
-      organization_domain: 'orbit.co.uk',
-    }));
+  it.each([undefined, null, '', 'not a domain', 'facebook.com/orbit'])(
+    'the domain of an organization comes from its site if its primary domain is %j',
+    (domain) =>
+      expect(
+        contactFields({
+          organization: { primary_domain: domain, website_url: 'http://www.orbit.co.uk/about' },
+        }),
+      ).toMatchObject({ organization_domain: 'orbit.co.uk' }),
+  );
 
   it('every column of a contact belongs to one group', () =>
     expect(Object.values(personFieldGroups).flatMap(({ columns }) => Object.keys(columns))).toEqual(

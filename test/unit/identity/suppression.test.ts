@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { keysOfPerson } from '../../../src/domain/identity/keys-of-person.ts';
 import { parseSuppressionSubject } from '../../../src/domain/identity/suppression.ts';
 
 describe('whom a person means who is to be suppressed', () => {
@@ -23,4 +24,9 @@ describe('whom a person means who is to be suppressed', () => {
       expect(parseSuppressionSubject(text)).toBeUndefined();
     },
   );
+});
+
+it('a person is suppressed by the domain of the employer’s site if the primary domain is empty', () => {
+  const organization = { primary_domain: '', website_url: 'https://orbit.example' };
+  expect(keysOfPerson({ id: '1', organization })).toEqual(['person:1', 'domain:orbit.example']);
 });
