@@ -50,23 +50,30 @@ export async function recordMissing(
   fieldGroup: string,
 ): Promise<void> {
   if (people.length === 0) return;
+  // In the order in which lookups are written, so that two transactions cannot deadlock.
   await sql`
-    update lookup_history m set found = false
-    from (
-      with given (run_id, row_number, person_key) as (
-        select * from unnest(${people.map(({ runId }) => runId)}::text[],
-          ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[])
-      )
+    with given (run_id, row_number, person_key) as (
+      select * from unnest(${people.map(({ runId }) => runId)}::text[],
+        ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[])
+    ), missing as (
       select unnest(r.keys) as identity_key, run_id from run_rows r join given using (run_id, row_number)
       union
       select unnest(o.identity_keys), run_id
       from given
       join observations o using (person_key, run_id)
       where o.service = ${service}
-    ) missing
-    join lookup_runs a using (run_id)
-    where m.key_hash = key_hash(missing.identity_key) and m.lookup_run = a.lookup_run
-      and m.field_group = ${fieldGroup}
+    ), locked as (
+      select h.key_hash
+      from missing
+      join lookup_runs a using (run_id)
+      join lookup_history h on h.key_hash = key_hash(missing.identity_key) and h.lookup_run = a.lookup_run
+      where h.field_group = ${fieldGroup}
+      order by h.key_hash
+      for update of h
+    )
+    update lookup_history m set found = false
+    from locked l
+    where m.key_hash = l.key_hash and m.field_group = ${fieldGroup}
   `.execute(transaction);
 }
 

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { recordMissing } from '../../../src/people/lookup-history.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 3 });
+});
+
+afterAll(() => warehouse.close());
+
+it('recordMissing() locks lookups in the order in which other transactions write them', async () => {
+  const keys = Array.from({ length: 40 }, (_, index) => `email:a${index}@orbit.example`);
+  const { runId } = await stagedRun(warehouse, [{ keys, email: 'a0@orbit.example', contactId: 'a' }]);
+  await warehouse.pool.query(
+    `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+     select key_hash(key), 'phone', true, clock_timestamp(), number_lookup_run($1, 'test')
+     from unnest($2::text[]) as key`,
+    [runId, keys],
+  );
+  const other = await warehouse.pool.connect();
+  await other.query('begin; select from lookup_history order by key_hash limit 1 for update');
+  const people = [{ runId, rowNumber: 1, personKey: 'person:1' }];
+  const recorded = warehouse.database
+    .transaction()
+    .execute((transaction) => recordMissing(transaction, 'test', people, 'phone'));
+  await vi.waitFor(async () => {
+    const { rows } = await warehouse.pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    expect(rows).toHaveLength(1);
+  });
+  const { rows } = await other.query('select from lookup_history for update skip locked');
+  await other.query('rollback');
+  other.release();
+  expect(rows).toHaveLength(keys.length);
+  await recorded;
+  const found = await warehouse.pool.query('select from lookup_history where found');
+  expect(found.rows).toEqual([]);
+});
