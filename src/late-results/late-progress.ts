@@ -4,7 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { countUncovered, haveWholePrice, type CallPeople } from '../domain/late-results/delivered-part.ts';
 import { lateBill } from '../domain/late-results/late-bill.ts';
-import { parseCredits } from '../domain/money/decimal.ts';
+import { storedCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
 import { isHiddenId } from '../privacy/hidden-ids.ts';
@@ -58,7 +58,7 @@ export async function settleByParts(
   const bill = lateBill(
     parts.map(({ credits, ...part }) => ({
       ...part,
-      credits: credits === null ? undefined : parseCredits(credits),
+      credits: credits === null ? undefined : storedCredits(credits),
     })),
   );
   // An unreadable body may have all awaited results.

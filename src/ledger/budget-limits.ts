@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { counted, nounFor } from '../domain/text/counted.ts';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import { decimalText } from '../db/expressions.ts';
@@ -112,7 +112,7 @@ async function writeLimit(
 }
 
 function isBelow(limit: string | null, used: string): boolean {
-  return limit !== null && parseCredits(limit)! < parseCredits(used)!;
+  return limit !== null && storedCredits(limit) < storedCredits(used);
 }
 
 /** Returns the id of the present day's or month's budget, by the database's clock. */

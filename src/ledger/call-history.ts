@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { peoplePerCall } from '../contract/batch-sizes.ts';
 import type { PeopleAsked } from '../domain/money/credit-rules.ts';
-import { parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
@@ -108,12 +108,11 @@ async function readCalls(
     ) latest
   `.execute(warehouse.database);
   const { calls, credits, found, deviation, seconds } = rows[0]!;
-  const perPerson = credits === null ? undefined : parseCredits(credits);
-  if (perPerson === undefined) return undefined;
+  if (credits === null) return undefined;
   return {
     calls,
     source,
-    perPerson,
+    perPerson: storedCredits(credits),
     foundShare: found,
     deviation: deviation ?? undefined,
     secondsPerCall: seconds ?? undefined,

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
@@ -120,7 +120,7 @@ async function reopenDecided(
   `.execute(transaction);
   const attempt = decided.rows[0];
   if (!attempt) return undefined;
-  const settled = parseCredits(attempt.settled) ?? 0n;
+  const settled = storedCredits(attempt.settled);
   const excess = (answer.creditsConsumed ?? 0n) - settled;
   if (excess > 0n) {
     await settle(transaction, attempt.budgetIds, '0', excess);
@@ -151,7 +151,8 @@ export function settledCredits(
 ): SettledCredits | undefined {
   if (decided) return undefined;
   if (!awaited) return consumed === undefined ? undefined : { released: reserved, consumed };
-  const spare = (parseCredits(reserved) ?? 0n) - (awaited.worstCase ?? parseCredits(reserved) ?? 0n);
+  const held = storedCredits(reserved);
+  const spare = held - (awaited.worstCase ?? held);
   return spare > 0n ? { released: formatCredits(spare), consumed: 0n } : undefined;
 }
 

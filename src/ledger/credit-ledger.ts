@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { periodNames, type BudgetPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 
@@ -73,15 +73,15 @@ export function ownLimits(limits: BudgetLimits): string {
   );
 }
 
-/** Creates the budget of a run, unless an operator has set one by command before. */
+/** Creates the budget of a run, unless an operator has set one by command before. @param limit decimal text */
 export async function openRunBudget(
   database: Kysely<Tables>,
   runId: string,
-  limit: Credits | undefined,
+  limit: string | null,
 ): Promise<void> {
   await database
     .insertInto('budgets')
-    .values({ budget_id: `run:${runId}`, credits_limit: limit === undefined ? null : formatCredits(limit) })
+    .values({ budget_id: `run:${runId}`, credits_limit: limit })
     .onConflict((conflict) => conflict.column('budget_id').doNothing())
     .execute();
 }
@@ -150,7 +150,7 @@ export async function readBudgetRests(
   `.execute(database);
   return result.rows.map((row) => ({
     budgetId: row.budget_id,
-    available: parseCredits(row.available) ?? 0n,
+    available: storedCredits(row.available),
   }));
 }
 

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** The service's figure for the consumption of the whole team, of all kinds of credits together. */
@@ -114,15 +114,14 @@ export async function reconcileCredits(
   return rows.map((row) => ({ ...row, unexplained: difference(row.billed, row.settled, row.held) }));
 }
 
-/** The part of the bill that is neither settled nor held; negative if settled credits are not billed yet. */
+/**
+ * The part of the bill that is neither settled nor held; negative if settled credits are not billed yet.
+ *
+ * @param billed negative if the service has lowered its count, such as after a refund
+ */
 function difference(billed: string, settled: string, held: string): string {
-  const unsettled = parseSigned(billed) - (parseCredits(settled) ?? 0n);
-  const reserved = parseCredits(held) ?? 0n;
+  const unsettled = storedCredits(billed) - storedCredits(settled);
+  const reserved = storedCredits(held);
   if (unsettled > reserved) return formatCredits(unsettled - reserved);
-  return unsettled < 0n ? `-${formatCredits(-unsettled)}` : '0';
-}
-
-/** The service may lower its count, such as after a refund. */
-function parseSigned(text: string): Credits {
-  return text.startsWith('-') ? -(parseCredits(text.slice(1)) ?? 0n) : (parseCredits(text) ?? 0n);
+  return unsettled < 0n ? formatCredits(unsettled) : '0';
 }

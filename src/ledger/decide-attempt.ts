@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { settle } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -99,8 +99,8 @@ export async function decideAttempt(
     `.execute(transaction);
     const attempt = found.rows[0];
     if (!attempt) throw attemptClosed(attemptId);
-    const held = parseCredits(attempt.reserved)!;
-    if (parseCredits(credits)! > held && !mayExceedHeld) throw moreThanHeld(attemptId, credits, held);
+    const held = storedCredits(attempt.reserved);
+    if (storedCredits(credits) > held && !mayExceedHeld) throw moreThanHeld(attemptId, credits, held);
     const { rows } = await sql<{ settled: string }>`
       update attempts
       set status = 'settled',
@@ -126,7 +126,7 @@ export async function decideAttempt(
       transaction,
       attempt.budget_ids,
       isCorrection ? '0' : attempt.reserved,
-      parseCredits(rows[0]!.settled)! - (parseCredits(attempt.settled ?? '0') ?? 0n),
+      storedCredits(rows[0]!.settled) - storedCredits(attempt.settled ?? '0'),
     );
   });
 }

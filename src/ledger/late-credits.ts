@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { LateBill } from '../domain/late-results/late-bill.ts';
@@ -53,12 +53,12 @@ export async function settleLateCredits(
       cardinality(awaits) = 0 as complete
   `.execute(transaction);
   const money = found.rows[0]!;
-  const answered = money.answered === null ? undefined : parseCredits(money.answered);
-  const reserved = parseCredits(money.reserved) ?? 0n;
+  const answered = money.answered === null ? undefined : storedCredits(money.answered);
+  const reserved = storedCredits(money.reserved);
   const atLeast = (answered ?? 0n) + bill.credits;
 
   if (money.settled !== null) {
-    const settled = parseCredits(money.settled) ?? 0n;
+    const settled = storedCredits(money.settled);
     if (atLeast > settled) {
       await raise(transaction, attemptId, money, settled, atLeast);
       if (await isAnyExceeded(transaction, money.budgetIds))

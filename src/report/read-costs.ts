@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
-import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits } from '../domain/money/decimal.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Credits, FieldCost } from './report-types.ts';
@@ -32,13 +32,13 @@ export async function readCosts(
   /** Credits of the deliveries that were asked for such values. */
   const delivered = (values: 'phones' | 'emails'): bigint =>
     [...new Set(asked.filter((kind) => kind.values === values).map(({ deliveredBy }) => deliveredBy))]
-      .map((kind) => inMillionths(settled[kind]))
+      .map((kind) => storedCredits(settled[kind]))
       .reduce((sum, credits) => sum + credits, 0n);
   /** Without a settled credit, a price of 0 would look free while credits are held. */
   const isUnsettled = held.total !== '0';
-  const forEmails = inMillionths(settled.records) + inMillionths(settled.decided) + delivered('emails');
+  const forEmails = storedCredits(settled.records) + storedCredits(settled.decided) + delivered('emails');
   return [
-    costOf('contact', contacts, inMillionths(settled.total), isUnsettled),
+    costOf('contact', contacts, storedCredits(settled.total), isUnsettled),
     costOf('verified_email', emails, forEmails, isUnsettled),
     ...(asked.some(({ values }) => values === 'phones')
       ? [costOf('phone', phones, delivered('phones'), isUnsettled)]
@@ -52,8 +52,4 @@ function costOf(field: FieldCost['field'], count: number, credits: bigint, isUns
   // Adds half a millionth, so that the division rounds to the nearest millionth.
   const each = isUnknown ? null : formatCredits((2n * credits + people) / (2n * people));
   return { field, count, credits: formatCredits(credits), each };
-}
-
-function inMillionths(decimal: string): bigint {
-  return parseCredits(decimal) ?? 0n;
 }

@@ -1,6 +1,6 @@
 import { answeredOutcomes } from '../domain/runs/outcome.ts';
 import { describeAskedService, sandbox } from '../domain/runs/asked-service.ts';
-import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits } from '../domain/money/decimal.ts';
 import { callsSection, countSentCalls } from './sections/calls-section.ts';
 import { coverageSection } from './sections/coverage-section.ts';
 import { creditsSection } from './sections/credits-section.ts';
@@ -55,7 +55,7 @@ function headlineOf({
   const enriched = outcomes.enriched ?? 0;
   const asked = answeredOutcomes.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
   const email = costs.find(({ field }) => field === 'verified_email');
-  const wasted = formatCredits(waste.reduce((sum, each) => sum + (parseCredits(each.credits) ?? 0n), 0n));
+  const wasted = formatCredits(waste.reduce((sum, each) => sum + storedCredits(each.credits), 0n));
   return [
     {
       label: 'Rows enriched',

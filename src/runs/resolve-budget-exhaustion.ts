@@ -5,7 +5,7 @@ import { endOfPeriod } from '../domain/money/budget-name.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { counted } from '../domain/text/counted.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, parseCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { setBudget } from '../ledger/budget-limits.ts';
 import {
@@ -87,7 +87,7 @@ export async function hasCreditsAgain(
 /** Undefined: no limit. */
 function restOf({ limit, reserved, settled }: PeriodBudget): Credits | undefined {
   if (limit === null) return undefined;
-  return parseCredits(limit)! - parseCredits(reserved)! - parseCredits(settled)!;
+  return storedCredits(limit) - storedCredits(reserved) - storedCredits(settled);
 }
 
 /**

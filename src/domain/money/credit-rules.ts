@@ -1,4 +1,4 @@
-import { parseCredits, wholeCredits, type Credits } from './decimal.ts';
+import { storedCredits, wholeCredits, type Credits } from './decimal.ts';
 import { Problem, exitCodes } from '../problem.ts';
 
 /** The requested data of each person that have a price. */
@@ -21,7 +21,7 @@ export function askOf(options: {
   return {
     reveal,
     waterfall,
-    maxCreditsPerPerson: maxCreditsPerPerson === null ? undefined : parseCredits(maxCreditsPerPerson),
+    maxCreditsPerPerson: maxCreditsPerPerson === null ? undefined : storedCredits(maxCreditsPerPerson),
   };
 }
 
@@ -153,11 +153,6 @@ export function experiencedCredits(
   const error = 2 * history.deviation * Math.sqrt(1 / history.calls + 1 / Math.max(1, planned.calls));
   const margin = BigInt(Math.round(error * planned.people * Number(wholeCredits(1))));
   return { low: expected > margin ? expected - margin : 0n, expected, high: expected + margin };
-}
-
-/** The minimum cost of one person: the service bills no miss. */
-export function minimumCredits(_ask: Ask): Credits {
-  return 0n;
 }
 
 function asksFor(ask: Ask, kind: 'email' | 'phone'): boolean {

@@ -30,6 +30,18 @@ export function parseCredits(text: string): Credits | undefined {
   return value < 10n ** 20n ? value : undefined;
 }
 
+/**
+ * Reads credits that the product has written as decimal text, such as a sum of the database; it can be negative.
+ *
+ * @throws Error for any other text: counted as 0, it would hide credits
+ */
+export function storedCredits(text: string): Credits {
+  const isNegative = text.startsWith('-');
+  const credits = parseCredits(isNegative ? text.slice(1) : text);
+  if (credits === undefined) throw new Error(`"${text}" is no number of credits`);
+  return isNegative ? -credits : credits;
+}
+
 /** Whole credits as millionths. */
 export function wholeCredits(count: number): Credits {
   return BigInt(count) * scale;

@@ -9,14 +9,13 @@ import {
   assumedCredits,
   describeAssumption,
   experiencedCredits,
-  minimumCredits,
   missedCredits,
   worstCaseCredits,
   type Ask,
   type ExpectedCredits,
   type PeopleAsked,
 } from '../../domain/money/credit-rules.ts';
-import { formatCredits, parseCredits, type Credits } from '../../domain/money/decimal.ts';
+import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { formatRateLimits, lowestLimits, type RateLimit } from '../../domain/rates/rate-limit.ts';
 import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../../ledger/credit-ledger.ts';
@@ -62,7 +61,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   if (refused) return { kind: 'refused', pauseReason: refused };
   // Before the plan clears the cells of people who are suppressed.
   const { withEmail, unmet } = await profileExport(warehouse, run);
-  await openRunBudget(database, runId, limitOf(run.options.maxCredits));
+  await openRunBudget(database, runId, run.options.maxCredits);
   await deleteExpiredBatches(database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
@@ -88,7 +87,8 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     pages: rows.pages,
     peopleWithoutPhones: rows.peopleWithoutPhones,
     credits: {
-      minimum: formatCredits(minimumCredits(askOf(run.options)) * BigInt(rows.people)),
+      // The service bills no miss.
+      minimum: '0',
       expected: formatCredits(expected.expected),
       worstCase: formatCredits(worstCase),
     },
@@ -220,10 +220,6 @@ function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCr
   const [low, expected, high] = [rounded('low'), rounded('expected'), rounded('high')];
   // The cost of a single call can lie outside of the assumed range.
   return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
-}
-
-function limitOf(maxCredits: string | null): Credits | undefined {
-  return maxCredits === null ? undefined : parseCredits(maxCredits);
 }
 
 /** Estimates have one decimal: more digits would suggest precision. */

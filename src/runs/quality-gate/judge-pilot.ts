@@ -2,7 +2,7 @@ import type { PilotJudgement } from '../../contract/activities.ts';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
-import { formatCredits, parseCredits, type Credits } from '../../domain/money/decimal.ts';
+import { formatCredits, storedCredits, type Credits } from '../../domain/money/decimal.ts';
 import { describeRate, matchRate } from '../../domain/runs/match-rate.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -74,7 +74,7 @@ function pauseReasonOf(
     ...(minMatchRate !== null && (rate ?? 0) < minMatchRate
       ? [`the match rate is below ${formatPercent(minMatchRate)}`]
       : []),
-    ...(maxCostPerEmail !== null && isDearer(result, parseCredits(maxCostPerEmail) ?? 0n)
+    ...(maxCostPerEmail !== null && isDearer(result, storedCredits(maxCostPerEmail))
       ? [`an email costs more than ${counted(maxCostPerEmail, 'credit')}`]
       : []),
   ];
@@ -89,5 +89,5 @@ function isDearer(result: PilotResult, ceiling: Credits): boolean {
 
 /** Credits that are held as unknown count: the service may have billed them. */
 function priceOf({ settled, held }: PilotResult): Credits {
-  return (parseCredits(settled) ?? 0n) + (parseCredits(held) ?? 0n);
+  return storedCredits(settled) + storedCredits(held);
 }

@@ -145,7 +145,7 @@ export async function readLatestMatches(
   calls: number,
 ): Promise<Matches> {
   const latest = await sql<Matches>`
-    select count(*) filter (where p.outcome = 'enriched')::int as found, 
+    select count(*) filter (where p.outcome = 'enriched')::int as found,
       count(*) filter (where p.outcome in (${anyOf(answeredOutcomes)}))::int as answered
     from (
       select a.attempt_id from attempts a join runs r using (run_id)
