@@ -1,11 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import {
-  isWeak,
-  readyIdentity,
-  type ComparedIdentity,
-  type Evidence,
-} from '../domain/identity/identity-evidence.ts';
+import { isWeak, readyIdentity, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
 import { outcomesAboutPerson } from '../domain/runs/outcome.ts';
 import { identityHash } from '../privacy/suppressions.ts';
 import { identityCells } from '../db/expressions.ts';
@@ -268,7 +263,7 @@ async function readStates(
     runId: row.run_id,
     rowNumber: row.row_number,
     compared: readyIdentity(identityOfColumns(row)),
-    wasAsked: row.was_asked || isWeak(row.evidence as Evidence),
+    wasAsked: row.was_asked || isWeak(row.evidence),
     lastAskedAt: row.last_asked_at,
     personKey: row.person_key,
     evidence: row.evidence,

@@ -90,7 +90,7 @@ class Neighbourhood {
   /** Whether another contact could be the contact's person as well, whom the contact has by weak evidence. */
   isContested(contact: ContactState, person: KnownPerson): boolean {
     return (
-      isWeakEvidence(contact.evidence) &&
+      isWeak(contact.evidence) &&
       isContested(contact.compared, person.compared, this.#othersOf(contact, [person]), emailHashes)
     );
   }
@@ -148,7 +148,7 @@ async function readNeighbourhood(
   const weak = new Set<number>();
   for (const contact of contacts) {
     await letTimersRun();
-    if (isWeakEvidence(contact.evidence))
+    if (isWeak(contact.evidence))
       for (const key of nearby.byKey.get(contact.personKey ?? '')?.matchKeys ?? []) weak.add(key);
     const { people: near, isIdentified } = nearby.peopleOf(contact);
     if (!contact.wasAsked || isIdentified) continue;
@@ -214,7 +214,7 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
     case 'refused': {
       const { reason } = decision;
       if (!current) return { kind: 'refuse', contact, reason, isContradicted: false };
-      const isDoubted = decision.isStrong || isWeakEvidence(contact.evidence);
+      const isDoubted = decision.isStrong || isWeak(contact.evidence);
       return isDoubted ? { kind: 'withdraw', contact, reason } : unlessContradicted(contact, current);
     }
     case 'none': {
@@ -233,10 +233,6 @@ function unlessContradicted(contact: ContactState, current: KnownPerson): Contac
   if (!contact.isNewRow) return undefined;
   const reason = contradictionOf(contact.compared.identity, current.person, emailHashes);
   return reason === undefined ? { kind: 'keep', contact } : { kind: 'withdraw', contact, reason };
-}
-
-function isWeakEvidence(evidence: string | null): boolean {
-  return isWeak(evidence as Evidence);
 }
 
 /** Stored answers of undone runs were paid for: an identifier gives them to contacts that have no person. */

@@ -4,7 +4,6 @@ import { readLateResultsStatus } from '../late-results/late-polls.ts';
 import type { LateResults } from './report-types.ts';
 
 interface Deliveries {
-  readonly polled: number;
   readonly duplicate: number;
   readonly quarantined: number;
   readonly median: number | null;
@@ -15,20 +14,19 @@ interface Deliveries {
 export async function readLateResults(warehouse: Warehouse, runId: string): Promise<LateResults> {
   const status = await readLateResultsStatus(warehouse, runId);
   const counted = await sql<Deliveries>`
-    select count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
-      count(*) filter (where status = 'duplicate')::int as duplicate,
+    select count(*) filter (where status = 'duplicate')::int as duplicate,
       count(*) filter (where status = 'quarantined')::int as quarantined,
       round(percentile_cont(0.5) within group (order by seconds) filter (where status = 'applied'))::int as median,
       round(max(seconds) filter (where status = 'applied'))::int as longest
     from (
-      select d.status, d.origin, greatest(0, extract(epoch from d.received_at - a.answered_at))::float8 as seconds
+      select d.status, greatest(0, extract(epoch from d.received_at - a.answered_at))::float8 as seconds
       from webhook_deliveries d
       join attempts a using (attempt_id)
       where d.run_id = ${runId}
     ) delivery
   `.execute(warehouse.database);
-  const { polled, duplicate, quarantined, median, longest } = counted.rows[0]!;
-  const { awaited, expired, arrived, late, orphaned, waiting } = status;
+  const { duplicate, quarantined, median, longest } = counted.rows[0]!;
+  const { awaited, expired, arrived, polled, late, orphaned, waiting } = status;
   return {
     awaited,
     expired,

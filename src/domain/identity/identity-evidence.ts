@@ -22,8 +22,8 @@ type WeakEvidence = (typeof weakEvidence)[number];
 /** Why a person was accepted for a row; stored with the row's attempt. */
 export type Evidence = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
 
-/** Whether evidence can fit several people. */
-export function isWeak(evidence: Evidence): evidence is WeakEvidence {
+/** Whether evidence can fit several people. @param evidence also as the tables have it; null: of no person */
+export function isWeak(evidence: string | null): evidence is WeakEvidence {
   return weakEvidence.some((each) => each === evidence);
 }
 

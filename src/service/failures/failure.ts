@@ -24,7 +24,6 @@ export interface FailureFacts {
   readonly requestId?: string | undefined;
   readonly codes?: ErrorCodes | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  readonly window?: string | undefined;
   readonly rateLimits?: readonly RateWindow[] | undefined;
   readonly suggestions?: readonly Suggestion[] | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
@@ -48,8 +47,6 @@ export class ServiceFailure extends Problem {
   readonly codes: ErrorCodes;
   /** The pause that the service requests, at most a day. */
   readonly retryAfterSeconds: number | undefined;
-  /** The exceeded rate window, under the service's name. */
-  readonly window: string | undefined;
   readonly rateLimits: readonly RateWindow[];
   readonly #suggestions: readonly Suggestion[];
   readonly #context: Readonly<Record<string, unknown>>;
@@ -73,7 +70,6 @@ export class ServiceFailure extends Problem {
     this.requestId = facts.requestId;
     this.codes = facts.codes ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds;
-    this.window = facts.window;
     this.rateLimits = facts.rateLimits ?? [];
     this.#suggestions = facts.suggestions ?? [];
     this.#context = facts.context ?? {};

@@ -75,7 +75,6 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
       [body?.retry_after_seconds, ...suggestions.map((step) => step.retryAfterSeconds)],
       answer.receivedAt,
     ),
-    window: readWindow(body),
     rateLimits: readRateHeaders(answer.headers),
     suggestions,
     context: body?.error_details?.context,
@@ -157,12 +156,6 @@ function readSuggestions(body: ErrorBody | undefined): Suggestion[] {
       },
     ];
   });
-}
-
-function readWindow(body: ErrorBody | undefined): string | undefined {
-  const window = body?.error_details?.context?.['window'];
-  const parsed = z.looseObject({ value: codeText }).safeParse(window);
-  return parsed.success ? parsed.data.value : undefined;
 }
 
 /**
