@@ -6,7 +6,7 @@ import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
 import { countCalls } from './calls/count-calls.ts';
 import { traceCalls } from './calls/trace-calls.ts';
 import { FailureStreak } from './calls/failure-streak.ts';
-import { learnRateWindows } from './calls/rate-status.ts';
+import { learnRateWindows } from './calls/learn-rate-windows.ts';
 import { describeAlarm } from './ledger/budget-alarms.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits } from './ledger/credit-ledger.ts';

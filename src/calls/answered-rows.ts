@@ -1,6 +1,5 @@
 import { sql, type Transaction } from 'kysely';
 import type { AlignedRow, Alignment } from '../domain/identity/alignment.ts';
-import type { Credits } from '../domain/money/decimal.ts';
 import { contactFields, type ContactFields } from '../domain/warehouse/contact-fields.ts';
 import { isWeak } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
@@ -12,29 +11,21 @@ import { emailHashes } from '../people/email-hashes.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../people/observation.ts';
 import { extendEntries } from '../privacy/extend-entries.ts';
 import { keysInLog, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
 import { documentedPerson } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** The parts of a bulk call's answer that the product records. */
-export interface AnswerToRecord {
-  readonly httpStatus: number;
-  readonly requestId: string | undefined;
-  readonly matches: readonly (Person | null)[];
-  /** `matches` with the numbers marked that a float would round; absent: there are none. */
-  readonly exactMatches?: readonly unknown[] | undefined;
-  readonly unreadableMatches: readonly { readonly index: number; readonly reason: string }[];
-  /** Undefined if the answer states no readable price: the reservation stays. */
-  readonly creditsConsumed: Credits | undefined;
-  readonly creditsProblem: string | undefined;
-  /** Number of billed people, by the answer's own count. */
-  readonly uniqueEnrichedRecords?: number | undefined;
-  /** Number of people who were not found, by the answer's own count. */
-  readonly missingRecords?: number | undefined;
-  /** What the answer announces about late results; absent if it announces none. */
-  readonly phoneEnrichment?: { readonly status: string } | undefined;
-  readonly waterfall?: { readonly status: string } | undefined;
-  readonly raw: Buffer;
-}
+export type AnswerToRecord = Pick<
+  BulkAnswer,
+  'httpStatus' | 'requestId' | 'matches' | 'unreadableMatches' | 'creditsConsumed' | 'creditsProblem' | 'raw'
+> &
+  Partial<
+    Pick<
+      BulkAnswer,
+      'exactMatches' | 'uniqueEnrichedRecords' | 'missingRecords' | 'phoneEnrichment' | 'waterfall'
+    >
+  >;
 
 /** A row of the export with its outcome, in the form of the tables. */
 export interface AnsweredRow {

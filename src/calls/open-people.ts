@@ -16,13 +16,14 @@ export interface OpenPerson {
   /** Record id in the CRM. */
   readonly contactId: string;
   readonly identity: Identity;
-  /** Groups of fields that the call leaves out; the same for all people of a batch. */
-  readonly leftOut?: readonly string[];
 }
 
-/** An open person with the number of the batch, from 1 within the run. */
-export interface PersonOfBatch extends OpenPerson {
+/** An open person of a batch. */
+interface PersonOfBatch extends OpenPerson {
+  /** From 1 within the run. */
   readonly batch: number;
+  /** Groups of fields that the call leaves out; the same for all people of a batch. */
+  readonly leftOut: readonly string[];
 }
 
 type OpenRow = IdentityColumns & {

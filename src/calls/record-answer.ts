@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import { sql } from 'kysely';
 import { alignMatches } from '../domain/identity/alignment.ts';
 import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
-import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
+import { storedCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
 import { arrivedPeople, findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
@@ -31,7 +31,7 @@ import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
-import { withOwnIds } from './shared-ids.ts';
+import { withOwnIds } from './with-own-ids.ts';
 import { withoutIds } from '../privacy/hidden-ids.ts';
 import { clearSuppressedRows } from '../privacy/suppressions.ts';
 
@@ -103,6 +103,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
   const bodyGzip = await compressBody(answer.raw);
   return warehouse.database.transaction().execute(async (transaction) => {
     const found = peopleFound(answer, consumed, people.length);
+    const isSkipped = answer.phoneEnrichment?.status === 'skipped';
     const awaited = awaitedOf(record.asked, answer, consumed, found, record.lateResults);
     const attempt = await closeAttempt(transaction, attemptId, {
       httpStatus: answer.httpStatus,
@@ -115,11 +116,11 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
       foundPeople: found,
       awaited,
-      phonesWithEarlier: answer.phoneEnrichment?.status === 'skipped',
+      phonesWithEarlier: isSkipped,
     });
     if (!attempt) {
       const before = await readRecorded(transaction, attemptId);
-      const creditsSettled = parseCredits(before?.settled ?? '0') ?? 0n;
+      const creditsSettled = storedCredits(before?.settled ?? '0');
       return { creditsSettled, overbilled: before?.overbilled ?? false, recordedNow: false };
     }
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
@@ -133,7 +134,6 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       await sql`
         update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
       `.execute(transaction);
-    const isSkipped = answer.phoneEnrichment?.status === 'skipped';
     const earlier = isSkipped ? await lockEarlierCalls(transaction, call, idsOf(rows)) : [];
     // Only such a call has an address for deliveries.
     if (lateKindsOf(record.asked).length > 0) await reopenDeliveries(transaction, attemptId);
@@ -150,12 +150,12 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       credits: settledCredits(attempt, awaited, consumed),
     });
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
-    if (earlier.length > 0) await giveEarlierPhones(transaction, attemptId, earlier);
+    await giveEarlierPhones(transaction, attemptId, earlier);
     return {
       creditsSettled: awaited ? 0n : (consumed ?? 0n),
       overbilled:
         !isCredible ||
-        (!attempt.decided && consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n)),
+        (!attempt.decided && consumed !== undefined && consumed > storedCredits(attempt.reserved)),
       recordedNow: true,
     };
   });

@@ -5,7 +5,7 @@ import { bulkMatchScope } from '../ledger/rate-windows.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { ServiceFailure, type FailureType } from '../service/failures/failure.ts';
 import { pollWithinLimits, type PollDependencies } from '../late-results/poll-within-limits.ts';
-import { learnRateWindows } from './rate-status.ts';
+import { learnRateWindows } from './learn-rate-windows.ts';
 
 /** The user of the credential, or why that user is unknown. */
 export type ActingUser =

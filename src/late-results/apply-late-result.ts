@@ -88,7 +88,9 @@ export async function applyLateResult(
     const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, recipients, assigned);
     const dropsBody = suppressed.people.size > 0;
     const shares = sharesOf(attempt, content, recipients, assigned);
-    const body = { kind, people: shares, ...describe(content, attempt) };
+    const { targetFields, requestId } = content;
+    const bearsRequestId = requestId !== undefined && requestId === attempt.requestId;
+    const body = { kind, people: shares, targetFields, bearsRequestId };
     const part = deliveredPart(body, peopleOfCall(attempt));
     const refusal = refusalOf(attempt, content, part);
     if (refusal) {
@@ -133,13 +135,6 @@ export async function applyLateResult(
 function kindOf(content: LateResult, asked: readonly LateKind[]): DeliveryKind {
   const [only, ...others] = new Set(asked.map((kind) => lateKinds[kind].deliveredBy));
   return only === undefined || others.length > 0 ? content.kind : only;
-}
-
-function describe(
-  { targetFields, requestId }: LateResult,
-  attempt: LockedAttempt,
-): { readonly targetFields: readonly string[]; readonly bearsRequestId: boolean } {
-  return { targetFields, bearsRequestId: requestId !== undefined && requestId === attempt.requestId };
 }
 
 /** The people of a body in their order, with the facts that settlement needs. */

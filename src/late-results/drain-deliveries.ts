@@ -153,11 +153,11 @@ async function pollOnce(
         // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
         // may have been billed, so the call stays open.
         if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
-        else await stopPolling(warehouse, poll.attemptId, reason);
+        else await stopPolling(warehouse.database, poll.attemptId, reason);
         break;
       }
       case 'gone':
-        await stopPolling(warehouse, poll.attemptId, `it cannot be polled: ${answer.code}`);
+        await stopPolling(warehouse.database, poll.attemptId, `it cannot be polled: ${answer.code}`);
         break;
     }
     return { next: true, applied };

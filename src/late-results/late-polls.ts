@@ -1,6 +1,7 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
 import { countPeople, countUncovered } from '../domain/late-results/delivered-part.ts';
@@ -100,7 +101,7 @@ export async function returnPoll(warehouse: Warehouse, attemptId: string): Promi
 
 /** Stops the polls of a request; a delivery may still arrive. */
 export async function stopPolling(
-  { database }: Pick<Warehouse, 'database'>,
+  database: Kysely<Tables>,
   attemptId: string,
   reason: string,
 ): Promise<void> {
@@ -121,16 +122,15 @@ export async function endAwaitedByPoll(
   attemptId: string,
   reason: string,
 ): Promise<void> {
-  const hasParts = await warehouse.database.transaction().execute(async (transaction) => {
+  await warehouse.database.transaction().execute(async (transaction) => {
     const attempt = await lockAttempt(transaction, attemptId);
-    if (attempt.status !== 'awaiting') return false;
-    if ((await readAppliedParts(transaction, attemptId)).length > 0) return true;
-    if (await hasDelivery(transaction, attemptId, 'received')) return true;
-    await stopPolling({ database: transaction }, attemptId, reason);
-    await settleByParts(transaction, attempt, attempt.awaits);
-    return false;
+    if (attempt.status !== 'awaiting') return;
+    await stopPolling(transaction, attemptId, reason);
+    const hasParts =
+      (await readAppliedParts(transaction, attemptId)).length > 0 ||
+      (await hasDelivery(transaction, attemptId, 'received'));
+    if (!hasParts) await settleByParts(transaction, attempt, attempt.awaits);
   });
-  if (hasParts) await stopPolling(warehouse, attemptId, reason);
 }
 
 /**

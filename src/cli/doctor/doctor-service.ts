@@ -1,5 +1,5 @@
 import type { Config } from '../../config/settings.ts';
-import { bulkUsage } from '../../calls/rate-status.ts';
+import { bulkUsage } from '../../calls/learn-rate-windows.ts';
 import { askActingUser, describeLimits, describeUser } from '../../calls/service-status.ts';
 import type { OperationUsage, ServiceClient } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
