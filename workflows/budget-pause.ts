@@ -20,7 +20,7 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
     run.budgetChanged = false;
     const { arrived } = run;
     const resumesBefore = run.resumes;
-    const meeting = await quick.resolveBudgetExhaustion.executeWithOptions(
+    const resolution = await quick.resolveBudgetExhaustion.executeWithOptions(
       { summary: 'what is left of the budgets' },
       [{ runId: run.runId }],
     );
@@ -33,18 +33,18 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
       return undefined;
     }
     if (paused && run.pauseReason === null) return undefined;
-    if (meeting.kind !== 'wait' || run.isRestSkipped) {
-      if (paused) await goOn(run, paused);
-      else if (meeting.kind === 'open' && callsMade === 0) await aMoment(run);
-      return meeting.kind === 'finish' ? meeting.budget : undefined;
+    if (resolution.kind !== 'wait' || run.isRestSkipped) {
+      if (paused) await continueRun(run, paused);
+      else if (resolution.kind === 'open' && callsMade === 0) await beforeNextTry(run);
+      return resolution.kind === 'finish' ? resolution.budget : undefined;
     }
-    if (paused?.reason !== meeting.pauseReason.reason) {
-      paused = meeting.pauseReason;
+    if (paused?.reason !== resolution.pauseReason.reason) {
+      paused = resolution.pauseReason;
       run.pauseReason = paused;
       await run.setStatus('paused', paused);
     }
     if (run.phase !== 'paused') run.enter('paused');
-    const { milliseconds, pauseReason } = meeting;
+    const { milliseconds, pauseReason } = resolution;
     await run.waitUntil(
       () =>
         run.pauseReason !== paused ||
@@ -57,14 +57,14 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
   }
 }
 
-async function goOn(run: RunState, paused: StatusReason): Promise<void> {
+async function continueRun(run: RunState, paused: StatusReason): Promise<void> {
   // A pause by hand in the meantime is written after this, and stays.
   await run.setStatus('running');
   if (run.pauseReason === paused) run.pauseReason = null;
   else if (run.pauseReason !== null) await run.untilResumed(run.pauseReason);
 }
 
-async function aMoment(run: RunState): Promise<void> {
+async function beforeNextTry(run: RunState): Promise<void> {
   await condition(() => run.budgetChanged || run.isCancelling, pauseBetweenTriesMilliseconds, {
     summary: 'a worker with a lower limit of its own found no credits: tried again',
   });

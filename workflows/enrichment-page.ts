@@ -45,11 +45,11 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   setHandler(pagePrioritySignal, (next) => void (priority = next), {
     description: 'The priority of batches that begin from now on: sent by the run.',
   });
-  let isTold = false;
+  let isEndAsked = false;
   setHandler(
     endPageSignal,
     () => {
-      isTold = true;
+      isEndAsked = true;
       wakes += 1;
     },
     {
@@ -105,7 +105,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   const takeBatches = async (): Promise<void> => {
     for (;;) {
       if (wait) await wait;
-      isUnfinished ||= isTold || (waiting.length > 0 && workflowInfo().continueAsNewSuggested);
+      isUnfinished ||= isEndAsked || (waiting.length > 0 && workflowInfo().continueAsNewSuggested);
       const batches = ended || isUnfinished ? [] : waiting.splice(0, perActivity);
       if (batches.length === 0) return;
       const wakesBefore = wakes;
