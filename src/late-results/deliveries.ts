@@ -53,8 +53,8 @@ export async function storeDeliveries(
         as d (delivery_id, token_hash, first, bytes, body_sha256, content_encoding, place)
       join enrichment.attempts a on a.token_hash = d.token_hash
       join enrichment.runs r on r.run_id = a.run_id
-      where now() < least(a.admitted_at, r.finished_at)
-          + make_interval(secs => greatest($8, (r.options ->> 'lateDeadlineSeconds')::float8))
+      where now() < a.admitted_at + make_interval(
+        secs => greatest($8, (r.options ->> 'lateDeadlineSeconds')::float8))
       order by d.place
       returning delivery_id as "deliveryId", attempt_id as "attemptId", run_id as "runId"`,
     values: [

@@ -225,18 +225,12 @@ describe('a genuine token', () => {
     });
   });
 
-  it.each([
-    [
-      'the call is older than results are kept',
-      `update attempts set admitted_at = now() - interval '31 days'`,
-    ],
-    [
-      'its run ended long ago',
-      `update runs set status = 'finished', finished_at = now() - interval '2 years'`,
-    ],
-  ])('a genuine token expires if %s', async (_, age) => {
+  it('a genuine token expires when its call is older than results are kept', async () => {
     const call = await answeredCall();
-    await warehouse.pool.query(`${age} where run_id = $1`, [call.runId]);
+    await warehouse.pool.query(
+      `update attempts set admitted_at = now() - interval '31 days' where run_id = $1`,
+      [call.runId],
+    );
     await deliver(call, phonesBody(call.ids, 24));
     expect(await statuses(call)).toEqual([]);
   });
