@@ -7,6 +7,7 @@ import { drainInbox } from '../late-results/drain-deliveries.ts';
 import { registerWaitingBatches, deregisterRun, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
+import type { Wait } from '../ledger/rate-windows.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
 import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
@@ -138,22 +139,15 @@ export async function enrichBatch(
         };
       }
       case 'wait': {
-        const { reason, isPreempted } = result;
-        const waited = performance.now() - waitsSince;
-        const isSatOut = isPreempted
-          ? waited < preemptedPatience * patience
-          : waited + result.milliseconds <= patience;
-        // Outside the queue, so that batches of higher priority can use the queue in the meantime.
-        if (isSatOut) {
-          await sleep(Math.min(result.milliseconds, patience), undefined, { signal });
-          groups.unshift(group);
-          break;
+        const milliseconds = waitOfWorkflow(result, performance.now() - waitsSince, patience);
+        if (milliseconds !== undefined) {
+          await register(milliseconds);
+          return { kind: 'wait', milliseconds, reason: result.reason, calls };
         }
-        const milliseconds = isPreempted
-          ? Math.max(result.milliseconds, preemptedMilliseconds)
-          : result.milliseconds;
-        await register(milliseconds);
-        return { kind: 'wait', milliseconds, reason, calls };
+        // Outside the queue, so that batches of higher priority can use the queue in the meantime.
+        await sleep(Math.min(result.milliseconds, patience), undefined, { signal });
+        groups.unshift(group);
+        break;
       }
       case 'over_budget':
         // All batches of the run: until it has credits again, and opens its page again, none of them needs a slot.
@@ -184,6 +178,19 @@ const staleMilliseconds = 1_000;
  */
 const preemptedPatience = 6;
 const preemptedMilliseconds = 5 * 60_000;
+
+/**
+ * @param waited milliseconds that the batch has waited in its activity
+ * @returns the milliseconds that the batch waits by a timer of the workflow; undefined: it waits in its activity
+ */
+function waitOfWorkflow(
+  { milliseconds, isPreempted }: Wait,
+  waited: number,
+  patience: number,
+): number | undefined {
+  if (!isPreempted) return waited + milliseconds <= patience ? undefined : milliseconds;
+  return waited < preemptedPatience * patience ? undefined : Math.max(milliseconds, preemptedMilliseconds);
+}
 
 function numbersOf(people: readonly OpenPerson[]): number[] {
   return people.map((person) => person.rowNumber);

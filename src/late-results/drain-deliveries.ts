@@ -56,19 +56,10 @@ export async function syncLateResults(
   for (;;) {
     const due = await takeDuePolls(dependencies.warehouse, scope, pollsAtOnce);
     if (due.length === 0) break;
-    for (const [index, poll] of due.entries()) {
-      const polled = signal.aborted
-        ? { next: false, applied: 0 }
-        : await pollOnce(dependencies, poll, signal);
-      applied += polled.applied;
-      if (polled.next) continue;
-      for (const left of due.slice(signal.aborted ? index : index + 1))
-        await returnPoll(dependencies.warehouse, left.attemptId);
-      signal.throwIfAborted();
-      applied += await drainInbox(dependencies.warehouse, scope, signal);
-      return applied;
-    }
-    applied += await drainInbox(dependencies.warehouse, scope, signal);
+    const polled = await makePolls(dependencies, due, signal);
+    signal.throwIfAborted();
+    applied += polled.applied + (await drainInbox(dependencies.warehouse, scope, signal));
+    if (!polled.next) return applied;
   }
   await markExpiredUnknown(dependencies.warehouse, scope);
   return applied;
@@ -123,12 +114,30 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
   }
 }
 
-/** @returns whether another poll can be made now, and how many deliveries took effect by this poll */
-async function pollOnce(
+interface Polled {
+  /** Another poll can be made now. */
+  readonly next: boolean;
+  /** How many deliveries took effect. */
+  readonly applied: number;
+}
+
+/** Makes polls one after another, and returns the polls that cannot be made now. */
+async function makePolls(
   dependencies: LateDependencies,
-  poll: DuePoll,
+  due: readonly DuePoll[],
   signal: AbortSignal,
-): Promise<{ readonly next: boolean; readonly applied: number }> {
+): Promise<Polled> {
+  let [made, applied, next] = [0, 0, true];
+  for (; next && !signal.aborted && made < due.length; made += 1) {
+    const polled = await pollOnce(dependencies, due[made]!, signal);
+    applied += polled.applied;
+    ({ next } = polled);
+  }
+  for (const { attemptId } of due.slice(made)) await returnPoll(dependencies.warehouse, attemptId);
+  return { next, applied };
+}
+
+async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: AbortSignal): Promise<Polled> {
   const { warehouse } = dependencies;
   const later = pauseBetweenPolls(dependencies.pollAfterSeconds, poll.polls);
   let applied = 0;
@@ -163,7 +172,8 @@ async function pollOnce(
     return { next: true, applied };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
+    if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
+    else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
     // A refused key or an absent service concerns all polls. An unreadable answer concerns only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
