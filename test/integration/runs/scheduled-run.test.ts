@@ -58,7 +58,6 @@ async function begin(
   choice: ExportChoice,
   changes: Partial<ScheduledRunInput> = {},
   settings: Partial<ScheduleDependencies> = {},
-  signal = new AbortController().signal,
 ): Promise<readonly RunInput[]> {
   const dependencies: ScheduleDependencies = {
     warehouse,
@@ -100,7 +99,7 @@ async function begin(
     asOf: night,
     ...changes,
   };
-  const begun = await beginScheduledRuns(dependencies, input, signal);
+  const begun = await beginScheduledRuns(dependencies, input, new AbortController().signal);
   refused = begun.refused;
   return begun.runs;
 }
@@ -164,24 +163,6 @@ describe('a bad file in a folder of which every new file is enriched', () => {
       expect(await names()).toEqual([]);
     },
   );
-
-  it('a scheduled time that cannot begin leaves no run', async () => {
-    write('a-good.csv', 'id,email\n7,gus@orbit.example\n');
-    write('b-good.csv', 'id,email\n8,hal@orbit.example\n');
-    const stopping = new AbortController();
-    const onBegun = setInterval(() => {
-      void warehouse.pool
-        .query('select 1 from enrichment.runs where file_path like $1', [`${folder}%`])
-        .then(({ rowCount }) => rowCount && stopping.abort(new Error('the worker shuts down')));
-    }, 1);
-    for (let more = 0; more < 150; more += 1) write(`c-${more}.csv`);
-    await expect(begin(choice, {}, {}, stopping.signal)).rejects.toThrow('shuts down');
-    clearInterval(onBegun);
-    const { rows } = await warehouse.pool.query('select 1 from enrichment.runs where file_path like $1', [
-      `${folder}%`,
-    ]);
-    expect(rows).toEqual([]);
-  });
 });
 
 describe('the runs of a schedule', () => {
@@ -325,19 +306,18 @@ describe('an export that lies elsewhere', () => {
     },
   );
 
-  it('a scheduled time whose staging fails leaves no run', async () => {
-    store.put('crm/out/a.csv', csv('ada'));
-    const failing = {
-      onIngested: () => {
-        throw new Error('the connection broke');
-      },
+  it('a scheduled time that fails while it stages its second export leaves no run', async () => {
+    store.put('crm/broken/a.csv', csv('ada'));
+    store.put('crm/broken/b.csv', csv('ben'));
+    let staged = 0;
+    const onIngested = (): void => {
+      staged += 1;
+      if (staged === 2) throw new Error('the connection broke');
     };
-    const choice: ExportChoice = { kind: 'file', from: 's3://crm/out/a.csv' };
-    await expect(begin(choice, {}, failing)).rejects.toThrow('the connection broke');
-    const { rows } = await warehouse.pool.query(
-      `select run_id from runs where file_path = 's3://crm/out/a.csv' and ingested_at is null`,
-    );
-    expect(rows).toEqual([]);
+    const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/broken/*.csv' };
+    await expect(begin(choice, {}, { onIngested })).rejects.toThrow('the connection broke');
+    const { rows } = await warehouse.pool.query(`select from runs where file_path like 's3://crm/broken/%'`);
+    expect([staged, rows]).toEqual([2, []]);
   });
 
   it('an export that cannot be fetched is refused alone, and the others of its folder are enriched', async () => {

@@ -25,7 +25,7 @@ describe('lateBill()', () => {
     expect(lateBill(parts)).toMatchObject({ credits: wholeCredits(credits), certain, bodies });
   });
 
-  it('computes a bill of parts inside parts, each of which is inside two others', () => {
+  it('lateBill() computes a bill of parts inside parts, each of which is inside two others', () => {
     const levels = Array.from({ length: 60 }, (_, level) => level);
     const below = (level: number): string[] =>
       levels.slice(0, level).flatMap((each) => [`a${each}`, `b${each}`]);

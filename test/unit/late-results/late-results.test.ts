@@ -125,7 +125,7 @@ describe('a delivered person', () => {
 });
 
 describe('emailRank()', () => {
-  it('ranks addresses from verified to unusable', () => {
+  it('emailRank() ranks addresses from verified to unusable', () => {
     const ranks = ['verified', 'likely_to_engage', null, 'Guessed', 'extrapolated', 'bounced'].map(emailRank);
     expect(ranks).toEqual([0, 1, 2, 3, 4, 9]);
   });
