@@ -15,7 +15,7 @@ import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { OpenPerson } from './open-people.ts';
-import { closeRefused, closeReleased, markUnknown } from '../ledger/close-attempt.ts';
+import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
 import { recordOrKeep } from './record-or-keep.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
@@ -195,7 +195,7 @@ async function closeFailure(
       dependencies.callTimeoutSeconds,
     );
     if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
-    else await closeRefused(warehouse, attemptId, { reason, httpStatus });
+    else await closeWithoutCost(warehouse, attemptId, { status: 'refused', reason, httpStatus });
     switch (disposition) {
       case 'retry':
       case 'wait':
@@ -233,7 +233,7 @@ async function again(streak: FailureStreak): Promise<AttemptResult> {
 }
 
 async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
-  await closeReleased(warehouse, attemptId, reason);
+  await closeWithoutCost(warehouse, attemptId, { status: 'released', reason });
   await releaseSlot(warehouse.database, attemptId);
 }
 

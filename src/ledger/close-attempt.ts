@@ -1,4 +1,4 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -190,31 +190,24 @@ export async function settle(
   `.execute(transaction);
 }
 
-/** Closes a call that the service refused (401, 403, 422, 429). It costs nothing, and its people can be sent again. */
-export function closeRefused(
+/**
+ * Closes a call that costs nothing, and whose people can be sent again.
+ *
+ * @param end.status `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent
+ */
+export async function closeWithoutCost(
   warehouse: Warehouse,
   attemptId: string,
-  refusal: { readonly reason: string; readonly httpStatus: number | undefined },
+  end: {
+    readonly status: 'refused' | 'released';
+    readonly reason: string;
+    readonly httpStatus?: number | undefined;
+  },
 ): Promise<void> {
-  return closeWithoutCost(warehouse.database, attemptId, 'refused', refusal.reason, refusal.httpStatus);
-}
-
-/** Closes a call that was certainly never sent. */
-export function closeReleased(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
-  return closeWithoutCost(warehouse.database, attemptId, 'released', reason, undefined);
-}
-
-async function closeWithoutCost(
-  database: Kysely<Tables>,
-  attemptId: string,
-  status: 'refused' | 'released',
-  reason: string,
-  httpStatus: number | undefined,
-): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
+  await warehouse.database.transaction().execute(async (transaction) => {
     const closed = await sql<{ budget_ids: string[]; reserved: string }>`
       update attempts
-      set status = ${status}, credits_settled = 0, reason = ${reason}, http_status = ${httpStatus ?? null},
+      set status = ${end.status}, credits_settled = 0, reason = ${end.reason}, http_status = ${end.httpStatus ?? null},
         closed_at = clock_timestamp()
       where attempt_id = ${attemptId} and status = 'admitted'
       returning budget_ids, credits_reserved::text as reserved

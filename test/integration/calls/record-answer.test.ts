@@ -6,7 +6,7 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import { closeRefused, closeReleased, markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/open-people.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -611,7 +611,11 @@ describe('a call without an answer', () => {
   it('a refused call releases its credits, and its people can be admitted again', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
-    await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
+    await closeWithoutCost(warehouse, call.attemptId, {
+      status: 'refused',
+      reason: 'refused',
+      httpStatus: 422,
+    });
     expect(await moneyOf(call.runId)).toEqual([0, 0]);
     expect(await attemptOf(call)).toMatchObject({ status: 'refused', http_status: 422 });
     expect(await outcomesOf(warehouse, call.runId)).toEqual([null]);
@@ -621,8 +625,8 @@ describe('a call without an answer', () => {
   it('a released call releases its credits once, however often it is released', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
-    await closeReleased(warehouse, call.attemptId, 'connection refused');
-    await closeReleased(warehouse, call.attemptId, 'connection refused');
+    await closeWithoutCost(warehouse, call.attemptId, { status: 'released', reason: 'connection refused' });
+    await closeWithoutCost(warehouse, call.attemptId, { status: 'released', reason: 'connection refused' });
     expect(await moneyOf(call.runId)).toEqual([0, 0]);
     expect(await attemptOf(call)).toMatchObject({ status: 'released', credits_settled: '0.000000' });
   });
@@ -641,7 +645,7 @@ describe('a call without an answer', () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await record(call, answerWith([person]));
-    await closeReleased(warehouse, call.attemptId, 'late');
+    await closeWithoutCost(warehouse, call.attemptId, { status: 'released', reason: 'late' });
     await markUnknown(warehouse, call.attemptId, 'late');
     expect(await attemptOf(call)).toMatchObject({ status: 'settled', credits_settled: '1.000000' });
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
@@ -650,7 +654,11 @@ describe('a call without an answer', () => {
   it('a person whom the service refuses is rejected, free for other runs, and in the lookup history', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
-    await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
+    await closeWithoutCost(warehouse, call.attemptId, {
+      status: 'refused',
+      reason: 'refused',
+      httpStatus: 422,
+    });
     await rejectPerson(warehouse, {
       runId: call.runId,
       rowNumber: 1,
