@@ -55,6 +55,8 @@ export async function beginScheduledRuns(
   if (options.maxCredits === null && !dependencies.hasPeriodBudget && !input.noBudget)
     throw noBudget(input.schedule);
   const { warehouse, exportAccess, callConcurrency, pollAfterSeconds } = dependencies;
+  const { searchable } = input;
+  const settings = { approved: true, searchable, callConcurrency, pollAfterSeconds, checksService: true };
   const asOf = new Date(input.asOf);
   const onlyNew = input.export.kind === 'every-new';
   // Two files with the same content are one run.
@@ -76,17 +78,7 @@ export async function beginScheduledRuns(
         },
       );
       if (run === 'left') left += 1;
-      else if (run) {
-        const { searchable } = input;
-        const settings = {
-          approved: true,
-          searchable,
-          callConcurrency,
-          pollAfterSeconds,
-          checksService: true,
-        };
-        begun.set(run.runId, runInputOf(run, settings));
-      }
+      else if (run) begun.set(run.runId, runInputOf(run, settings));
     }
   } catch (error) {
     await discardUnstartedRuns(warehouse, { runIds: [...begun.keys()], asOf });

@@ -7,7 +7,6 @@ import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { databaseTime } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { PilotFigures } from '../../db/schema/runs.ts';
 
@@ -134,34 +133,4 @@ export async function recordPilot(
       .execute();
     return pauseReason;
   });
-}
-
-/**
- * What the latest calls of a run found. Only calls count that were answered after the match rate last paused the run.
- */
-export async function readLatestMatches(
-  warehouse: Warehouse,
-  runId: string,
-  calls: number,
-): Promise<Matches> {
-  const latest = await sql<Matches>`
-    select count(*) filter (where p.outcome = 'enriched')::int as found,
-      count(*) filter (where p.outcome in (${anyOf(answeredOutcomes)}))::int as answered
-    from (
-      select a.attempt_id from attempts a join runs r using (run_id)
-      where a.run_id = ${runId} and a.answered_at is not null
-        and (r.match_rate_since is null or a.answered_at > r.match_rate_since)
-      order by a.answered_at desc limit ${calls}
-    ) latest join attempt_people p using (attempt_id)
-  `.execute(warehouse.database);
-  return latest.rows[0]!;
-}
-
-/** Lets the match rate start anew: a person who resumes the run accepts the results so far. */
-export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
-  await warehouse.database
-    .updateTable('runs')
-    .set({ match_rate_since: databaseTime })
-    .where('run_id', '=', runId)
-    .execute();
 }

@@ -1,8 +1,11 @@
+import { sql } from 'kysely';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
-import { describeRate, hasFallenBelow, matchRate } from '../../domain/runs/match-rate.ts';
+import { describeRate, hasFallenBelow, matchRate, type Matches } from '../../domain/runs/match-rate.ts';
+import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { restartMatchRate, readLatestMatches } from './pilot.ts';
+import { databaseTime } from '../../db/expressions.ts';
+import { anyOf } from '../../db/one-of.ts';
 
 /** About 500 people: the confidence interval then has about seven percentage points to either side. */
 const callsWatched = 50;
@@ -30,4 +33,30 @@ export async function watchMatchRate(
       `${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
     next: 'check the rows that were asked for last',
   };
+}
+
+/**
+ * What the latest calls of a run found. Only calls count that were answered after the match rate last paused the run.
+ */
+async function readLatestMatches(warehouse: Warehouse, runId: string, calls: number): Promise<Matches> {
+  const latest = await sql<Matches>`
+    select count(*) filter (where p.outcome = 'enriched')::int as found,
+      count(*) filter (where p.outcome in (${anyOf(answeredOutcomes)}))::int as answered
+    from (
+      select a.attempt_id from attempts a join runs r using (run_id)
+      where a.run_id = ${runId} and a.answered_at is not null
+        and (r.match_rate_since is null or a.answered_at > r.match_rate_since)
+      order by a.answered_at desc limit ${calls}
+    ) latest join attempt_people p using (attempt_id)
+  `.execute(warehouse.database);
+  return latest.rows[0]!;
+}
+
+/** Lets the match rate start anew: a person who resumes the run accepts the results so far. */
+async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
+  await warehouse.database
+    .updateTable('runs')
+    .set({ match_rate_since: databaseTime })
+    .where('run_id', '=', runId)
+    .execute();
 }
