@@ -145,7 +145,9 @@ export function createServiceClient(
     const exchange = (authorization: CredentialHeader): Promise<Answer> =>
       observe(operation, async () => {
         try {
-          return read(await send(operation, request, authorization, endsAt), operation);
+          const answer = read(await send(operation, request, authorization, endsAt), operation);
+          accepted.add(authorization);
+          return answer;
         } catch (error) {
           if (error instanceof ServiceFailure) error.adviseWithout(sentBy(request, authorization));
           throw error;
@@ -153,9 +155,7 @@ export function createServiceClient(
       });
     const first = await credentialFor(operation);
     try {
-      const answer = await exchange(first);
-      accepted.add(first);
-      return answer;
+      return await exchange(first);
     } catch (error) {
       const renewed = isRefusedToken(error) ? await credentialFor(operation, first) : first;
       // If the service refuses a renewed token at its first use, the account is refused and the token has not

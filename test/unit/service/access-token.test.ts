@@ -121,6 +121,21 @@ describe.each<[string, Credential]>([
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
+  it('a renewed access token that has worked is renewed again when it has expired', async () => {
+    const first = accepting('token-2');
+    const second = accepting('token-3');
+    let service = first;
+    const transport = { ...first.transport, send: (request: HttpRequest) => service.transport.send(request) };
+    const client = clientOf(transport, credential);
+    await client.apiUsage();
+    service = second;
+    await ask(client);
+    expect([tokensOf(first.sent), tokensOf(second.sent)]).toEqual([
+      ['token-1', 'token-2'],
+      ['token-2', 'token-3'],
+    ]);
+  });
+
   it('a second refusal of the access token pauses', async () => {
     const { sent, transport } = refusing(() => writeFileSync(file, `token-${sent.length + 1}`));
     const refused = ask(clientOf(transport, credential));
