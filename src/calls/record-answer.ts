@@ -121,7 +121,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
     if (!attempt) {
       const before = await readRecorded(transaction, attemptId);
       const creditsSettled = storedCredits(before?.settled ?? '0');
-      return { creditsSettled, overbilled: before?.overbilled ?? false, recordedNow: false };
+      return { creditsSettled, overbilled: !isCredible || before?.overbilled === true, recordedNow: false };
     }
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,

@@ -73,8 +73,11 @@ describe('an answer whose price cannot be one', () => {
     'an answer of %s credits is recorded, its credits stay held, and the run pauses',
     async (price) => {
       const call = await callWithPhones(warehouse);
-      const recorded = await record(call, `p0-${call.runId}`, parseCredits(price)!);
-      expect(recorded).toMatchObject({ recorded: { overbilled: true, creditsSettled: 0n } });
+      const recordNow = () => record(call, `p0-${call.runId}`, parseCredits(price)!);
+      const recorded = { overbilled: true, creditsSettled: 0n };
+      expect(await recordNow()).toEqual({ recorded: { ...recorded, recordedNow: true } });
+      // The reply to the commit was lost.
+      expect(await recordNow()).toEqual({ recorded: { ...recorded, recordedNow: false } });
       expect(await outcomesOf(warehouse, call.runId)).toEqual(Array(3).fill('enriched'));
       expect(await attempt(call)).toEqual({
         status: 'unknown',
