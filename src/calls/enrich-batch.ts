@@ -10,7 +10,7 @@ import { rejectPerson } from './reject-person.ts';
 import type { Wait } from '../ledger/rate-windows.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
-import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
+import { restartMatchRate, watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
 import {
   attemptCall,
   type AttemptDependencies,
@@ -240,6 +240,7 @@ async function callAndPause(
     reason ??= await watchMatchRate(warehouse, runId, options.minMatchRate);
   }
   const paused = reason && (await pause(dependencies, runId, reason));
+  if (reason?.type === 'match-rate.below') await restartMatchRate(warehouse, runId);
   // A delivery can arrive before the answer, and is applied after it.
   if (result.kind === 'recorded' && lateKindsOf(options).length > 0)
     await drainInbox(warehouse, { attemptId: result.attemptId }, signal);

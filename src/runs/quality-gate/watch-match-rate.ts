@@ -24,7 +24,6 @@ export async function watchMatchRate(
   if (minimum === null) return undefined;
   const latest = await readLatestMatches(warehouse, runId, callsWatched);
   if (!hasFallenBelow(minimum, latest)) return undefined;
-  await restartMatchRate(warehouse, runId);
   const rate = matchRate(latest);
   return {
     type: 'match-rate.below',
@@ -52,8 +51,8 @@ async function readLatestMatches(warehouse: Warehouse, runId: string, calls: num
   return latest.rows[0]!;
 }
 
-/** Lets the match rate start anew: a person who resumes the run accepts the results so far. */
-async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
+/** Lets the match rate start anew in a paused run: a person who resumes the run accepts the results so far. */
+export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
   await warehouse.database
     .updateTable('runs')
     .set({ match_rate_since: databaseTime })
