@@ -1,4 +1,5 @@
 import { counted, nounFor } from '../domain/text/counted.ts';
+import { afterOverBudget, afterUnknownCalls } from '../runs/needed-decisions.ts';
 import type { Action, RunReport } from './report-types.ts';
 
 /** The actions that only a person can take, most urgent first. */
@@ -21,14 +22,12 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
       what:
         `The cost of ${counted(unknown, 'call')} is unknown; ` +
         `${counted(credits.held.unknown, 'credit')} ${nounFor(credits.held.unknown, 'is', 'are')} held.`,
-      next: `enrich attempts list ${run.run_id}, then retry or release each`,
+      next: afterUnknownCalls(run.run_id),
     });
   if ((outcomes.over_budget ?? 0) > 0)
     actions.push({
       what: `The budget had no credits left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
-      next:
-        'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
-        'it asks only for people who are not fresh (with --freshness 0s, for all people again)',
+      next: afterOverBudget,
     });
   if (late.quarantined > 0)
     actions.push({

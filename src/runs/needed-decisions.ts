@@ -1,6 +1,16 @@
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { counted } from '../domain/text/counted.ts';
 
+/** The next step after a run that left people over budget. */
+export const afterOverBudget =
+  'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
+  'it asks only for people who are not fresh (with --freshness 0s, for all people again)';
+
+/** The next step after calls of unknown cost. */
+export function afterUnknownCalls(runId: string): string {
+  return `enrich attempts list ${runId}, then retry or release each`;
+}
+
 /**
  * What an ended run leaves to a person: the reasons for exit code 3.
  *
@@ -19,7 +29,7 @@ export function neededDecisions(run: {
     decisions.push({
       type: 'calls.unknown',
       reason: `the cost of some calls is unknown; ${counted(run.unknownCredits, 'credit')} stay held for them`,
-      next: `enrich attempts list ${run.runId}, then retry or release each`,
+      next: afterUnknownCalls(run.runId),
     });
   else if (unknown > 0)
     decisions.push({
@@ -31,9 +41,7 @@ export function neededDecisions(run: {
     decisions.push({
       type: 'budget.empty',
       reason: `the budget had no credits left for ${counted(overBudget, 'row')}`,
-      next:
-        'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
-        'it asks only for people who are not fresh (with --freshness 0s, for all people again)',
+      next: afterOverBudget,
     });
   return decisions;
 }
