@@ -62,7 +62,13 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
     [
       names,
       sources,
-      JSON.stringify({ service: 'test', reveal: ['phone'], waterfall: ['email', 'phone'], freshness: {} }),
+      {
+        service: 'test',
+        reveal: ['phone'],
+        waterfall: ['email', 'phone'],
+        maxCreditsPerPerson: null,
+        freshness: {},
+      },
     ],
   );
   return names.map((name) => openWorld(warehouse, name));
