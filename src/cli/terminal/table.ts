@@ -63,6 +63,7 @@ function fittingWidths(columns: readonly (readonly string[])[], width: number): 
   return widths;
 }
 
+/** Not by `Math.max(...)`: a function takes some 100,000 arguments, and a table can have more rows. */
 function longest(texts: readonly string[]): number {
-  return Math.max(0, ...texts.map((text) => text.length));
+  return texts.reduce((most, text) => Math.max(most, text.length), 0);
 }
