@@ -12,8 +12,7 @@ export async function basicAuthorization(
   named = false,
 ): Promise<string | undefined> {
   const text = await readFile(netrcFile, 'utf8').catch(() => '');
-  // Macros for FTP run to the next blank line.
-  const words = text.replaceAll(/^macdef[^]*?(?:\n\s*\n|$)/gm, '').match(/\S+/g) ?? [];
+  const words = wordsOf(text);
   let matches = false;
   let login: string | undefined;
   let password: string | undefined;
@@ -29,6 +28,14 @@ export async function basicAuthorization(
     }
   }
   return login === undefined || password === undefined ? undefined : basic(login, password);
+}
+
+/** Without comments, and without macros for FTP, which run to the next blank line. A quoted word may have blanks. */
+function wordsOf(text: string): string[] {
+  const bare = text.replaceAll(/^macdef[^]*?(?:\n\s*\n|$(?![^]))/gm, '').replaceAll(/^[ \t]*#.*$/gm, '');
+  return [...bare.matchAll(/"((?:[^"\\]|\\.)*)"|\S+/g)].map(
+    ([word, quoted]) => quoted?.replaceAll(/\\(.)/g, '$1') ?? word,
+  );
 }
 
 /** The value of an Authorization header. */
