@@ -1,8 +1,7 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { repeatedly, type Bill } from './bill.ts';
 import { RecentEntries } from './recent-entries.ts';
 import type { DeliveryKind } from '../late-results/delivery-kinds.ts';
+import { EntryFile } from '../server/entry-file.ts';
 
 /** One call as the service received it. Credits are decimals as text. */
 export interface LoggedCall {
@@ -57,8 +56,8 @@ const defaultKept = 100_000;
  * last.
  */
 export class CallLog {
-  readonly #file: string | undefined;
-  readonly #lateFile: string | undefined;
+  readonly #callFile: EntryFile<LoggedCall>;
+  readonly #lateFile: EntryFile<LoggedLateResult>;
   readonly #calls: RecentEntries<KeptCall>;
   readonly #late: RecentEntries<LoggedLateResult>;
   readonly #deliveries: RecentEntries<LoggedDelivery>;
@@ -77,23 +76,21 @@ export class CallLog {
     this.#calls = new RecentEntries(kept);
     this.#late = new RecentEntries(kept);
     this.#deliveries = new RecentEntries(kept);
-    if (directory === undefined) return;
-    mkdirSync(directory, { recursive: true });
-    this.#file = join(directory, 'calls.ndjson');
-    this.#lateFile = join(directory, 'late-bills.ndjson');
-    for (const late of readLines(this.#lateFile)) this.#indexLate(late as LoggedLateResult);
-    for (const call of readLines(this.#file)) this.#remember(call as LoggedCall);
+    this.#callFile = new EntryFile(directory, 'calls.ndjson');
+    this.#lateFile = new EntryFile(directory, 'late-bills.ndjson');
+    for (const call of this.#callFile.read()) this.#remember(call);
+    for (const late of this.#lateFile.read()) this.#rememberLate(late);
   }
 
   add(call: Omit<LoggedCall, 'sequence'>): void {
     const logged = { sequence: this.#calls.total + 1, ...call };
     this.#remember(logged);
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(logged)}\n`);
+    this.#callFile.append(logged);
   }
 
   addLate(result: LoggedLateResult): void {
-    this.#indexLate(result);
-    if (this.#lateFile !== undefined) appendFileSync(this.#lateFile, `${JSON.stringify(result)}\n`);
+    this.#rememberLate(result);
+    this.#lateFile.append(result);
   }
 
   /** Logs a delivery, in memory only, because bills do not depend on it. */
@@ -174,17 +171,11 @@ export class CallLog {
     this.#millionths += inMillionths(call.credits);
   }
 
-  #indexLate(result: LoggedLateResult): void {
+  #rememberLate(result: LoggedLateResult): void {
     this.#late.add(result);
     this.#latePeople += result.billed.length;
     this.#lateMillionths += inMillionths(result.credits);
   }
-}
-
-/** A line that a kill cut off is a call without answer and bill. */
-function* readLines(file: string): Generator<unknown> {
-  if (!existsSync(file)) return;
-  for (const line of readFileSync(file, 'utf8').split('\n')) if (line.endsWith('}')) yield JSON.parse(line);
 }
 
 function inMillionths(credits: string): number {

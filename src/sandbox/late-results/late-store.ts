@@ -1,6 +1,5 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { DeliveryRule } from '../faults/scenario.ts';
+import { EntryFile } from '../server/entry-file.ts';
 import type { DeliveryKind } from './delivery-kinds.ts';
 
 export interface StoredResult {
@@ -28,7 +27,7 @@ type Change = { readonly change: number; readonly counted?: true; readonly deliv
  * delivered results are kept in memory, so polls for older ones find nothing.
  */
 export class LateStore {
-  readonly #file: string | undefined;
+  readonly #file: EntryFile<StoredResult | Change>;
   readonly #kept: number;
   readonly #results = new Map<number, StoredResult>();
   readonly #ofRequest = new Map<string, StoredResult[]>();
@@ -39,13 +38,8 @@ export class LateStore {
   /** @param kept number of delivered results that polls can find */
   constructor(directory: string | undefined, kept = 50_000) {
     this.#kept = kept;
-    if (directory === undefined) return;
-    mkdirSync(directory, { recursive: true });
-    this.#file = join(directory, 'late-results.ndjson');
-    if (!existsSync(this.#file)) return;
-    for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
-      if (!line.endsWith('}')) continue;
-      const entry = JSON.parse(line) as StoredResult | Change;
+    this.#file = new EntryFile(directory, 'late-results.ndjson');
+    for (const entry of this.#file.read()) {
       if ('change' in entry) this.#change(entry);
       else this.#remember(entry);
     }
@@ -67,7 +61,7 @@ export class LateStore {
   add(result: NewResult): StoredResult {
     const stored = { ...result, number: this.#made + 1, counted: false, delivered: false, tries: 0 };
     this.#remember(stored);
-    this.#write(stored);
+    this.#file.append(stored);
     return stored;
   }
 
@@ -82,7 +76,7 @@ export class LateStore {
 
   #note(change: Change): void {
     this.#change(change);
-    this.#write(change);
+    this.#file.append(change);
   }
 
   #remember(result: StoredResult): void {
@@ -111,9 +105,5 @@ export class LateStore {
     const rest = this.ofRequest(result.requestId).filter((each) => each !== result);
     if (rest.length > 0) this.#ofRequest.set(result.requestId, rest);
     else this.#ofRequest.delete(result.requestId);
-  }
-
-  #write(entry: object): void {
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
   }
 }

@@ -57,4 +57,12 @@ describe('the log of calls', () => {
     expect(again.bill()).toMatchObject({ credits: '9', lateCredits: '8' });
     rmSync(directory, { recursive: true });
   });
+
+  it('the sandbox’s log of calls has every call that follows a line that a kill cut off', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'enrich-log-'));
+    appendFileSync(join(directory, 'calls.ndjson'), '{"sequence":1,"billed":[{"detail":0}');
+    new CallLog(directory).add(call('ada'));
+    expect(new CallLog(directory).calls().map(({ billed }) => billed[0]!.personId)).toEqual(['ada']);
+    rmSync(directory, { recursive: true });
+  });
 });
