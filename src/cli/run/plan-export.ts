@@ -2,6 +2,7 @@ import { serviceName } from '../../config/settings.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
+import { fieldsOfHeader, recordedName } from '../../ingest/columns/column-map.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
@@ -153,14 +154,19 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
 }
 
 /** Lists the columns of the file with their fields, in the order of the file. */
-export function describeMapping(run: RunRecord): string {
-  const mapping = run.mapping ?? {};
-  const used = (run.header ?? []).filter((name) => name in mapping);
-  const unused = (run.header ?? []).filter((name) => !(name in mapping));
+export function describeMapping({
+  header,
+  mapping,
+  source,
+  warnings,
+}: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings'>): string {
+  const names = (header ?? []).map((_, column) => recordedName(header!, column));
+  const fields = fieldsOfHeader(header ?? [], mapping ?? {});
+  const unused = names.filter((_, column) => fields[column] === undefined);
   return [
-    `recognised as ${run.source ?? 'nothing'}:`,
-    table(used.map((name) => [name, '→', String(mapping[name])])),
-    ...run.warnings.map((warning) => `  note: ${warning}`),
+    `recognised as ${source ?? 'nothing'}:`,
+    table(names.flatMap((name, column) => (fields[column] ? [[name, '→', String(fields[column])]] : []))),
+    ...warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used to find people: ${unused.map(visibleInLine).join(', ')}`]),
   ].join('\n');
 }

@@ -124,10 +124,15 @@ export function fieldsOfHeader<Chosen>(
   header: readonly string[],
   mapping: Readonly<Record<string, Chosen>>,
 ): (Chosen | undefined)[] {
-  return header.map((_, column) => mapping[recordedName(header, column)]);
+  return header.map((_, column) => {
+    const name = recordedName(header, column);
+    // A column may be called constructor.
+    return Object.hasOwn(mapping, name) ? mapping[name] : undefined;
+  });
 }
 
-function recordedName(header: readonly string[], column: number): string {
+/** The name of a column in the record of what was chosen. */
+export function recordedName(header: readonly string[], column: number): string {
   const name = header[column]!;
   return header.indexOf(name) === column ? name : `${name} (column ${column + 1})`;
 }

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { describeMapping } from '../../../src/cli/run/plan-export.ts';
+
+const described = (header: readonly string[], mapping: Readonly<Record<string, string>>): string =>
+  describeMapping({ header: [...header], mapping, source: 'crm', warnings: [] });
+
+describe('describeMapping()', () => {
+  it('describeMapping() lists the columns with a field in the order of the file, then the other columns', () => {
+    expect(described(['Note', 'Mail', 'Name'], { Name: 'name', Mail: 'email' })).toBe(
+      ['recognised as crm:', '  Mail  →  email', '  Name  →  name', '  not used to find people: Note'].join(
+        '\n',
+      ),
+    );
+  });
+
+  it('describeMapping() tells columns of one name apart by their numbers', () => {
+    expect(described(['Mail', 'Mail'], { 'Mail (column 2)': 'email' })).toBe(
+      ['recognised as crm:', '  Mail (column 2)  →  email', '  not used to find people: Mail'].join('\n'),
+    );
+  });
+
+  it('describeMapping() takes no field from a name that every object of JavaScript has', () => {
+    expect(described(['Mail', 'constructor'], { Mail: 'email' })).toContain(
+      'not used to find people: constructor',
+    );
+  });
+});
