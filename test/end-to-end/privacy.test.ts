@@ -145,6 +145,13 @@ describe('enrich suppress', () => {
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
 
+  it('enrich suppress check answers for each argument, also if two arguments name one person', async () => {
+    await system.here(['suppress', 'add', 'eve@orbit.example']);
+    const who = ['eve@orbit.example', 'Eve@Orbit.example', 'fay@orbit.example', 'eve@orbit.example'];
+    const { stdout } = await system.here(['suppress', 'check', ...who, '--json']);
+    expect(JSON.parse(stdout)).toEqual({ listed: [true, true, false, true] });
+  });
+
   it('enrich export states how many contacts of a run it leaves out because they are suppressed', async () => {
     const file = system.sample(12);
     const run = (await system.here(['run', file, '--yes', '--json'])).facts();

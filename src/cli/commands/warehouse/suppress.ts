@@ -124,7 +124,7 @@ function checkCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
-      const keys = keysOf(who);
+      const keys = who.map(keyOf);
       const listed = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
         areSuppressed(database, keys),
       );
@@ -179,5 +179,9 @@ function withNote(command: Command): Command {
 }
 
 function keysOf(who: readonly string[]): string[] {
-  return [...new Set(who.map((text, index) => subjectOf(text, index + 1).key))];
+  return [...new Set(who.map(keyOf))];
+}
+
+function keyOf(text: string, index: number): string {
+  return subjectOf(text, index + 1).key;
 }
