@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, exitCodes } from '../../domain/problem.ts';
+import { exitCodeOfUnwritable } from '../../files/exit-code-of-unwritable.ts';
 import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
 import { refuseUnknownColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import { optOutOf } from '../../ingest/columns/opt-out.ts';
@@ -108,7 +109,7 @@ function withNext(
   const todo = isComplete ? 'check' : 'complete';
   const plan = `enrich plan ${shown}`;
   const begin = isProposed ? 'save the proposal' : 'if its rows are people, begin a mapping file';
-  const use = (file: string): string => `${todo} ${file}, then: ${plan} --mapping ${file}`;
+  const use = (file: string): string => `${todo} ${file}, then: ${plan} --mapping ${shellWord(file)}`;
   const next =
     written === undefined
       ? `${begin}: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`
@@ -193,17 +194,14 @@ async function writeMapping(
   ];
   const text = `${comments.map((comment) => `# ${comment}\n`).join('')}${stringify(mapping)}`;
   await writeFile(file, text, { flag: 'wx' }).catch((error: unknown) => {
-    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
-    throw new Problem(
-      'output.unwritable',
-      exists ? 'the file exists' : 'the mapping file cannot be written',
-      {
-        where: file,
-        next: 'name a new file in a writable folder',
-        exitCode: exitCodes.usage,
-        cause: error,
-      },
-    );
+    const { code } = error as NodeJS.ErrnoException;
+    const what = code === 'EEXIST' ? 'the file exists' : `the mapping file cannot be written (${code})`;
+    throw new Problem('output.unwritable', what, {
+      where: file,
+      next: 'name a new file in a writable folder',
+      exitCode: exitCodeOfUnwritable(code),
+      cause: error,
+    });
   });
   tell(`mapping written to ${file}`);
 }

@@ -118,3 +118,12 @@ it.each([
     });
   },
 );
+
+it('the next step after --write-mapping quotes the names of files as a shell needs them', async () => {
+  const writeMapping = `${file('')} of Ada.yaml`;
+  await expect(
+    openWithMapping(file('Nr,Kontakt\n1,mira@orbit.example\n', 'two words.csv'), {}, { writeMapping }),
+  ).rejects.toMatchObject({
+    next: expect.stringMatching(/enrich plan '.*two words\.csv' --mapping '.* of Ada\.yaml'$/),
+  });
+});
