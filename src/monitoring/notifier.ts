@@ -60,10 +60,12 @@ export class Notifier {
   async sendDue(): Promise<void> {
     const { warehouse, events, log } = this.#settings;
     try {
-      for (;;) {
-        if (this.#ending.signal.aborted) return;
+      while (!this.#ending.signal.aborted) {
         const due = await claimNotifications(warehouse, events, notificationsAtOnce);
-        for (const notification of due) await this.#send(notification);
+        for (const notification of due) {
+          if (this.#ending.signal.aborted) return;
+          await this.#send(notification);
+        }
         if (due.length < notificationsAtOnce) return;
       }
     } catch (error) {

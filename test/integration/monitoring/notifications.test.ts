@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
@@ -254,4 +254,27 @@ describe('a command', () => {
     abort.abort();
     await expect(told).rejects.toThrow('the command was killed');
   });
+});
+
+it('the end of a command leaves notifications that are due after 15 seconds to other processes', async () => {
+  for (let runs = 0; runs < 3; runs += 1)
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
+  let sent = 0;
+  const hanging: Channel = {
+    name: 'command',
+    send: (_, signal) =>
+      new Promise((_sent, reject) => {
+        sent += 1;
+        if (sent > 1) reject(new Error('sent after the end'));
+        signal.addEventListener('abort', () => reject(new Error('the command was killed')));
+      }),
+  };
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = notifier([hanging]).close();
+  await expect.poll(() => sent).toBe(1);
+  vi.advanceTimersByTime(15_000);
+  await closed;
+  expect(sent).toBe(1);
+  expect((await rows()).filter(({ failure }) => failure !== null)).toHaveLength(1);
 });
