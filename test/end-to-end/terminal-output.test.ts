@@ -218,3 +218,20 @@ describe('enrich sql --command', () => {
     expect(code).toBe(2);
   });
 });
+
+it('enrich sql leaves Ctrl-C to psql, ends with its exit code, and ends psql at SIGTERM', async () => {
+  const psql = `#!/bin/sh
+trap 'echo cancelled' INT
+echo started
+while [ ! -f quit ]; do sleep 0.1; done
+exit 7`;
+  const begin = 'setsid $ENRICH sql > out & p=$!; until grep -q started out; do sleep 0.1; done';
+  const ended = await system.shell(
+    `mkdir bin; printf '%s\\n' "$PSQL" > bin/psql; chmod +x bin/psql; PATH="$PWD/bin:$PATH"
+     ${begin}; kill -INT -$p; until grep -q cancelled out; do kill -0 $p || break; sleep 0.1; done; touch quit
+     wait $p; echo $?; rm quit
+     ${begin}; kill -TERM $p; wait $p; echo $?; touch quit; rm -r bin out`,
+    { PSQL: psql },
+  );
+  expect(ended.stdout).toBe('7\n143\n');
+});

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { schemaName } from '../../../db/database.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { findProgram } from '../../../dev/find-program.ts';
+import { onInterruption } from '../../../dev/interruption.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
@@ -163,7 +164,8 @@ function howToConnect({ stack, config }: Session, address: string): string {
 }
 
 /**
- * Opens psql. The password goes through the environment, which other users of the machine cannot read.
+ * Opens psql. The password goes through the environment, which other users of the machine cannot read. psql receives
+ * Ctrl-C as well, and cancels its query: this command goes on.
  *
  * @returns psql's exit code
  */
@@ -176,6 +178,17 @@ async function openPsql(psql: string, databaseUrl: string): Promise<number> {
     PGOPTIONS: `${options} -c search_path=${schemaName},public`.trim(),
   };
   url.password = '';
-  const [code] = (await once(spawn(psql, [url.href], { stdio: 'inherit', env }), 'close')) as [number | null];
-  return code ?? 1;
+  const child = spawn(psql, [url.href], { stdio: 'inherit', env });
+  let exitCodeOfKilled: number = exitCodes.failed;
+  const leave = onInterruption((signal, exitCode) => {
+    if (signal === 'SIGINT') return;
+    exitCodeOfKilled = exitCode;
+    child.kill('SIGTERM');
+  });
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return code ?? exitCodeOfKilled;
+  } finally {
+    leave();
+  }
 }
