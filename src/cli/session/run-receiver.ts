@@ -101,7 +101,8 @@ async function usualAddress(config: Config): Promise<ListenAddress> {
   const { publicUrl } = config.webhook;
   if (publicUrl !== undefined) {
     const url = new URL(publicUrl);
-    if (isLoopback(url.hostname) && url.port !== '') return { host: url.hostname, port: Number(url.port) };
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isLoopback(url.hostname) && url.port !== '') return { host, port: Number(url.port) };
     return defaultListen;
   }
   const file = portFile(config);
@@ -124,7 +125,8 @@ function portFile(config: Config): string {
 
 async function receivesAt({ host, port }: ListenAddress): Promise<boolean> {
   try {
-    const answer = await fetch(`http://${host}:${port}/healthz`, { signal: AbortSignal.timeout(2_000) });
+    const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}/healthz`;
+    const answer = await fetch(address, { signal: AbortSignal.timeout(2_000) });
     return answer.ok && ((await answer.json()) as { alive?: boolean }).alive === true;
   } catch {
     return false;
