@@ -10,6 +10,7 @@ interface Listener {
 }
 
 const listeners: Listener[] = [];
+let isListening = false;
 
 /** @returns removes every handler that was added since: those of a command end with it */
 export function beginCommand(): () => void {
@@ -24,7 +25,8 @@ export function beginCommand(): () => void {
  * @returns leaves the decision to the handler before
  */
 export function onInterruption(handle: Handler): () => void {
-  if (listeners.length === 0) {
+  if (!isListening) {
+    isListening = true;
     for (const [signal, exitCode] of Object.entries(exitCodes)) {
       process.on(signal, () => {
         const newest = listeners.at(-1);
