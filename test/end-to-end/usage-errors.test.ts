@@ -383,3 +383,9 @@ it.each<[code: number, command: string[]]>([
     expect(ended.code).toBe(code);
   },
 );
+
+it('enrich sandbox names a key file that cannot be read', async () => {
+  const ended = await system.here(['sandbox', '--api-key-file', 'none']);
+  expect(ended.stderr).toMatch(/^error: the key cannot be read \(ENOENT\)\n {2}where: --api-key-file none\n/);
+  expect(ended.code).toBe(2);
+});

@@ -156,8 +156,17 @@ function rateLimits(text: string): string {
 }
 
 async function apiKeyOf(flags: SandboxFlags): Promise<string> {
-  if (flags.apiKeyFile !== undefined) return (await readFile(flags.apiKeyFile, 'utf8')).trim();
-  return flags.apiKey ?? defaultApiKey;
+  const { apiKeyFile: file, apiKey = defaultApiKey } = flags;
+  if (file === undefined) return apiKey;
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Problem('setting.invalid', `the key cannot be read (${error.code})`, {
+      where: `--api-key-file ${file}`,
+      next: 'name a file that exists and that this user may read',
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  });
+  return text.trim();
 }
 
 async function readScenario(file: string): Promise<Scenario> {
