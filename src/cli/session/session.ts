@@ -61,80 +61,18 @@ export async function withSession<Result>(
   /** In the order of opening; closed in the reverse order. */
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
   const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
-  if (stack.embedded.temporal && needs.service) atEnd(announceWorker(config));
   try {
+    if (stack.embedded.temporal && needs.service) atEnd(announceWorker(config));
     const { newer } = await migrate(stack.databaseUrl);
     if (newer.length > 0)
       log.warn(
         { migrations: newer },
         'a newer release has migrated the warehouse: this release ignores the new columns and tables',
       );
-    const warehouse = openWarehouse(stack.databaseUrl, {
-      connections: 4,
-      onIdleError: (error) => log.debug({ err: error }, 'an idle database connection ended'),
-    });
-    atEnd(() => warehouse.close());
-    let client: Promise<Client> | undefined;
-    let worker: Promise<RunningWorker> | undefined;
-    let receiver: RunningReceiver | undefined;
-    let serving: Promise<ServedMetrics | undefined> | undefined;
-    let failWorker: (error: unknown) => void = () => {};
-    const workerFailure = new Promise<never>((_, reject) => {
-      failWorker = reject;
-    });
-    const codec = async (): Promise<EncryptingCodec> => {
-      const { payloadCodec } = await import('../../temporal/payload-codec.ts');
-      return payloadCodec(config.temporalCodec);
-    };
-    const session: Session = {
-      config,
-      stack,
-      warehouse,
-      log,
-      temporal: () => {
-        client ??= import('../../temporal/connection.ts')
-          .then(async ({ connectClient }) => connectClient(stack.temporal, await codec()))
-          .then((connected) => {
-            atEnd(() => connected.connection.close());
-            return connected;
-          })
-          // The next call connects again: the server may be available then.
-          .catch((error: unknown) => {
-            client = undefined;
-            throw error;
-          });
-        return client;
-      },
-      work: () => {
-        // Loaded only here, because Temporal's worker takes half a second of processor time to load.
-        worker ??= import('./own-worker.ts')
-          .then(async ({ startOwnWorker }) => startOwnWorker({ ...session, codec: await codec(), atEnd }))
-          .then((started) => {
-            ({ receiver } = started);
-            started.worker.ended.catch(failWorker);
-            return started.worker;
-          });
-        return worker;
-      },
-      metrics: () => {
-        serving ??= import('./serve-metrics.ts')
-          .then(({ serveMetrics }) => serveMetrics(config, stack.databaseUrl, log))
-          .then((served) => {
-            if (served) atEnd(() => served.close());
-            return served;
-          })
-          // Two commands on one machine may share METRICS_LISTEN. The second then runs without metrics.
-          .catch((error: unknown) => {
-            if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
-            log.warn({ err: error }, 'metrics are not served by this command');
-            return undefined;
-          });
-        return serving;
-      },
-      receiver: () => receiver,
-    };
     // A command whose worker failed would wait forever for its run.
-    return await Promise.race([use(session), workerFailure]);
+    return await new Promise<Result>((resolve, reject) => {
+      use(openSession({ config, stack, log, atEnd, onWorkerFailure: reject })).then(resolve, reject);
+    });
   } catch (error) {
     if (isDatabaseAway(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
     if (!needs.temporal) throw error;
@@ -144,6 +82,80 @@ export async function withSession<Result>(
     for (const close of closing.reverse())
       await close().catch((error: unknown) => log.debug({ err: error }, 'closing'));
   }
+}
+
+/** Opens the warehouse. The other parts open when the command asks for them, and load their modules only then. */
+function openSession({
+  config,
+  stack,
+  log,
+  atEnd,
+  onWorkerFailure,
+}: Pick<Session, 'config' | 'stack' | 'log'> & {
+  readonly atEnd: (close: () => Promise<unknown>) => void;
+  readonly onWorkerFailure: (error: unknown) => void;
+}): Session {
+  const warehouse = openWarehouse(stack.databaseUrl, {
+    connections: 4,
+    onIdleError: (error) => log.debug({ err: error }, 'an idle database connection ended'),
+  });
+  atEnd(() => warehouse.close());
+  let client: Promise<Client> | undefined;
+  let worker: Promise<RunningWorker> | undefined;
+  let receiver: RunningReceiver | undefined;
+  let serving: Promise<ServedMetrics | undefined> | undefined;
+  const codec = async (): Promise<EncryptingCodec> => {
+    const { payloadCodec } = await import('../../temporal/payload-codec.ts');
+    return payloadCodec(config.temporalCodec);
+  };
+  const session: Session = {
+    config,
+    stack,
+    warehouse,
+    log,
+    temporal: () => {
+      client ??= import('../../temporal/connection.ts')
+        .then(async ({ connectClient }) => connectClient(stack.temporal, await codec()))
+        .then((connected) => {
+          atEnd(() => connected.connection.close());
+          return connected;
+        })
+        // The next call connects again: the server may be available then.
+        .catch((error: unknown) => {
+          client = undefined;
+          throw error;
+        });
+      return client;
+    },
+    work: () => {
+      // Loaded only here, because Temporal's worker takes half a second of processor time to load.
+      worker ??= import('./own-worker.ts')
+        .then(async ({ startOwnWorker }) => startOwnWorker({ ...session, codec: await codec(), atEnd }))
+        .then((started) => {
+          ({ receiver } = started);
+          started.worker.ended.catch(onWorkerFailure);
+          return started.worker;
+        });
+      return worker;
+    },
+    metrics: () => {
+      serving ??= import('./serve-metrics.ts')
+        .then(({ serveMetrics }) => serveMetrics(config, stack.databaseUrl, log))
+        .then((served) => {
+          if (served) atEnd(() => served.close());
+          return served;
+        })
+        // Two commands on one machine may share METRICS_LISTEN. The second then runs without metrics.
+        .catch((error: unknown) => {
+          if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
+          log.warn({ err: error }, 'metrics are not served by this command');
+          return undefined;
+        });
+      return serving;
+    },
+    receiver: () => receiver,
+  };
+  return session;
 }
 
 /** Opens a session with only the database. */
