@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, Registry } from 'prom-client';
+import { ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
+import { holdingStatuses } from '../domain/money/attempt-status.ts';
 import { formatDuration } from '../domain/text/duration.ts';
 import type { Warehouse } from '../db/database.ts';
 import { allStatuses } from '../db/run-states.ts';
@@ -107,8 +109,7 @@ function renderMoney(state: State, gauge: MakeGauge): void {
     'Bulk calls whose cost is not settled, by status.',
     'status',
   );
-  for (const status of ['admitted', 'awaiting', 'unknown'])
-    attempts.set({ status }, open(status)?.attempts ?? 0);
+  for (const status of holdingStatuses) attempts.set({ status }, open(status)?.attempts ?? 0);
   gauge('enrich_attempts_unknown_oldest_seconds', 'Age of the oldest call that waits for a decision.').set(
     open('unknown')?.seconds ?? 0,
   );
@@ -147,7 +148,7 @@ function renderLateResults(state: State, gauge: MakeGauge): void {
       'counts) and quarantined (unreadable, of another call, or with an impossible price).',
     'status',
   );
-  for (const status of ['orphaned', 'quarantined']) {
+  for (const status of ineffectiveStatuses) {
     const found = state.quarantinedDeliveries.find((deliveries) => deliveries.status === status);
     quarantined.set({ status }, found?.deliveries ?? 0);
   }

@@ -31,10 +31,8 @@ const phases: Partial<Record<RunStatus, string>> = {
   cancelling: 'cancelling',
 };
 
-export interface RunListener {
-  /** Called once, when the run has its plan. */
-  readonly onPlan?: (run: RunRecord, plan: PlanSummary) => void;
-}
+/** Called once, when the run has its plan. */
+export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
 
 /**
  * Waits until a run has ended, is paused or needs an approval, and shows its progress.
@@ -46,7 +44,7 @@ export async function followRun(
   runId: string,
   handle: WorkflowHandle,
   signal: AbortSignal,
-  { onPlan }: RunListener = {},
+  onPlan?: OnPlan,
 ): Promise<RunStatus> {
   let isPlanned = false;
   const progress = new Progress();

@@ -165,7 +165,7 @@ export function describeMapping({
   const unused = names.filter((_, column) => fields[column] === undefined);
   return [
     `recognised as ${source ?? 'nothing'}:`,
-    table(names.flatMap((name, column) => (fields[column] ? [[name, '→', String(fields[column])]] : []))),
+    table(names.flatMap((name, column) => (fields[column] ? [[name, '→', fields[column]]] : []))),
     ...warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used to find people: ${unused.map(visibleInLine).join(', ')}`]),
   ].join('\n');

@@ -11,7 +11,7 @@ import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { knownFailure, requireKeys, sendUpdate } from './send-update.ts';
-import { followRun, untilCallsAreRecorded, warnWithoutWorker, type RunListener } from './follow-run.ts';
+import { followRun, untilCallsAreRecorded, warnWithoutWorker, type OnPlan } from './follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
@@ -101,7 +101,7 @@ export async function waitForRun(
   session: Session,
   runId: string,
   handle: WorkflowHandle,
-  listener: RunListener = {},
+  onPlan?: OnPlan,
 ): Promise<RunFacts> {
   const interrupted = new AbortController();
   // Stays until the command ends: a second signal must not stop the database while the worker still drains.
@@ -119,7 +119,7 @@ export async function waitForRun(
   });
   if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
   const worker = session.stack.temporal.embedded ? await session.work() : undefined;
-  await followRun(session, runId, handle, interrupted.signal, listener);
+  await followRun(session, runId, handle, interrupted.signal, onPlan);
   if (interrupted.signal.aborted) {
     await leaveRun(session, runId);
     if (worker)

@@ -1,10 +1,9 @@
-import { createWriteStream, existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { asUnusable, makeFolder } from '../../../files/make-folder.ts';
+import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import type { Config } from '../../../config/settings.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { defaultPolicies } from '../../../domain/crm/field-policy.ts';
@@ -85,12 +84,10 @@ async function writeSample(config: Config, people: number, seed: number): Promis
   if (existsSync(file)) return file;
   try {
     makeFolder(folder);
-    // The file gets its name when it is complete: a killed demo leaves no partial file under that name.
-    await pipeline(Readable.from(sampleExport({ people, seed })), createWriteStream(`${file}.part`));
-    await rename(`${file}.part`, file);
   } catch (error) {
     throw asUnusable(error, folder);
   }
+  await writeWholeFile(Readable.from(sampleExport({ people, seed })), file);
   return file;
 }
 

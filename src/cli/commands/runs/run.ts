@@ -125,14 +125,12 @@ export async function enrichExport(
   if (page !== undefined) tell(page);
   if (asks && !(await approve(session, run.runId, handle)))
     return continueIfAgreed(session, await waitForRun(session, run.runId, handle), asks);
-  const facts = await waitForRun(session, run.runId, handle, {
-    onPlan: (planned, plan) => {
-      if (!showsPlan) return;
-      tell(describeMapping(planned));
-      if (found && run.planHash !== null)
-        tell('the plan was made when the run began; budgets may have changed since:');
-      tell(describePlan(plan, planned.options));
-    },
+  const facts = await waitForRun(session, run.runId, handle, (planned, plan) => {
+    if (!showsPlan) return;
+    tell(describeMapping(planned));
+    if (found && run.planHash !== null)
+      tell('the plan was made when the run began; budgets may have changed since:');
+    tell(describePlan(plan, planned.options));
   });
   return continueIfAgreed(session, facts, asks);
 }

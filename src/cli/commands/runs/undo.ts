@@ -104,16 +104,12 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
 
 /** @throws Problem `undo.interrupted` */
 async function carryOut({ warehouse }: Session, runId: string, options: UndoFlags): Promise<void> {
+  const signal = stopAfterBatch();
+  const progress = progressReporter('entries of the log');
   const { complete } =
     options.revert === true
-      ? await revertUndo(warehouse, runId, stopAfterBatch(), progressReporter('entries of the log'))
-      : await undoRun(
-          warehouse,
-          runId,
-          noteOf(options),
-          stopAfterBatch(),
-          progressReporter('entries of the log'),
-        );
+      ? await revertUndo(warehouse, runId, signal, progress)
+      : await undoRun(warehouse, runId, noteOf(options), signal, progress);
   if (complete) return;
   throw new Problem('undo.interrupted', 'stopped before all contacts were computed anew', {
     where: runId,

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import {
@@ -16,9 +17,6 @@ import { print, printFacts, printJson, table, tell } from '../../terminal/output
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-
-/** In these states, an attempt's worst case stays reserved in its budgets. */
-const reservingStatuses: readonly string[] = ['admitted', 'awaiting', 'unknown'];
 
 /** `enrich attempts list|show|release|retry` */
 export function attemptsCommand(): Command {
@@ -83,7 +81,7 @@ function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): stri
   const rows = attempts.map((attempt) => [
     attempt.attempt_id,
     ...(all ? [attempt.status, attempt.credits_settled ?? '-'] : []),
-    reservingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
+    holdingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
     attempt.people,
     attempt.admitted_at.toISOString().slice(0, 16).replace('T', ' '),
   ]);
