@@ -10,6 +10,7 @@ import pg from 'pg';
 import { exportedTables } from '../dist/src/export/exported-tables.js';
 import { lineageEvent } from '../dist/src/monitoring/lineage-event.js';
 import { withCheckWarehouse } from './check-warehouse.mjs';
+import { freePort } from './free-port.mjs';
 import { pythonEnvironment } from './python-environment.mjs';
 
 const commands = pythonEnvironment('data-tools', ['duckdb==2.0.0', 'openlineage-python==1.54.0']);
@@ -91,15 +92,6 @@ async function startSandbox() {
     },
     stop: () => sandbox.kill(),
   };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function checkParquet({ directory, databaseUrl, enrich }) {

@@ -14,6 +14,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
+import { pythonEnvironment } from './python-environment.mjs';
 
 const helmVersion = 'v3.22.0';
 /** Of kubernetes-validate, and of the Kubernetes whose schemas it has. */
@@ -23,7 +24,9 @@ const chart = join(root, 'deploy/helm/enrich');
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'enrich');
 
 const helm = provideHelm();
-const validator = provideValidator();
+const commands = pythonEnvironment('helm', [`kubernetes-validate==${validatorVersion}`]);
+if (commands === undefined)
+  skip('Python 3 with venv and pip is missing, or PyPI cannot be reached (see above)');
 let failures = 0;
 for (const name of readdirSync(join(root, 'test/helm'))) {
   const problem = checkValues(join(root, 'test/helm', name));
@@ -66,7 +69,11 @@ function validate(rendered) {
         writeFileSync(file, object.toString());
         return file;
       });
-    const { status, output, errors } = run(validator, ['--strict', '--quiet', ...files]);
+    const { status, output, errors } = run(join(commands, 'kubernetes-validate'), [
+      '--strict',
+      '--quiet',
+      ...files,
+    ]);
     return status === 0 ? undefined : output + errors;
   } finally {
     rmSync(directory, { recursive: true });
@@ -84,19 +91,6 @@ function provideHelm() {
   const source = `helm.sh/helm/v3/cmd/helm@${helmVersion}`;
   const built = run('nice', ['-n', '15', 'go', 'install', source], { GOBIN: directory, CGO_ENABLED: '0' });
   if (built.status !== 0) stop(`Helm cannot be built:\n${built.errors}`);
-  return path;
-}
-
-/** kubernetes-validate from PyPI, in a virtual environment of its own. */
-function provideValidator() {
-  const directory = join(cache, `kubernetes-validate-${validatorVersion}`);
-  const path = join(directory, 'bin/kubernetes-validate');
-  if (existsSync(path)) return path;
-  if (run('python3', ['-m', 'venv', directory]).status !== 0)
-    skip('Python 3 with venv is not installed: objects cannot be checked');
-  const pip = ['install', '--quiet', `kubernetes-validate==${validatorVersion}`];
-  const installed = run(join(directory, 'bin/pip'), pip);
-  if (installed.status !== 0) stop(`kubernetes-validate cannot be installed:\n${installed.errors}`);
   return path;
 }
 

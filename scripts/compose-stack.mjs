@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.mjs';
 
 /** Beside docker-compose.yml: an image of its own, and the sandbox, which listens on 127.0.0.1 only. */
 const overrides = `
@@ -71,7 +71,7 @@ export class ComposeStack {
       WAREHOUSE_PASSWORD: randomBytes(24).toString('hex'),
       TEMPORAL_DATABASE_PASSWORD: randomBytes(24).toString('hex'),
     };
-    for (const name of ports) settings[name] = await freePort();
+    for (const name of ports) settings[name] = String(await freePort());
     const example = readFileSync(join(root, '.env.example'), 'utf8');
     const lines = example.split('\n').map((line) => {
       const name = line.split('=')[0];
@@ -202,14 +202,4 @@ export async function until(what, seconds, isSo) {
     if (performance.now() > deadline) throw new Error(`not within ${seconds} s: ${what}${problem}`);
     await sleep(1_000);
   }
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(String(port)));
-    });
-  });
 }

@@ -1,17 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of commands of a virtual environment in dist, which is made once.
+ * The folder of commands of a virtual environment in dist, which is made once for these packages.
  *
  * @returns undefined if Python 3 with venv and pip is missing, or if PyPI cannot be reached
  */
 export function pythonEnvironment(name, packages) {
   const folder = fileURLToPath(new URL(`../dist/.${name}`, import.meta.url));
-  const isReady = join(folder, 'ready');
-  if (existsSync(isReady)) return join(folder, 'bin');
+  const installed = join(folder, 'installed');
+  const wanted = packages.join(' ');
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return join(folder, 'bin');
   rmSync(folder, { recursive: true, force: true });
   console.error(`Installing ${packages.join(', ')} into ${folder}`);
   const steps = [
@@ -22,6 +23,6 @@ export function pythonEnvironment(name, packages) {
     ([program, parameters]) => spawnSync(program, parameters, { stdio: ['ignore', 2, 2] }).status === 0,
   );
   if (!isInstalled) return undefined;
-  writeFileSync(isReady, '');
+  writeFileSync(installed, wanted);
   return join(folder, 'bin');
 }
