@@ -15,3 +15,16 @@ export async function rowsReadByTable({ pool }: Warehouse): Promise<ReadonlyMap<
   );
   return new Map(rows.map(({ table, read }) => [table, Number(read)]));
 }
+
+/**
+ * Returns how many rows of a table PostgreSQL has read without an index. The warehouse needs one session, as for
+ * `rowsReadByTable`.
+ */
+export async function rowsScanned({ pool }: Warehouse, table: string): Promise<number> {
+  await pool.query('select pg_stat_force_next_flush()');
+  const { rows } = await pool.query<{ read: string }>(
+    'select seq_tup_read as read from pg_stat_user_tables where relname = $1',
+    [table],
+  );
+  return Number(rows[0]!.read);
+}

@@ -8,7 +8,7 @@ import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { say } from '../../helpers/log-entries.ts';
 import { stagedRun } from '../../helpers/rows.ts';
-import { rowsScanned } from '../../helpers/rows-scanned.ts';
+import { rowsScanned } from '../../helpers/rows-read.ts';
 
 let warehouse: Warehouse;
 

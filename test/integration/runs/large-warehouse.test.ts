@@ -10,7 +10,7 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { endRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
-import { rowsScanned } from '../../helpers/rows-scanned.ts';
+import { rowsScanned } from '../../helpers/rows-read.ts';
 
 let warehouse: Warehouse;
 
