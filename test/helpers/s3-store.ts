@@ -58,7 +58,7 @@ export class S3Store {
   }
 
   #answer(request: IncomingMessage, answer: ServerResponse): void {
-    const url = new URL(request.url ?? '/', this.endpoint);
+    const url = new URL(this.endpoint + (request.url ?? '/'));
     const path = decodeURIComponent(url.pathname);
     this.requests.push({ path: request.url ?? '', headers: request.headers });
     const status = this.interference.statuses.shift();

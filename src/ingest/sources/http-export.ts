@@ -89,7 +89,7 @@ class HttpExport implements RemoteExport {
     let url = this.#url;
     for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
       const authorization = await this.#authorizationFor(url);
-      const answer = await request(new URL(url.pathname + url.search, url.origin), {
+      const answer = await request(withoutLogin(url), {
         dispatcher: this.#agent,
         headers: {
           // As it is stored: parts of what is packed on the way do not fit together.
@@ -140,6 +140,14 @@ class HttpExport implements RemoteExport {
       exitCode: exitCodes.usage,
     });
   }
+}
+
+/** Not made of origin and path: a path that begins with two slashes would name another host. */
+function withoutLogin(url: URL): URL {
+  const bare = new URL(url);
+  bare.username = '';
+  bare.password = '';
+  return bare;
 }
 
 function text(value: string | string[] | undefined): string | undefined {

@@ -160,6 +160,13 @@ describe('an export behind a web address', () => {
     store = await S3Store.open();
   });
 
+  it('an export on the web is asked for at its own host if its path begins with two slashes', async () => {
+    store.put('/contacts.csv', 'id\n1\n');
+    expect(await contentOf(`${store.endpoint}//contacts.csv`)).toBe('id\n1\n');
+    store.redirects.set('/moved.csv', `${store.endpoint}//contacts.csv`);
+    expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n1\n');
+  });
+
   it('an export on the web that redirects to http is not downloaded', async () => {
     store.redirects.set('/contacts.csv', 'http://crm.example/contacts.csv');
     await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type: 'export.address' });
