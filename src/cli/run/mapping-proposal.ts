@@ -20,11 +20,22 @@ type Mapping = Readonly<Record<string, unknown>>;
 export class ProposalWritten extends Problem {
   readonly mappingFile: string;
 
-  constructor(problem: Problem, mappingFile: string) {
-    const { type, message, where, next, exitCode } = problem;
-    super(type, message, { next, exitCode, cause: problem, ...(where !== undefined && { where }) });
+  constructor(mappingFile: string, ...problem: ConstructorParameters<typeof Problem>) {
+    super(...problem);
     this.mappingFile = mappingFile;
   }
+}
+
+/** How an export is read: with this mapping (null: none), for contacts of this source. */
+interface ReadWith {
+  readonly fileSha256: string;
+  readonly mapping: Mapping | null;
+  readonly source: string;
+}
+
+interface MappingFlags {
+  readonly writeMapping?: string;
+  readonly json?: boolean;
 }
 
 /**
@@ -32,94 +43,78 @@ export class ProposalWritten extends Problem {
  * whether to use the proposal. With `--write-mapping`, writes the mapping that is recognised or proposed.
  *
  * @param shown arguments that name the export on a command line
- * @returns the mapping to read the export with (null: none), and the source that the contacts belong to
  * @throws Problem `export.*`, `mapping.*`; `ProposalWritten` if a proposed mapping is written
  */
 export async function openWithMapping(
   path: string,
   { choice, ...reading }: ReadingOptions & { readonly choice?: RowChoice },
-  flags: { readonly writeMapping?: string; readonly json?: boolean },
+  flags: MappingFlags,
   shown = shellWord(path),
-): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null; readonly source: string }> {
-  try {
-    const opened = await openExport(path, reading);
-    const { header, recognised } = opened.layout;
-    const { mapping: fieldOfColumn } = describeColumns(header, opened.columns);
-    if (choice) refuseUnknownColumns({ header, mapping: fieldOfColumn }, choice, recognised);
-    if (flags.writeMapping !== undefined) {
-      const fields = fieldsOfHeader(header, fieldOfColumn);
-      const { source } = opened.columns;
-      const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
-      await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields), [
-        ...furtherProposals(fields, opened.layout),
-        ...commentsOf(header, fields),
-      ]);
-    }
-    return {
-      fileSha256: opened.survey.sha256,
-      mapping: reading.mapping ?? null,
-      source: opened.columns.source,
-    };
-  } catch (error) {
-    if (!(error instanceof Problem) || error.type !== 'export.no-identifying-column') throw error;
-    const { layout } = await readLayout(path, reading);
-    const fields = proposeColumns(layout.header, layout.rows);
-    const proposal = withColumns(reading.mapping, layout.header, fields);
-    tell('the columns of the file, with proposed fields:');
-    tell(
-      shortTable(
-        layout.header.map((name, at) => [at + 1, shownHeader(name) || '(empty)', fields[at] ?? '-']),
-      ),
-    );
-    const isProposed = fields.some((field) => field !== undefined);
-    const isComplete = await isReadable(path, reading, proposal);
-    if (flags.writeMapping !== undefined)
-      await writeMapping(flags.writeMapping, path, proposal, [
-        ...(isProposed ? [] : ['Write for example: columns: {email: "Work mail"}']),
-        ...commentsOf(layout.header, fields),
-      ]);
-    else if (flags.json !== true && isComplete) {
-      if ((await agrees('read the columns like this?')) === true) {
-        const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
-        tell('to save the mapping: --write-mapping FILE');
-        return { fileSha256: survey.sha256, mapping: proposal, source: columns.source };
-      }
-    }
-    const problem = withNext(error, shown, flags.writeMapping, { isProposed, isComplete });
-    throw flags.writeMapping === undefined ? problem : new ProposalWritten(problem, flags.writeMapping);
+): Promise<ReadWith> {
+  const opened = await openExport(path, reading).catch((error: unknown) => {
+    if (error instanceof Problem && error.type === 'export.no-identifying-column') return error;
+    throw error;
+  });
+  if (opened instanceof Problem) return openWithProposal(path, reading, flags, { shown, problem: opened });
+  const { header, recognised } = opened.layout;
+  const { source } = opened.columns;
+  const { mapping: fieldOfColumn } = describeColumns(header, opened.columns);
+  if (choice) refuseUnknownColumns({ header, mapping: fieldOfColumn }, choice, recognised);
+  if (flags.writeMapping !== undefined) {
+    const fields = fieldsOfHeader(header, fieldOfColumn);
+    const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
+    await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields), [
+      ...furtherProposals(fields, opened.layout),
+      ...commentsOf(header, fields),
+    ]);
   }
+  return { fileSha256: opened.survey.sha256, mapping: reading.mapping ?? null, source };
+}
+
+/** @param failed.problem why the export cannot be read without a proposal */
+async function openWithProposal(
+  path: string,
+  reading: ReadingOptions,
+  flags: MappingFlags,
+  { shown, problem }: { readonly shown: string; readonly problem: Problem },
+): Promise<ReadWith> {
+  const { layout } = await readLayout(path, reading);
+  const fields = proposeColumns(layout.header, layout.rows);
+  const proposal = withColumns(reading.mapping, layout.header, fields);
+  tell('the columns of the file, with proposed fields:');
+  tell(
+    shortTable(layout.header.map((name, at) => [at + 1, shownHeader(name) || '(empty)', fields[at] ?? '-'])),
+  );
+  const isProposed = fields.some((field) => field !== undefined);
+  const isComplete = await isReadable(path, reading, proposal);
+  const { type, message, where, exitCode } = problem;
+  const options = { exitCode, cause: problem, ...(where !== undefined && { where }) };
+  const plan = `enrich plan ${shown}`;
+  const use = (file: string): string =>
+    `${isComplete ? 'check' : 'complete'} ${file}, then: ${plan} --mapping ${shellWord(file)}`;
+  if (flags.writeMapping !== undefined) {
+    await writeMapping(flags.writeMapping, path, proposal, [
+      ...(isProposed ? [] : ['Write for example: columns: {email: "Work mail"}']),
+      ...commentsOf(layout.header, fields),
+    ]);
+    const next = use(flags.writeMapping);
+    throw new ProposalWritten(flags.writeMapping, type, message, { ...options, next });
+  }
+  if (flags.json !== true && isComplete && (await agrees('read the columns like this?')) === true) {
+    const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
+    tell('to save the mapping: --write-mapping FILE');
+    return { fileSha256: survey.sha256, mapping: proposal, source: columns.source };
+  }
+  const begin = isProposed ? 'save the proposal' : 'if its rows are people, begin a mapping file';
+  throw new Problem(type, message, {
+    ...options,
+    next: `${begin}: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`,
+  });
 }
 
 /** A word as a shell reads it. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/**
- * @param is.isProposed a field is proposed for a column
- * @param is.isComplete the file can be read with the proposal
- */
-function withNext(
-  problem: Problem,
-  shown: string,
-  written: string | undefined,
-  { isProposed, isComplete }: { readonly isProposed: boolean; readonly isComplete: boolean },
-): Problem {
-  const { type, message, where, exitCode } = problem;
-  const todo = isComplete ? 'check' : 'complete';
-  const plan = `enrich plan ${shown}`;
-  const begin = isProposed ? 'save the proposal' : 'if its rows are people, begin a mapping file';
-  const use = (file: string): string => `${todo} ${file}, then: ${plan} --mapping ${shellWord(file)}`;
-  const next =
-    written === undefined
-      ? `${begin}: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`
-      : use(written);
-  return new Problem(type, message, {
-    next,
-    exitCode,
-    cause: problem,
-    ...(where !== undefined && { where }),
-  });
 }
 
 const mostColumns = 40;
