@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { TestSystem } from '../helpers/test-system.ts';
-import { freePort } from '../helpers/free-port.ts';
+import { freePort } from '../helpers/ports.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let system: TestSystem;

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
+import { takenPort } from '../helpers/ports.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
 
@@ -175,16 +175,13 @@ describe('a flag that cannot be read', () => {
     [['run', 'good.csv', '--yes'], 'WEBHOOK_LISTEN'],
     [['codec-server'], 'CODEC_SERVER_LISTEN'],
   ])('a used port is a usage error that names its setting: enrich %j with %s', async (command, setting) => {
-    const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
-    const { port } = holder.address() as AddressInfo;
+    const port = await takenPort();
     const ended = await system.enrich(command, {
       WEBHOOK_LISTEN: '127.0.0.1:0',
       TEMPORAL_CODEC_KEYS: `2026-11:${Buffer.alloc(32, 7).toString('base64')}`,
       CODEC_SERVER_TOKEN: 'a token of the test',
       [setting]: setting === 'SANDBOX_PORT' ? String(port) : `127.0.0.1:${port}`,
     });
-    holder.close();
     expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*${setting}`));
     expect(ended.stderr).not.toMatch(/^run /m);
     expect(ended.code).toBe(2);

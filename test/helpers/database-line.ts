@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from './ports.ts';
 
 /** A TCP connection to a database that can be cut, and fixed again. */
 export interface DatabaseLine {
@@ -25,14 +26,11 @@ export async function openDatabaseLine(databaseUrl: string): Promise<DatabaseLin
     from.on('data', (chunk) => frozen || to.write(chunk)).on('error', () => {});
     from.on('close', () => to.destroy());
   };
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   const hangUp = (): void => {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   const url = new URL(databaseUrl);
   url.port = String(port);
   return {
@@ -46,7 +44,7 @@ export async function openDatabaseLine(databaseUrl: string): Promise<DatabaseLin
     fix: async () => {
       frozen = false;
       hangUp();
-      if (!server.listening) await listen(port);
+      if (!server.listening) await listenHere(server, port);
     },
   };
 }

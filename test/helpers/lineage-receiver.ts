@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from './ports.ts';
 
 interface LineageEvent {
   readonly eventType: string;
@@ -34,9 +34,9 @@ export async function startLineageReceiver(): Promise<LineageReceiver> {
       response.writeHead(isKnown ? 201 : 404).end();
     });
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const port = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     events,
     keys,
     close: () =>

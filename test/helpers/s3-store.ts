@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listenHere } from './ports.ts';
 
 interface StoredObject {
   readonly body: Buffer;
@@ -39,7 +40,7 @@ export class S3Store {
 
   static async open(): Promise<S3Store> {
     const store = new S3Store();
-    await new Promise<void>((resolve) => store.#server.listen(0, '127.0.0.1', resolve));
+    await listenHere(store.#server);
     return store;
   }
 

@@ -1,4 +1,5 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenHere } from './ports.ts';
 
 export interface ScriptedServer {
   readonly port: number;
@@ -35,7 +36,7 @@ export async function startScriptedServer(
       onRequest(socket, request);
     });
   });
-  const port = await listen(server);
+  const port = await listenHere(server);
   return {
     port,
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
@@ -67,13 +68,4 @@ function isWhole(received: string): boolean {
   if (headEnd < 0) return false;
   const length = Number(/^content-length: *(\d+)/im.exec(received.slice(0, headEnd))?.[1] ?? 0);
   return received.length >= headEnd + 4 + length;
-}
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
 }

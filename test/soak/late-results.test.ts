@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem } from '../helpers/test-system.ts';
-import { freePort } from '../helpers/free-port.ts';
+import { freePort } from '../helpers/ports.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +14,7 @@ import { createTestDatabase } from '../../helpers/database.ts';
 import { deliveredCall } from '../../helpers/delivered-calls.ts';
 import { callWithPhones, deliverTo, phonesBody, type PhonesCall } from '../../helpers/late-calls.ts';
 import { say } from '../../helpers/log-entries.ts';
+import { listenHere } from '../../helpers/ports.ts';
 import { startTestTemporal } from '../../helpers/temporal.ts';
 
 const key = 'canary-key-1f9a';
@@ -31,8 +31,7 @@ beforeAll(async () => {
     else if (request.url === '/api/v1/users/api_profile') response.end('{"id":"user-7"}');
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-  baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}/api/v1`;
+  baseUrl = `http://127.0.0.1:${await listenHere(service)}/api/v1`;
 });
 
 afterAll(() => {

@@ -10,7 +10,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -18,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { identityOf } from '../../../src/dev/processes.ts';
 import { compiledModule } from '../../helpers/compiled.ts';
+import { takenPort } from '../../helpers/ports.ts';
 
 const asRoot = process.getuid?.() === 0;
 
@@ -136,14 +136,11 @@ describe('the embedded PostgreSQL', () => {
   });
 
   it('the embedded PostgreSQL names a port that is in use', async () => {
-    const holder = await listen();
-    const { port } = holder.address() as { port: number };
-    await expect(start({ port })).rejects.toMatchObject({
+    await expect(start({ port: await takenPort() })).rejects.toMatchObject({
       type: 'port.taken',
       where: 'POSTGRES_PORT',
       exitCode: 2,
     });
-    await new Promise((resolve) => holder.close(resolve));
   });
 
   it('the embedded PostgreSQL names a broken data directory, and changes nothing in it', async () => {
@@ -186,9 +183,3 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 });
-
-async function listen(): Promise<Server> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}

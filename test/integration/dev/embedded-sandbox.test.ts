@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
 import { runningRecord } from '../../../src/dev/server-record.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
+import { takenPort } from '../../helpers/ports.ts';
 
 let directory: string;
 
@@ -55,12 +55,9 @@ describe('the embedded sandbox', () => {
   });
 
   it('the embedded sandbox names a port that is in use', async () => {
-    const holder = createServer((socket) => socket.destroy());
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
-    await expect(start((holder.address() as AddressInfo).port)).rejects.toMatchObject({
+    await expect(start(await takenPort())).rejects.toMatchObject({
       type: 'port.taken',
       exitCode: 2,
     });
-    await new Promise((resolve) => holder.close(resolve));
   });
 });

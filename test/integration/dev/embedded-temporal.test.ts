@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../../src/dev/temporal.ts';
+import { takenPort } from '../../helpers/ports.ts';
 
 let directory: string;
 
@@ -78,11 +78,10 @@ describe('the Temporal dev server', () => {
   });
 
   it('the Temporal dev server names a port that is in use', async () => {
-    const holder = createServer((socket) => socket.destroy());
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
-    const { port } = holder.address() as { port: number };
-    await expect(start({ port })).rejects.toMatchObject({ type: 'port.taken', exitCode: 2 });
-    await new Promise((resolve) => holder.close(resolve));
+    await expect(start({ port: await takenPort() })).rejects.toMatchObject({
+      type: 'port.taken',
+      exitCode: 2,
+    });
   });
 
   it('the Temporal dev server names a broken database file', async () => {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { startLineage } from '../../../src/monitoring/lineage.ts';
@@ -9,6 +8,7 @@ import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { startLineageReceiver, type LineageReceiver } from '../../helpers/lineage-receiver.ts';
+import { listenHere } from '../../helpers/ports.ts';
 import { stagedRun, testSpec } from '../../helpers/rows.ts';
 
 let warehouse: Warehouse;
@@ -83,9 +83,8 @@ it('an unavailable or refusing lineage receiver delays and fails no run', async 
 
 it('a lineage receiver that never answers is given up when the worker stops, and holds no run meanwhile', async () => {
   const { runId } = await stagedRun(warehouse, []);
-  const silent = createServer().listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const { port } = silent.address() as AddressInfo;
+  const silent = createServer();
+  const port = await listenHere(silent);
   const asked = once(silent, 'request');
   const lineage = startLineage(
     warehouse,

@@ -12,7 +12,7 @@ import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { createTestDatabase, openTestWarehouse } from '../../helpers/database.ts';
-import { freePort } from '../../helpers/free-port.ts';
+import { freePort, listenHere } from '../../helpers/ports.ts';
 import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 import { openMetricsFixture, valueOf } from '../../helpers/metrics-fixture.ts';
 import { runningRun, stagedRun } from '../../helpers/rows.ts';
@@ -169,7 +169,7 @@ describe('the endpoint', () => {
     temporal = createServer((_, response) =>
       response.end('# TYPE temporal_request counter\ntemporal_request 7'),
     );
-    await new Promise<void>((resolve) => temporal.listen(0, '127.0.0.1', resolve));
+    await listenHere(temporal);
   });
 
   afterAll(() => new Promise((resolve) => temporal.close(resolve)));

@@ -19,6 +19,7 @@ import { Notifier } from '../../../src/monitoring/notifier.ts';
 import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { listenHere } from '../../helpers/ports.ts';
 import { runningRun, stagedRun } from '../../helpers/rows.ts';
 
 interface Posted {
@@ -42,7 +43,7 @@ beforeAll(async () => {
       response.writeHead(status).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listenHere(server);
 });
 
 beforeEach(() => {
