@@ -199,7 +199,9 @@ function reasonOf(
             'asked for, not found, contradictory, or suppressed',
         ]
       : []),
-    ...(undone ? ['its run is undone: the results are paid for and change no contact'] : []),
+    ...(undone
+      ? ['its run was undone: only a revert, or a run that uses its answers, gives contacts the results']
+      : []),
     ...(suppressed ? ['its body is not kept: it names a person on the suppression list'] : []),
     ...(content.unreadablePeople > 0 && attempt.hasAnswer
       ? [`${countedPeople(content.unreadablePeople)} cannot be read`]

@@ -10,6 +10,7 @@ import type { Tables } from '../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
 import { recordLateKeys, recordMissing } from './lookup-history.ts';
 import { factsOfLateResult, keyOfId } from './observation.ts';
+import { reuseLateResults } from './reuse-observations.ts';
 
 /** A person of an answer whom a late result is for. */
 export interface LateRecipient {
@@ -66,6 +67,13 @@ export async function recordLateResults(
     });
   }
   await appendToLog(transaction, delivery.service, { observations: [...observations.values()], matches: [] });
+  const ofUndone = given.flatMap(({ recipient }) => (recipient.undone ? [recipient] : []));
+  for (const attemptId of new Set(ofUndone.map((recipient) => recipient.attemptId)))
+    await reuseLateResults(transaction, {
+      service: delivery.service,
+      attemptId,
+      personKeys: ofUndone.flatMap((each) => (each.attemptId === attemptId ? [keyOfId(each.personId)] : [])),
+    });
   await recordLateKeys(
     transaction,
     delivery.service,

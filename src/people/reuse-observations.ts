@@ -1,5 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
+import { lateKinds, type LateKind } from '../domain/late-results/delivery-kinds.ts';
+import { foundSeconds, type Freshness } from '../domain/runs/freshness.ts';
+import { lockLog, project } from './project.ts';
 
 /**
  * Appends observations of undone runs again, for a run that would otherwise pay for them again. Each new observation
@@ -12,7 +15,14 @@ export async function reuseObservations(
     runId,
     service,
     personKeys,
-  }: { readonly runId: string; readonly service: string; readonly personKeys: readonly string[] },
+    kinds,
+  }: {
+    readonly runId: string;
+    readonly service: string;
+    readonly personKeys: readonly string[];
+    /** Undefined: all. */
+    readonly kinds?: readonly string[];
+  },
 ): Promise<void> {
   if (personKeys.length === 0) return;
   await sql`
@@ -25,8 +35,93 @@ export async function reuseObservations(
     where o.service = ${service}
       and o.person_key = any(${personKeys}::text[])
       and o.kind <> 'reused'
+      and (${kinds ?? null}::text[] is null or o.kind = any(${kinds ?? null}::text[]))
       and not exists (
         select from observations n where n.run_id = ${runId} and n.origin_observation_id = o.observation_id)
     order by o.observation_id
   `.execute(transaction);
+}
+
+/**
+ * Appends observations of undone runs for people whom a run left out because such a run had asked for them: otherwise
+ * the answer would neither be used nor be asked for again. People of whom a run that counts knows as much are left as
+ * they are, so that other runs do not bring back what was undone.
+ *
+ * @param rows.after rows with higher numbers, up to `rows.last`
+ */
+export async function reuseForLeftOut(
+  transaction: Transaction<Tables>,
+  asked: {
+    readonly runId: string;
+    readonly service: string;
+    readonly fieldGroups: readonly string[];
+    readonly freshness: Freshness;
+  },
+  rows: { readonly after: number; readonly last: number },
+): Promise<void> {
+  const { runId, service, fieldGroups, freshness } = asked;
+  const leftOut = await sql<{ kind: string; people: string[] }>`
+    with clocks as (
+      select * from unnest(${fieldGroups}::text[], ${fieldGroups.map(kindOfGroup)}::text[],
+        ${fieldGroups.map((group) => foundSeconds(freshness, group))}::float8[]) as c (field_group, kind, seconds)
+    ), left_out as (
+      select distinct c.person_key, clocks.kind, clocks.seconds
+      from run_rows r
+      join runs on runs.run_id = r.run_id
+      join contacts c on c.source = runs.source and c.contact_id = r.contact_id and c.service = ${service}
+      cross join unnest(r.keys) as k (identity_key)
+      cross join clocks
+      cross join lateral (
+        select lookup_run from lookup_history
+        where key_hash = key_hash(k.identity_key) and field_group = clocks.field_group
+        offset 0
+      ) h
+      join lookup_runs a on a.lookup_run = h.lookup_run
+      join runs u on u.run_id = a.run_id and u.undone_at is not null
+      where r.run_id = ${runId} and r.row_number > ${rows.after} and r.row_number <= ${rows.last}
+    )
+    select l.kind, array_agg(distinct l.person_key) as people
+    from left_out l
+    where not exists (
+      select
+      from (select * from observations where service = ${service} and person_key = l.person_key offset 0) o
+      join runs u on u.run_id = o.run_id and u.undone_at is null
+      left join observations origin on origin.observation_id = o.origin_observation_id
+      where coalesce(origin.kind, o.kind) in (l.kind, 'reused')
+        and extract(epoch from now() - o.asked_at) < l.seconds)
+    group by l.kind
+  `.execute(transaction);
+  const people = [...new Set(leftOut.rows.flatMap((row) => row.people))];
+  if (people.length === 0) return;
+  await lockLog(transaction, { service, people, contacts: [] });
+  for (const { kind, people: personKeys } of leftOut.rows)
+    await reuseObservations(transaction, { runId, service, personKeys, kinds: [kind] });
+  await project(transaction, { service, people, contacts: [] });
+}
+
+/** The kind of the observations that have a group of fields. */
+function kindOfGroup(group: string): string {
+  return group in lateKinds ? lateKinds[group as LateKind].deliveredBy : 'answer';
+}
+
+/**
+ * Appends late results of an undone run for the runs that use its answers. The caller holds the locks of the people.
+ */
+export async function reuseLateResults(
+  transaction: Transaction<Tables>,
+  { service, attemptId, personKeys }: { service: string; attemptId: string; personKeys: readonly string[] },
+): Promise<void> {
+  const { rows } = await sql<{ runId: string; people: string[] }>`
+    select o.run_id as "runId", array_agg(distinct o.person_key) as people
+    from observations o
+    join runs u on u.run_id = o.run_id and u.undone_at is null
+    where o.service = ${service} and o.person_key = any(${personKeys}::text[]) and o.kind = 'reused'
+      and o.attempt_id = ${attemptId}
+    group by o.run_id
+    order by o.run_id
+  `.execute(transaction);
+  for (const { runId, people } of rows)
+    await reuseObservations(transaction, { runId, service, personKeys: people });
+  const people = [...new Set(rows.flatMap((row) => row.people))];
+  if (people.length > 0) await project(transaction, { service, people, contacts: [] });
 }

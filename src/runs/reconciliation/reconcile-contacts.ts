@@ -14,12 +14,14 @@ import {
 import { decideAffected, decideRows } from '../../people/decide-contacts.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
 import { applyChanges } from '../../people/apply-changes.ts';
+import { reuseForLeftOut } from '../../people/reuse-observations.ts';
 import { findChanges, type ContactChange } from '../../people/find-changes.ts';
 import { eachOf } from '../../people/shares-match-key.ts';
 import { filledReason } from '../../domain/runs/outcome.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
+import { askedBy } from '../pages/pages.ts';
 import { getRun } from '../runs.ts';
 
 /** What was decided about contacts without any call. */
@@ -69,6 +71,14 @@ export async function reconcileContacts(
       (transaction) => readRowsToDecide(transaction, service, rows),
       (transaction, decided) => readReleasedContacts(transaction, service, decided),
     );
+    await warehouse.database.transaction().execute(async (transaction) => {
+      await lockSuppressionsShared(transaction);
+      await reuseForLeftOut(
+        transaction,
+        { runId, ...askedBy(run.options) },
+        { after, last: after + rowsPerBatch },
+      );
+    });
   }
   for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'later')))
     await decide((transaction) => readRows(transaction, service, batch));

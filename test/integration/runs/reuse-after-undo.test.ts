@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun, getRun } from '../../../src/runs/runs.ts';
+import { undoRun } from '../../../src/runs/undo-run.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+  type LateExtras,
+  type PhonesCall,
+} from '../../helpers/late-calls.ts';
+import { outcomesOf, stagedRun } from '../../helpers/rows.ts';
+
+const phones: LateExtras = { reveal: ['phone'], waterfall: [] };
+const profiles: LateExtras = { reveal: [], waterfall: [] };
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.close());
+
+async function undo(runId: string): Promise<void> {
+  await undoRun(warehouse, runId, { by: 'somebody', reason: undefined }, new AbortController().signal);
+}
+
+/** A run with the people of a call, whom it need not ask for. */
+async function runWithPeopleOf(call: PhonesCall, extras: LateExtras): Promise<string> {
+  const { runId } = await stagedRun(
+    warehouse,
+    call.people.map(({ contactId, identity }) => ({
+      keys: [`email:${identity.email}`],
+      contactId,
+      email: identity.email!,
+      firstName: identity.firstName!,
+      lastName: identity.lastName!,
+    })),
+  );
+  await warehouse.pool.query('update runs set options = options || $2::jsonb where run_id = $1', [
+    runId,
+    extras,
+  ]);
+  await planRows(warehouse, runId, askedBy((await getRun(warehouse, runId)).options));
+  expect(await outcomesOf(warehouse, runId)).toEqual(['fresh', 'fresh', 'fresh']);
+  await reconcileContacts(warehouse, runId, new AbortController().signal);
+  await endRun(warehouse, runId, 'finished', undefined);
+  return runId;
+}
+
+/** A finished run whose call has an answer, and no phones yet. */
+async function answered(): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await endRun(warehouse, call.runId, 'finished', undefined);
+  return call;
+}
+
+/** A finished run that found the people of a call as well, without phones. */
+async function runThatFound({ people, ids }: PhonesCall): Promise<void> {
+  const { runId } = await stagedRun(
+    warehouse,
+    people.map(({ contactId }) => ({ keys: [], contactId, outcome: 'enriched' })),
+  );
+  for (const [index, { contactId, identity }] of people.entries())
+    await appendContact(warehouse, {
+      contactId,
+      runId,
+      rowNumber: index + 1,
+      askedAt: new Date().toISOString(),
+      person: { id: ids[index]!, first_name: identity.firstName, last_name: identity.lastName },
+    });
+  await endRun(warehouse, runId, 'finished', undefined);
+}
+
+/** Observations of undone runs that later runs use. */
+async function reusedObservations({ ids }: PhonesCall): Promise<readonly object[]> {
+  const { rows } = await warehouse.pool.query<object>(
+    `select run_id, origin_observation_id from observations where kind = 'reused' and person_id = any($1) order by 2`,
+    [ids],
+  );
+  return rows;
+}
+
+async function phonesOf({ people }: PhonesCall): Promise<number> {
+  const { rows } = await warehouse.pool.query<{ phones: number }>(
+    'select count(phone)::int as phones from enriched_contacts where contact_id = any($1)',
+    [people.map(({ contactId }) => contactId)],
+  );
+  return rows[0]!.phones;
+}
+
+it('a late result of an undone run reaches the contacts of a run that uses its answers', async () => {
+  const call = await answered();
+  await undo(call.runId);
+  const again = await runWithPeopleOf(call, phones);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  expect(await phonesOf(call)).toBe(3);
+  await undo(again);
+  expect(await phonesOf(call)).toBe(0);
+});
+
+it('a run that leaves out phones because an undone run has paid for them gets these phones', async () => {
+  const call = await answered();
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  await undo(call.runId);
+  await runThatFound(call);
+  await runWithPeopleOf(call, profiles);
+  expect(await phonesOf(call)).toBe(0);
+  await runWithPeopleOf(call, phones);
+  expect(await phonesOf(call)).toBe(3);
+  const reused = await reusedObservations(call);
+  expect(reused).toHaveLength(3);
+  await runWithPeopleOf(call, phones);
+  expect(await reusedObservations(call)).toEqual(reused);
+});
