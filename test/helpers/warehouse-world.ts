@@ -67,7 +67,7 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
         reveal: ['phone'],
         waterfall: ['email', 'phone'],
         maxCreditsPerPerson: null,
-        freshness: {},
+        freshness: { enrichedSeconds: 86_400, notFoundSeconds: 86_400 },
       },
     ],
   );
