@@ -50,8 +50,8 @@ export interface KnownElsewhere {
  *
  * The service does not promise how `matches` aligns with `details`: misses are null or missing, the order changes, and
  * other people are added. So `decidePerson` decides about each row separately, among all people of the answer and all
- * people known from other answers. The order is never evidence. It only distinguishes a row whose match was refused
- * (`identity_mismatch`) from a row without a match (`not_found`).
+ * people known from other answers. The order is never evidence. If the answer has a match for each row, it only helps to
+ * distinguish a row whose match was refused (`identity_mismatch`) from a row without a match (`not_found`).
  *
  * @param asked the requested rows, in the order of `details`
  * @param matches the people of the answer, nulls included
@@ -110,8 +110,18 @@ export function alignMatches(
     const left = people.map((person, match) =>
       person === undefined || isTaken(match) ? undefined : weigh(rows[row]!, person, hashesOf),
     );
-    const doubtful = (inPlace ? left[row] : undefined) ?? left.find((fit) => fit && isNamesake(fit));
+    const doubtful = left.find((fit) => fit && isDoubtful(fit)) ?? (isForPlace(row) ? left[row] : undefined);
     return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
+  }
+
+  /** Whether the match in the position of a row was perhaps meant for the row: it fits no other row. */
+  function isForPlace(place: number): boolean {
+    const person = people[place];
+    return (
+      inPlace &&
+      person !== undefined &&
+      !rows.some((other, row) => row !== place && isDoubtful(weigh(other, person, hashesOf)))
+    );
   }
 
   function mismatchReason(match: number): string {
@@ -122,13 +132,14 @@ export function alignMatches(
       )
         return decision.reason;
     const doubts = rows.map((row) => weigh(row, people[match]!, hashesOf));
-    const doubtful = (inPlace ? doubts[match] : undefined) ?? doubts.find(isNamesake);
+    const doubtful = doubts.find(isDoubtful) ?? (inPlace ? doubts[match] : undefined);
     return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
   }
 }
 
-function isNamesake(fit: Fit): boolean {
-  return fit.strength !== 'none' || fit.sameName;
+/** Whether the person was perhaps meant for the row, wherever in the answer the person stands. */
+function isDoubtful(fit: Fit): boolean {
+  return fit.strength !== 'none' || fit.sameName || fit.sharesIdentifier;
 }
 
 function doubtOf(fit: Fit): string {

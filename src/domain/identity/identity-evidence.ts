@@ -33,7 +33,8 @@ export function isWeak(evidence: string | null): evidence is WeakEvidence {
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
  * - `none`: nothing identifies the person, or something contradicts, as `reason` says. `sameName`: the names agree.
- *   `namesake`: names and employer agree, and something else contradicts.
+ *   `sharesIdentifier`: an identifier or a shared mailbox agrees. `namesake`: names and employer agree, and something
+ *   else contradicts.
  */
 export type Fit =
   | { readonly strength: 'strong' | 'weak'; readonly evidence: Evidence }
@@ -41,6 +42,7 @@ export type Fit =
       readonly strength: 'none';
       readonly reason: string;
       readonly sameName: boolean;
+      readonly sharesIdentifier: boolean;
       readonly namesake: boolean;
     };
 
@@ -147,13 +149,15 @@ export function isStub(person: Person): boolean {
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
   const names = compareNames(row.name, candidate.name);
+  const [strong, ...others] = agreeingIdentifiers(row, candidate, hashesOf);
   const against = (reason: string): Fit => {
     const sameName = names === 'agree';
+    const sharesIdentifier =
+      strong !== undefined || (identity.email !== undefined && candidate.emails.has(identity.email));
     const namesake = sameName && mayBeOneEmployer(row.employers, candidate.employers);
-    return { strength: 'none', reason, sameName, namesake };
+    return { strength: 'none', reason, sameName, sharesIdentifier, namesake };
   };
 
-  const [strong, ...others] = agreeingIdentifiers(row, candidate, hashesOf);
   if (strong !== undefined) {
     const isTyped = strong !== 'person_id' && others.length === 0;
     return names === 'differ' || (isTyped && names === 'other_first_name')

@@ -93,6 +93,24 @@ describe('a stranger', () => {
     expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'another name' }]);
   });
 
+  it('a person who is refused for another first name is the mismatch of the row with the address', () => {
+    const relative = { ...adaPerson, first_name: 'Zdenka' };
+    expect(align([ada, ben, cleo], [null, null, relative])).toEqual([
+      'identity_mismatch',
+      'not_found',
+      'not_found',
+    ]);
+    expect(align([ada, ben], [relative])).toEqual(['identity_mismatch', 'not_found']);
+  });
+
+  it('a person with the shared mailbox of a row is the mismatch of that row', () =>
+    expect(
+      align(
+        [ben, { email: 'info@orbit.example' }],
+        [{ id: 'p-i', name: 'Ivo Brandt', email: 'info@orbit.example' }],
+      ),
+    ).toEqual(['not_found', 'identity_mismatch']));
+
   it('a stranger beside the people changes nothing for them', () =>
     expect(align([ada, ben], [stranger, adaPerson, benPerson])).toEqual([
       'p-ada by email',
@@ -323,7 +341,7 @@ describe('a name alone', () => {
       { outcome: 'not_found' },
     ]);
     expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'only the name agrees' }]);
-    expect(align([ben, freelancer], [person, null])).toEqual(['identity_mismatch', 'identity_mismatch']);
+    expect(align([ben, freelancer], [person, null])).toEqual(['not_found', 'identity_mismatch']);
   });
 
   it('a name alone is not accepted if the row states an unconfirmed employer', () =>
