@@ -69,8 +69,9 @@ export async function settleLateCredits(
         );
     }
   } else if (money.hasAnswer && money.complete) {
-    // Bodies that together cost more than a call can cost have most likely stated the price of the whole in each part.
-    const isRepeated = bill.bodies > 1 && atLeast > reserved;
+    // What costs more than a call can cost only together has most likely stated the price of the whole more than once:
+    // in several bodies, or in the answer and a body.
+    const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
     const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
     if (known) await settleWhole(transaction, attemptId, money, atLeast);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))

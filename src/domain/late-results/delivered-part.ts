@@ -29,7 +29,7 @@ export interface DeliveredShare {
   readonly hasEmails: boolean;
   /** Fields that the body has for the person, empty lists included. */
   readonly fields: readonly string[];
-  /** The service still searches for the person's results, so an empty list is no result yet. */
+  /** Results are still to come, or cannot be read: only values are a result. */
   readonly isPending: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
-import { list, map, text, whole } from './schemas/field.ts';
+import { described, list, map, text, whole } from './schemas/field.ts';
 
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */
 export interface LateResult {
@@ -32,7 +32,7 @@ export interface DeliveredPerson {
   readonly emails: readonly DeliveredEmail[];
   /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
   readonly fields: readonly string[];
-  /** By the status of the person or of the body, what is missing is still to come. */
+  /** By a status, what is missing is still to come, or the person has phones of which none can be read. */
   readonly isPending: boolean;
 }
 
@@ -62,6 +62,8 @@ const personSchema = z.looseObject({
   id: text,
   status: text,
   phone_numbers: list<unknown>(),
+  sanitized_phone: text,
+  contact: described(z.looseObject({ phone_numbers: list<unknown>(), sanitized_phone: text })),
   emails: list<unknown>(),
   waterfall: map<unknown>(),
 });
@@ -104,15 +106,21 @@ export function readLateResult(body: Buffer): LateResult | undefined {
   return {
     kind: waterfall ? 'waterfall' : 'phones',
     requestId: readRequestId(members.get('request_id')),
-    people: people.map((person) => ({
-      id: displayForm(person.id ?? '') || undefined,
-      phones: (person.phone_numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone),
-      emails: (person.emails ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
-      fields: ['emails', 'phone_numbers'].filter(
-        (field) => Array.isArray(person[field]) || (person.waterfall ?? {})[field] !== undefined,
-      ),
-      isPending: isPending(person.status) || isPending(parsed.data.status),
-    })),
+    people: people.map((person) => {
+      const numbers = numbersOf(person)?.slice(0, mostOfOnePerson);
+      const phones = numbers?.flatMap(readPhone) ?? [];
+      const isUnread = phones.length === 0 && numbers !== undefined && numbers.length > 0;
+      return {
+        id: displayForm(person.id ?? '') || undefined,
+        phones,
+        emails: (person.emails ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
+        fields: [
+          ...(person.emails || person.waterfall?.['emails'] !== undefined ? ['emails'] : []),
+          ...(numbers || person.waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
+        ],
+        isPending: isUnread || isPending(person.status) || isPending(parsed.data.status),
+      };
+    }),
     unreadablePeople: parsed.data.people.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
@@ -121,8 +129,24 @@ export function readLateResult(body: Buffer): LateResult | undefined {
   };
 }
 
+/**
+ * The phones of a person. The interface document shows no body: they are read wherever its persons and contacts have
+ * phones. Undefined: the body has none for the person, not even an empty list.
+ */
+function numbersOf({
+  phone_numbers: own,
+  sanitized_phone: number,
+  contact,
+}: z.infer<typeof personSchema>): readonly unknown[] | undefined {
+  const numbers = [own, contact?.phone_numbers].filter((each) => each != null);
+  const single = number ?? contact?.sanitized_phone;
+  return numbers.find(({ length }) => length > 0) ?? (single ? [single] : numbers[0]);
+}
+
+/** @param element an object as documented, or a text with digits */
 function readPhone(element: unknown): DeliveredPhone[] {
-  const phone = phoneSchema.safeParse(element).data;
+  const isNumber = typeof element === 'string' && /\d{3}/.test(element.replace(/\D/g, ''));
+  const phone = phoneSchema.safeParse(isNumber ? { raw_number: element } : element).data;
   if (!phone?.raw_number?.trim() && !phone?.sanitized_number?.trim()) return [];
   return [
     {

@@ -225,6 +225,16 @@ describe('a genuine token', () => {
     });
   });
 
+  it('a body whose price exceeds the reservation only together with the answer leaves the cost unknown', async () => {
+    const call = await answeredCall();
+    await deliver(call, phonesBody(call.ids, 27));
+    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+    expect(await getRun(warehouse, call.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'service.overbilled' },
+    });
+  });
+
   it('a genuine token expires when its call is older than results are kept', async () => {
     const call = await answeredCall();
     await warehouse.pool.query(

@@ -88,6 +88,31 @@ describe('the body of a native phone reveal', () => {
   });
 });
 
+describe('phones of a delivered person', () => {
+  const [number] = ['+15550100123'];
+  const reading = (person: object) => read({ people: [{ id: 'p1', ...person }] })?.people[0];
+
+  it.each([
+    ['texts', { phone_numbers: [number] }],
+    ['the list of the contact', { contact: { phone_numbers: [phone] } }],
+    [
+      'the list of the contact beside an empty one',
+      { phone_numbers: [], contact: { phone_numbers: [phone] } },
+    ],
+    ['a single number', { sanitized_phone: number }],
+    ['a single number of the contact', { contact: { sanitized_phone: number } }],
+  ])('phones of a delivered person are read from %s', (_, person) => {
+    const { phones, fields, isPending } = reading(person)!;
+    expect(phones.map(({ rawNumber, sanitizedNumber }) => sanitizedNumber ?? rawNumber)).toEqual([number]);
+    expect({ fields, isPending }).toEqual({ fields: ['phone_numbers'], isPending: false });
+  });
+
+  it.each([[[{ value: number }]], [[7, null]]])(
+    'phones of a delivered person of which none can be read are no result: %j',
+    (numbers) => expect(reading({ phone_numbers: numbers })).toMatchObject({ phones: [], isPending: true }),
+  );
+});
+
 describe('the body of a waterfall', () => {
   const body = (
     requestId: string,
