@@ -200,7 +200,7 @@ function reasonOf(
         ]
       : []),
     ...(undone
-      ? ['its run was undone: only a revert, or a run that uses its answers, gives contacts the results']
+      ? ['its run was undone: contacts get the results by a revert, or by a run that uses its answers']
       : []),
     ...(suppressed ? ['its body is not kept: it names a person on the suppression list'] : []),
     ...(content.unreadablePeople > 0 && attempt.hasAnswer

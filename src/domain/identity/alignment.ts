@@ -50,8 +50,8 @@ export interface KnownElsewhere {
  *
  * The service does not promise how `matches` aligns with `details`: misses are null or missing, the order changes, and
  * other people are added. So `decidePerson` decides about each row separately, among all people of the answer and all
- * people known from other answers. The order is never evidence. If the answer has a match for each row, it only helps to
- * distinguish a row whose match was refused (`identity_mismatch`) from a row without a match (`not_found`).
+ * people known from other answers. The order is never evidence. If the answer has a match for each row, it only helps
+ * to distinguish a row whose match was refused (`identity_mismatch`) from a row without a match (`not_found`).
  *
  * @param asked the requested rows, in the order of `details`
  * @param matches the people of the answer, nulls included

@@ -138,7 +138,7 @@ function numbersOf({
   sanitized_phone: number,
   contact,
 }: z.infer<typeof personSchema>): readonly unknown[] | undefined {
-  const numbers = [own, contact?.phone_numbers].filter((each) => each != null);
+  const numbers = [own, contact?.phone_numbers].flatMap((each) => (each ? [each] : []));
   const single = number ?? contact?.sanitized_phone;
   return numbers.find(({ length }) => length > 0) ?? (single ? [single] : numbers[0]);
 }
