@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
+import type { Warehouse } from '../../../db/database.ts';
+import { storedCredits } from '../../../domain/money/decimal.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import {
@@ -157,6 +159,17 @@ Examples:
         decided.push(await getAttempt(warehouse, attemptId));
       }
       if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
+      if (name === 'release') await warnOfBill(warehouse, serviceName(settingsOf(options)));
     });
   });
+}
+
+/** Released calls must be free of charge: says so if the service has billed more than is settled and held. */
+async function warnOfBill({ database }: Warehouse, service: string): Promise<void> {
+  const [cycle] = await reconcileCredits(database, service);
+  if (!cycle || storedCredits(cycle.unexplained) <= 0n) return;
+  tell(
+    `warning: the service has billed ${cycle.unexplained} credits more than are settled and held, so a released call ` +
+      'was probably billed: enrich attempts retry ATTEMPT --credits N settles it',
+  );
 }
