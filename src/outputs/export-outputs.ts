@@ -49,6 +49,12 @@ export const importManifest = z
     suppressed,
     contacts: count.describe('Contacts that were compared.'),
     without_record_id: count.describe('Contacts without a record id of the CRM, which are in no file.'),
+    opted_out: count.describe(
+      'Contacts whose newest export says that they opted out of e-mail or of all processing: they are in no file.',
+    ),
+    without_cells: count.describe(
+      'Contacts without an update, because the cells of their newest export were removed.',
+    ),
     missing_columns: z
       .array(z.string())
       .describe(

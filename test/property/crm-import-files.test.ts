@@ -66,14 +66,18 @@ function contactsOf(name: ImporterName, world: readonly Record<ImportField, Case
   const importer: Importer = importers[name];
   return world.map((fields, number) => ({
     contactId: ids[name](number),
-    exported: new Map([
-      [headerKey(importer.modifiedHeaders[0]!), modified.toISOString()],
-      ...importFields.flatMap((field): [string, string][] => {
-        const header = importer.columns[field]?.header;
-        const { cell } = fields[field];
-        return header === undefined || cell === undefined ? [] : [[headerKey(header), cell]];
-      }),
-    ]),
+    exported: [
+      new Map([
+        [headerKey(importer.modifiedHeaders[0]!), modified.toISOString()],
+        ...importFields.flatMap((field): [string, string][] => {
+          const header = importer.columns[field]?.header;
+          const { cell } = fields[field];
+          return header === undefined || cell === undefined ? [] : [[headerKey(header), cell]];
+        }),
+      ]),
+    ],
+    optedOut: false,
+    optedOutOfCalls: false,
     known: Object.fromEntries(
       importFields.map((field) => {
         const { value, isVerified, isNewer } = fields[field];
@@ -92,7 +96,7 @@ function recordsOf(name: ImporterName, contacts: readonly ContactToImport[]): Cr
       contactId,
       new Map(
         fields.flatMap((label): [string, string][] => {
-          const cell = exported!.get(headerKey(label)) ?? '';
+          const cell = exported[0]!.get(headerKey(label)) ?? '';
           return cell.trim() === '' ? [] : [[label, cell]];
         }),
       ),
@@ -244,7 +248,7 @@ it.each([
     const newest = { 'Last Modified Date': modifiedTime, 'Job Title': 'Analyst' };
     const dated: ContactToImport = {
       ...contact!,
-      exported: new Map(Object.entries(newest).map(([header, cell]) => [headerKey(header), cell])),
+      exported: [new Map(Object.entries(newest).map(([header, cell]) => [headerKey(header), cell]))],
       known: { ...contact!.known, title: { ...contact!.known.title, observedAt: new Date(observed) } },
     };
     const policies = { ...everything, title: 'overwrite-older' } as const;
@@ -291,7 +295,7 @@ it.each([
   'import files for %s have the id %s and the headers %j of the newest export',
   async (name, id, headers) => {
     const [contact] = contactsOf(name, blankWorld(1));
-    const local = { ...contact!, exported: new Map(headers.map((header) => [headerKey(header), ''])) };
+    const local = { ...contact!, exported: [new Map(headers.map((header) => [headerKey(header), '']))] };
     const older = Object.values<ImportColumn>(importers[name].columns).map(({ header }) => header);
     const importer = inAccountLanguage(importers[name], [[id, ...headers], older]);
     const { parts } = await written([local], name, everything, (_, result) => result, importer);
@@ -308,7 +312,7 @@ it.each([
   'import files for %s have the headers of its importer when an export has %j',
   async (name, headers, expected) => {
     const [contact] = contactsOf(name, blankWorld(1));
-    const other = { ...contact!, exported: new Map(headers.map((header) => [headerKey(header), ''])) };
+    const other = { ...contact!, exported: [new Map(headers.map((header) => [headerKey(header), '']))] };
     const importer = inAccountLanguage(importers[name], [headers]);
     const { parts } = await written([other], name, everything, (_, result) => result, importer);
     expect(new Set(parts.flatMap(({ columns }) => columns))).toEqual(

@@ -44,7 +44,8 @@ export async function writeCrmImport(
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
-  if (manifest.contacts > 0 || manifest.without_record_id > 0 || manifest.suppressed > 0) return;
+  const { contacts, without_record_id: withoutRecordId, opted_out: optedOut, suppressed } = manifest;
+  if (contacts + withoutRecordId + optedOut + suppressed > 0) return;
   tell(whyEmpty(importer, manifest.source, flags, runId, await contactSources(warehouse.database)));
 }
 
@@ -92,10 +93,16 @@ function describe(manifest: ImportManifest, folder: string): void {
         importers[manifest.importer].title,
     );
   if (manifest.suppressed > 0) tell(describeSuppressed(manifest.suppressed));
+  if (manifest.opted_out > 0)
+    tell(`${counted(manifest.opted_out, 'contact')} left out: opted out in the newest export`);
+  if (manifest.without_cells > 0)
+    tell(
+      `${counted(manifest.without_cells, 'contact')} without updates, because the cells of the newest export were ` +
+        'removed (RETENTION, or a suppression): export them from the CRM and run the file',
+    );
   if (manifest.missing_columns.length > 0)
     tell(
-      'never written, because the newest export has no such column, or retention has removed its cells: ' +
-        manifest.missing_columns.join(', '),
+      `never written, because the newest export has no such column: ${manifest.missing_columns.join(', ')}`,
     );
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.job_changes)

@@ -35,6 +35,7 @@ export const fieldDecisions = [
   'same',
   'nothing known',
   'not in the export',
+  'cells removed',
   'refused: too long',
   'refused: listed values',
   'refused: erases the field',
@@ -44,6 +45,8 @@ export const fieldDecisions = [
 export type FieldDecision = (typeof fieldDecisions)[number];
 
 export interface FieldFacts {
+  /** False: retention or a suppression has removed the cells of the newest export. */
+  readonly hasCells: boolean;
   /** The cell of the newest export; undefined without such a column. */
   readonly theirs: string | undefined;
   /** The warehouse's value; null without one. */
@@ -53,7 +56,7 @@ export interface FieldFacts {
   readonly modifiedAt: Date | null;
   /** The address is verified, or the number valid. */
   readonly isVerified: boolean;
-  /** The number must not be called. */
+  /** The number must not be called, or the contact opted out of calls. */
   readonly isDoNotCall: boolean;
   /** The person has another employer now, so the record is not moved to another company without a report. */
   readonly hasChangedJob: boolean;
@@ -75,7 +78,7 @@ export function decideField(
 ): FieldDecision {
   const { theirs, ours } = facts;
   if (ours === null || ours === '') return 'nothing known';
-  if (theirs === undefined) return 'not in the export';
+  if (theirs === undefined) return facts.hasCells ? 'not in the export' : 'cells removed';
   const isBlank = theirs.trim() === '';
   if (!isBlank && sameValue(field, theirs, ours)) return 'same';
   if (facts.hasChangedJob && jobFields.has(field)) return 'job change';

@@ -21,8 +21,15 @@ export interface JobChangeFacts {
 /** A contact with its data in the newest export of the CRM and in the warehouse. */
 export interface ContactToImport {
   readonly contactId: string;
-  /** Cells of the newest export by the key of their header (`headerKey`); undefined if its rows were pruned. */
-  readonly exported: ReadonlyMap<string, string> | undefined;
+  /**
+   * Rows of the contact in the newest export, in the order of the file: cells by the key of their header (`headerKey`).
+   * Empty if the cells were removed.
+   */
+  readonly exported: readonly ReadonlyMap<string, string>[];
+  /** The newest export says that the contact opted out of processing. */
+  readonly optedOut: boolean;
+  /** The newest export says that the contact opted out of calls. */
+  readonly optedOutOfCalls: boolean;
   readonly known: Readonly<Record<ImportField, KnownValue>>;
   readonly jobChange: JobChangeFacts | undefined;
 }

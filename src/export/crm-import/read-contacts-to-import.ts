@@ -29,7 +29,9 @@ interface ContactRow {
   readonly phones: readonly PhoneColumns[];
   readonly said_by: Readonly<Record<string, { readonly asked_at: string; readonly run_id: string }>>;
   readonly header: readonly string[] | null;
-  readonly raw: readonly string[] | null;
+  readonly raws: readonly (readonly string[])[] | null;
+  readonly opted_out: boolean | null;
+  readonly opted_out_of_calls: boolean | null;
   readonly from_organization: string | null;
   readonly to_organization: string | null;
   readonly to_title: string | null;
@@ -94,18 +96,25 @@ export async function readExportHeaders({ database }: Warehouse, source: string)
 }
 
 function statementOf(choice: ContactChoice & { readonly source: string }): string {
-  // `exported` has the newest export of each contact among runs with staged rows, and the first of two rows
-  // with one id.
+  // `exported` has all rows of each contact in the newest export, also if their cells were removed: the cells of an
+  // older export say nothing about the CRM's record today.
   return `
     with selected as materialized (
       select c.* from enriched_contacts c where ${isSelected(choice)}
     ), exported as (
-      select distinct on (r.contact_id) r.contact_id, r.raw, u.header
-      from run_rows r
-      join runs u on u.run_id = r.run_id
-      join selected c on c.contact_id = r.contact_id
-      where u.source = c.source and u.ingested_at is not null and r.raw <> '[]'
-      order by r.contact_id, u.created_at desc, r.row_number
+      select contact_id, header, json_agg(raw::json order by row_number) as raws,
+        bool_or(is_opted_out) as opted_out, bool_or(opted_out_of_calls) as opted_out_of_calls
+      from (
+        select r.contact_id, r.row_number, r.raw, r.opted_out_of_calls, u.header,
+          r.opted_out or (r.outcome = 'suppressed' and r.raw <> '[]') as is_opted_out,
+          rank() over (partition by r.contact_id order by u.created_at desc, u.run_id desc) as age
+        from run_rows r
+        join runs u on u.run_id = r.run_id
+        join selected c on c.contact_id = r.contact_id
+        where u.source = c.source and u.ingested_at is not null
+      ) dated
+      where age = 1
+      group by contact_id, header
     ), moves as (
       select distinct on (service, person_id) service, person_id, from_organization, to_organization, to_title,
         detected_at
@@ -113,8 +122,8 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
       order by service, person_id, detected_at desc
     )
     select c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.title, c.city, c.state, c.country,
-      c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raw::json as raw,
-      m.from_organization, m.to_organization, m.to_title, m.detected_at
+      c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raws, e.opted_out,
+      e.opted_out_of_calls, m.from_organization, m.to_organization, m.to_title, m.detected_at
     from selected c
     join people p on p.service = c.service and p.person_key = c.person_key
     cross join lateral (
@@ -135,11 +144,23 @@ function contactOf(row: ContactRow, keyOf: (header: string) => string): ContactT
   const { from_organization: from, to_organization: to, to_title: title, detected_at: detectedAt } = row;
   return {
     contactId: row.contact_id,
-    exported: row.raw && row.header ? cellsOf(row.header.map(keyOf), row.raw) : undefined,
+    exported: rowsOf(row, keyOf),
+    optedOut: row.opted_out ?? false,
+    optedOutOfCalls: row.opted_out_of_calls ?? false,
     known,
     jobChange:
       detectedAt === null ? undefined : { from: from ?? '', to: to ?? '', title: title ?? '', detectedAt },
   };
+}
+
+/** Empty if the cells of one row were removed: a blank cell of another row does not show that the record has none. */
+function rowsOf(
+  { header, raws }: ContactRow,
+  keyOf: (header: string) => string,
+): ReadonlyMap<string, string>[] {
+  if (!header || !raws || raws.some((cells) => cells.length === 0)) return [];
+  const keys = header.map(keyOf);
+  return raws.map((cells) => cellsOf(keys, cells));
 }
 
 /** Of two columns with one key, the first counts. */

@@ -16,6 +16,10 @@ export interface WrittenImport {
   readonly contacts: number;
   /** Contacts without a record id of the CRM, which are in no file. */
   readonly without_record_id: number;
+  /** Contacts whose newest export says that they opted out of processing, which are in no file. */
+  readonly opted_out: number;
+  /** Contacts without an update, because the cells of their newest export were removed. */
+  readonly without_cells: number;
   /** The CRM's names of fields that no contact's newest export has a column for: they are in no file. */
   readonly missing_columns: readonly string[];
   readonly decisions: Readonly<Partial<Record<FieldDecision, number>>>;
@@ -48,6 +52,7 @@ const needsNoReader: ReadonlySet<FieldDecision> = new Set([
   'same',
   'nothing known',
   'not in the export',
+  'cells removed',
 ]);
 
 /**
@@ -74,16 +79,22 @@ export async function writeImportFiles(
   const missing = new Set(fields);
   let count = 0;
   let withoutRecordId = 0;
+  let optedOut = 0;
+  let withoutCells = 0;
 
   for await (const contact of contacts) {
+    if (contact.optedOut) {
+      optedOut += 1;
+      continue;
+    }
     if (!importer.idPattern.test(contact.contactId)) {
       withoutRecordId += 1;
       continue;
     }
     count += 1;
+    if (contact.exported.length === 0) withoutCells += 1;
     const changes: FieldChange[] = [];
-    const modified = cellOf(contact, modifiedKeys);
-    const modifiedAt = modified === undefined ? null : momentOf(modified);
+    const modifiedAt = modifiedAtOf(contact, modifiedKeys);
     for (const each of fields) {
       if (missing.has(each) && cellOf(contact, each.keys) !== undefined) missing.delete(each);
       const decided = decide(contact, each, { modifiedAt, policy: policies[each.field], importer });
@@ -102,10 +113,12 @@ export async function writeImportFiles(
   await report.take(agreed);
   const [conflicts] = await report.end();
   const [jobChanges] = await moves.end();
-  const missingColumns = count === 0 ? [] : [...missing].map(({ column }) => column.header);
+  const missingColumns = count === withoutCells ? [] : [...missing].map(({ column }) => column.header);
   return {
     contacts: count,
     without_record_id: withoutRecordId,
+    opted_out: optedOut,
+    without_cells: withoutCells,
     missing_columns: missingColumns,
     decisions,
     parts,
@@ -153,12 +166,13 @@ function decide(
     field,
     policy,
     {
+      hasCells: contact.exported.length > 0,
       theirs,
       ours: known.value,
       observedAt: known.observedAt,
       modifiedAt,
       isVerified: known.isVerified,
-      isDoNotCall: known.isDoNotCall,
+      isDoNotCall: known.isDoNotCall || (contact.optedOutOfCalls && phoneFields.has(field)),
       hasChangedJob: contact.jobChange !== undefined,
     },
     { column, erasingCell },
@@ -180,9 +194,29 @@ function decide(
   };
 }
 
-/** The cell of the first of these columns that the export has. */
-function cellOf({ exported }: ContactToImport, keys: readonly string[]): string | undefined {
-  return keys.map((key) => exported?.get(key)).find((cell) => cell !== undefined);
+const phoneFields: ReadonlySet<ImportField> = new Set(['phone', 'mobile_phone']);
+
+/**
+ * The cell of the first of these columns that the export has. Of several rows of the contact, the first that has a
+ * value counts: a cell is blank only if it is blank in every row.
+ */
+function cellOf(contact: ContactToImport, keys: readonly string[]): string | undefined {
+  const cells = cellsOf(contact, keys);
+  return cells.find((cell) => cell.trim() !== '') ?? cells[0];
+}
+
+/** The cell of each row, in the first of these columns that the export has. */
+function cellsOf({ exported }: ContactToImport, keys: readonly string[]): readonly string[] {
+  const key = keys.find((each) => exported.some((row) => row.has(each)));
+  return key === undefined ? [] : exported.map((row) => row.get(key) ?? '');
+}
+
+/** The newest time at which the CRM changed the contact; null if a row does not state one. */
+function modifiedAtOf(contact: ContactToImport, keys: readonly string[]): Date | null {
+  const moments = cellsOf(contact, keys).map(momentOf);
+  const known = moments.filter((moment) => moment !== null);
+  if (known.length === 0 || known.length < moments.length) return null;
+  return new Date(Math.max(...known.map((moment) => moment.getTime())));
 }
 
 /** Zones are at most twelve hours behind UTC. */

@@ -17,6 +17,7 @@ import { sameValue } from '../../../src/domain/crm/same-value.ts';
 import { headerKey } from '../../../src/domain/text/header-name.ts';
 
 const facts: FieldFacts = {
+  hasCells: true,
   theirs: '',
   ours: 'Head of Data',
   observedAt: new Date('2026-11-20T00:00:00Z'),
@@ -60,6 +61,8 @@ describe('decideField()', () => {
 
   it('decideField() writes nothing into a column that the export did not have', () => {
     expect(decideField('title', 'fill', { ...facts, theirs: undefined }, column)).toBe('not in the export');
+    const removed = { ...facts, theirs: undefined, hasCells: false };
+    expect(decideField('title', 'overwrite-if-verified', removed, column)).toBe('cells removed');
   });
 
   it('decideField() moves no record to another company', () => {
@@ -70,6 +73,7 @@ describe('decideField()', () => {
 
   it('decideField() changes no cell that its policy keeps, whatever the other facts', () => {
     const anyFacts = fc.record({
+      hasCells: fc.boolean(),
       theirs: fc.option(fc.constantFrom('', ' ', 'Analyst', '#N/A', '+1 212 555 0152'), { nil: undefined }),
       ours: fc.option(
         fc.constantFrom('', 'analyst', 'Head of Data', '+12125550152', '#N/A', 'x'.repeat(300)),

@@ -1,0 +1,162 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
+import { exportForCrm, type ImportManifest } from '../../../src/export/crm-import/export-for-crm.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
+import { openTestWarehouse } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+
+let warehouse: Warehouse;
+let parent: string;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+  parent = mkdtempSync(join(tmpdir(), 'crm-import-'));
+});
+
+beforeEach(() =>
+  warehouse.pool.query(
+    'truncate runs, run_rows, people, contacts, observations, contact_matches, suppression_entries cascade',
+  ),
+);
+
+afterAll(async () => {
+  rmSync(parent, { recursive: true });
+  await warehouse.close();
+});
+
+const header = ['Record ID', 'Job Title', 'Phone Number', 'Last Modified Date'];
+
+interface ExportRow {
+  readonly title: string;
+  readonly modified?: string;
+  /** The cells were removed. */
+  readonly isCleared?: boolean;
+  readonly optedOut?: boolean;
+  readonly optedOutOfCalls?: boolean;
+  /** Of another row of the same person. */
+  readonly outcome?: 'suppressed';
+  readonly contactId?: string;
+}
+
+/** An export of HubSpot; the first of them is the oldest. */
+async function exported(...rows: readonly ExportRow[]): Promise<string> {
+  const { runId } = await stagedRun(
+    warehouse,
+    rows.map(({ contactId = '4701', ...row }) => ({ ...row, keys: [], contactId })),
+  );
+  await warehouse.pool.query(`update runs set source = 'hubspot', header = $2 where run_id = $1`, [
+    runId,
+    header,
+  ]);
+  for (const [index, { contactId = '4701', title, modified = '', isCleared }] of rows.entries())
+    await warehouse.pool.query('update run_rows set raw = $3 where run_id = $1 and row_number = $2', [
+      runId,
+      index + 1,
+      JSON.stringify(isCleared === true ? [] : [contactId, title, '', modified]),
+    ]);
+  return runId;
+}
+
+async function enriched(runId: string, contactId = '4701'): Promise<void> {
+  const person = { id: `p${contactId}`, first_name: 'Ada', title: 'CTO' };
+  await appendContact(warehouse, { source: 'hubspot', contactId, runId, person, phones: ['+4930123456'] });
+}
+
+/** The manifest, and the lines of all update files without their headers. */
+async function importOf(
+  policies: Partial<typeof defaultPolicies> = {},
+): Promise<{ readonly manifest: ImportManifest; readonly updates: readonly string[] }> {
+  const folder = join(parent, 'hubspot');
+  const manifest = await exportForCrm(warehouse, {
+    importer: 'hubspot',
+    folder,
+    source: undefined,
+    runId: undefined,
+    since: undefined,
+    policies: { ...defaultPolicies, ...policies },
+  });
+  const updates = manifest.parts.flatMap(({ file }) =>
+    readFileSync(join(folder, file), 'utf8').split('\r\n').slice(1, -1),
+  );
+  return { manifest, updates };
+}
+
+it('exportForCrm() fills blank cells of the newest export', async () => {
+  await exported({ title: 'CEO' });
+  await enriched(await exported({ title: '' }));
+  const { manifest, updates } = await importOf();
+  expect(updates).toEqual(['4701,CTO,+4930123456']);
+  expect(manifest).toMatchObject({ contacts: 1, opted_out: 0, without_cells: 0 });
+});
+
+it('exportForCrm() compares with no older export when the cells of the newest export were removed', async () => {
+  await enriched(await exported({ title: '' }));
+  await exported({ title: 'CEO', isCleared: true });
+  const { manifest, updates } = await importOf();
+  expect(updates).toEqual([]);
+  expect(manifest).toMatchObject({ contacts: 1, without_cells: 1, missing_columns: [] });
+  expect(Object.keys(manifest.decisions).toSorted()).toEqual(['cells removed', 'nothing known']);
+});
+
+it('exportForCrm() writes no update when the cells of one of two rows of the record were removed', async () => {
+  await enriched(await exported({ title: '' }, { title: 'CEO', isCleared: true }));
+  expect(await importOf()).toMatchObject({ manifest: { without_cells: 1 }, updates: [] });
+});
+
+it.each([[{ optedOut: true }], [{ outcome: 'suppressed' }]] as const)(
+  'exportForCrm() leaves out contacts whose row in the newest export has %j, in every file',
+  async (optOut) => {
+    await enriched(await exported({ title: '' }));
+    await exported({ title: '', ...optOut });
+    const { manifest, updates } = await importOf();
+    expect(updates).toEqual([]);
+    expect(manifest).toMatchObject({ contacts: 0, opted_out: 1, decisions: {} });
+    expect(manifest.conflicts).toBeUndefined();
+  },
+);
+
+it('exportForCrm() writes contacts again whose newest export has no opt-out any more', async () => {
+  await enriched(await exported({ title: '', optedOut: true, optedOutOfCalls: true }));
+  await exported({ title: '' });
+  expect((await importOf()).updates).toEqual(['4701,CTO,+4930123456']);
+});
+
+it('exportForCrm() writes no phone of a contact that opted out of calls in the newest export', async () => {
+  await enriched(await exported({ title: '' }));
+  await exported({ title: '', optedOutOfCalls: true });
+  const { manifest, updates } = await importOf();
+  expect(updates).toEqual(['4701,CTO']);
+  expect(manifest.decisions).toMatchObject({ 'refused: do not call': 1 });
+});
+
+it.each([
+  ['CEO', ''],
+  ['', 'CEO'],
+  [' ', 'CEO'],
+])(
+  'exportForCrm() fills no title when a record has two rows in the newest export, with "%s" and "%s"',
+  async (first, second) => {
+    await enriched(await exported({ title: first }, { title: second }));
+    const { manifest, updates } = await importOf();
+    expect(updates).toEqual(['4701,+4930123456']);
+    expect(manifest.decisions.kept).toBe(1);
+  },
+);
+
+it('exportForCrm() compares with the newest modified time of two rows of a record', async () => {
+  const [older, newer] = ['2026-11-01T00:00:00Z', '2026-11-21T00:00:00Z'];
+  await enriched(await exported({ title: 'CEO', modified: older }, { title: 'CEO', modified: newer }));
+  await enriched(
+    await exported(
+      { title: 'CEO', modified: older, contactId: '4702' },
+      { title: 'CEO', modified: older, contactId: '4702' },
+    ),
+    '4702',
+  );
+  const { updates } = await importOf({ title: 'overwrite-older', phone: 'never' });
+  expect(updates).toEqual(['4702,CTO']);
+});
