@@ -198,10 +198,6 @@ async function findWordless(
   forms: readonly string[],
   records: readonly { readonly source: string; readonly contactId: string }[],
 ): Promise<{ runId: string; rowNumber: number }[]> {
-  // Names and shared addresses also occur in rows of other people.
-  const texts = forms.flatMap((form) =>
-    form.includes('|') || form.startsWith('name:') ? [] : [form.slice(form.indexOf(':') + 1)],
-  );
   const { rows } = await sql<{ runId: string; rowNumber: number }>`
     select r.run_id as "runId", r.row_number as "rowNumber"
     from unnest(
@@ -217,15 +213,24 @@ async function findWordless(
     union
     select run_id, row_number
     from run_rows
-    where keys = '{}' and raw <> '[]' and lower(raw) ~ any(${texts.map(asWord)}::text[])
+    where keys = '{}' and raw <> '[]' and lower(raw) ~ any(${textsOf(forms).map(asWord)}::text[])
   `.execute(database);
   return rows;
 }
 
+/** Texts that identify the person wherever they are. Names and shared addresses also occur in data of other people. */
+export function textsOf(forms: readonly string[]): string[] {
+  return forms.flatMap((form) =>
+    form.includes('|') || form.startsWith('name:') ? [] : [form.slice(form.indexOf(':') + 1)],
+  );
+}
+
 /** PostgreSQL pattern of a text as a whole word. */
-function asWord(text: string): string {
+export function asWord(text: string): string {
   const escaped = text.toLowerCase().replaceAll(/[!-/:-?[-^`{-~]/g, String.raw`\$&`);
-  return `(^|[^a-z0-9._%+-])${escaped}($|[^a-z0-9-])`;
+  // The key of a profile leaves out the host's `www.`, and an address ends with its domain.
+  const before = text.includes('/') ? '[a-z0-9_%+-]' : '[a-z0-9._%+-]';
+  return `(?<!${before})${escaped}(?![a-z0-9-])`;
 }
 
 async function findContacts(

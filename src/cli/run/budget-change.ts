@@ -20,7 +20,7 @@ import { runToSteer } from './latest-run.ts';
 import { hasWorker } from './present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { byOption, noteOf, type NoteFlags } from '../terminal/note-flags.ts';
+import { byOption, noteOf, reasonOption, type NoteFlags } from '../terminal/note-flags.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
@@ -39,7 +39,7 @@ export function setBudgetCommand(): Command {
     .argument('<budget>', `one of ${budgetNameForms}, ${defaultBudgetNames.join(', ')}`)
     .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
     .option('--from-now-on', `every ${anyPeriod} that begins from now on (${defaultBudgetNames.join(', ')})`)
-    .option('--reason <text>', 'reason, kept in the history')
+    .addOption(reasonOption('reason, kept in the history'))
     .option(...byOption)
     .option(...jsonOption)
     .addHelpText(

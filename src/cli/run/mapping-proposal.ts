@@ -4,7 +4,11 @@ import { stringify } from 'yaml';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { exitCodeOfUnwritable } from '../../files/exit-code-of-unwritable.ts';
 import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
-import { refuseUnknownColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
+import {
+  refusePersonalColumns,
+  refuseUnknownColumns,
+  type RowChoice,
+} from '../../ingest/columns/chosen-column.ts';
 import { optOutOf } from '../../ingest/columns/opt-out.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from '../../ingest/columns/fields.ts';
@@ -12,6 +16,7 @@ import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { table, tell } from '../terminal/output.ts';
+import { withoutPerson } from '../terminal/without-person.ts';
 import { readYamlFile } from '../terminal/read-yaml.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
@@ -59,7 +64,10 @@ export async function openWithMapping(
   const { header, recognised } = opened.layout;
   const { source } = opened.columns;
   const { mapping: fieldOfColumn } = describeColumns(header, opened.columns);
-  if (choice) refuseUnknownColumns({ header, mapping: fieldOfColumn }, choice, recognised);
+  if (choice) {
+    refuseUnknownColumns({ header, mapping: fieldOfColumn }, choice, recognised);
+    refusePersonalColumns({ header, mapping: fieldOfColumn }, choice);
+  }
   if (flags.writeMapping !== undefined) {
     const fields = fieldsOfHeader(header, fieldOfColumn);
     const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
@@ -217,6 +225,10 @@ export async function readMapping(path: string): Promise<Mapping> {
     });
   };
   const mapping = await readYamlFile(path, 'the mapping file', wrong);
-  if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) return mapping as Mapping;
-  throw wrong('the mapping file has no mapping of fields');
+  if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
+    throw wrong('the mapping file has no mapping of fields');
+  // Runs keep their mapping.
+  const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
+  withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
+  return mapping as Mapping;
 }

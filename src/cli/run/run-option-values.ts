@@ -1,8 +1,9 @@
 import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
+import { describingColumn } from '../../ingest/columns/chosen-column.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
-import { withoutPersonalData } from '../../telemetry/log.ts';
+import { withoutPerson } from '../terminal/without-person.ts';
 
 // Values of a run's options, read from the texts of their flags.
 
@@ -18,12 +19,8 @@ export function expectationsOf(text: string): string {
  * @throws Problem `setting.invalid`
  */
 export function withoutPeople(choices: readonly string[]): readonly string[] {
-  if (choices.every((text) => withoutPersonalData(text) === text)) return choices;
-  throw new Problem('setting.invalid', 'this condition seems to name a person', {
-    where: '--only',
-    next: 'use a column that describes people, such as a stage or a country; or remove rows from the file',
-    exitCode: exitCodes.usage,
-  });
+  const refusal = { what: 'this condition', where: '--only', next: describingColumn };
+  return choices.map((text) => withoutPerson(text, refusal));
 }
 
 /** `40%` or `0.4` as a share from 0 to 1. @throws Problem `setting.invalid` */

@@ -16,6 +16,7 @@ import { namingExport, type ReadingOptions } from '../../ingest/reading/open-exp
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import type { ChosenOptions } from '../../domain/runs/run-options.ts';
+import { withoutPerson } from '../terminal/without-person.ts';
 import { tell } from '../terminal/output.ts';
 import { openWithMapping, shellWord } from './mapping-proposal.ts';
 import { chosenOptions } from './run-option-flags.ts';
@@ -31,7 +32,7 @@ export interface SpecifiedRun extends RunSpec {
 /**
  * Reads which export a command names: a file, a URL, standard input, or rows of the database.
  *
- * @throws Problem `export.address`
+ * @throws Problem `export.address`, `setting.invalid` if a query names a person
  */
 export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.fromTable, flags.query].filter((source) => source !== undefined);
@@ -46,7 +47,14 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
       },
     );
   }
-  if (flags.query !== undefined) return { kind: 'query', sql: flags.query };
+  if (flags.query !== undefined) {
+    // Runs keep their query.
+    const next = 'put the condition into a view or a table of the database, and select from there';
+    return {
+      kind: 'query',
+      sql: withoutPerson(flags.query, { what: 'this query', where: '--query', next }),
+    };
+  }
   if (flags.fromTable !== undefined) return tableAddress(flags.fromTable);
   const address = parseAddress(file!, process.cwd());
   if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;

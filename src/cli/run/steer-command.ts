@@ -5,6 +5,7 @@ import type { RunRecord } from '../../runs/runs.ts';
 import { warnWithoutWorker } from './follow-run.ts';
 import { runToSteer, steeredRun } from './latest-run.ts';
 import { printFacts } from '../terminal/output.ts';
+import { reasonOption } from '../terminal/note-flags.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
@@ -18,7 +19,7 @@ export function steerCommand(
   return withSettings(new Command(name))
     .description(texts.description)
     .argument('<run>', steeredRun[texts.need])
-    .option('--reason <text>', 'reason, shown in the Temporal UI and by enrich status', `enrich ${name}`)
+    .addOption(reasonOption('reason, shown in the Temporal UI and by enrich status', `enrich ${name}`))
     .option(...jsonOption)
     .addHelpText('after', `\nExample:\n  enrich ${name} latest --reason "budget review"`)
     .action(async (runId: string, options: { reason: string } & JsonFlag) => {

@@ -5,6 +5,7 @@ import { cronMistake } from '../../domain/text/cron.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { isTimeZone } from '../../domain/text/time-zone.ts';
+import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
@@ -83,6 +84,7 @@ export async function defineSchedule(
   if (!result.success) throw wrongField(result.error.issues[0]!);
   const fields = result.data;
   const options = await scheduledOptions(flagsOf(fields, context.folder));
+  refusePersonalNames(options.only);
   const noBudget = fields['no-budget'] === true;
   if (options.maxCredits === null && !noBudget && !context.hasBudget) {
     throw wrong(

@@ -2,7 +2,8 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
 import { fieldsOfHeader } from './column-map.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { isKnownName } from './is-known-name.ts';
+import type { Field } from './fields.ts';
+import { isKnownName, fieldsNamed } from './is-known-name.ts';
 
 /** The columns of an export, as a run keeps them. */
 export interface ReadColumns {
@@ -57,6 +58,52 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
   throw new Problem('column.unknown', `the file has no column "${shownHeader(unknown.column)}"`, {
     where: unknown.flag,
     next: `name one of its columns: ${names.map(shownHeader).join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** What a person does whose `--only` names a person. */
+export const describingColumn =
+  'use a column that describes people, such as a stage or a country; or remove rows from the file';
+
+const personalFields: ReadonlySet<unknown> = new Set<Field>([
+  'contact_id',
+  'person_id',
+  'email',
+  'hashed_email',
+  'profile_url',
+  'first_name',
+  'last_name',
+  'name',
+]);
+
+/**
+ * Refuses `--only` with a value of a column that identifies people: the run and Temporal keep the value, also after an
+ * erasure of the person.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function refusePersonalColumns(columns: ReadColumns, { only }: RowChoice): void {
+  const fields = fieldsOfHeader(columns.header, columns.mapping);
+  refuseColumns(only, (column) => findColumns(columns, column).some((at) => personalFields.has(fields[at])));
+}
+
+/** The same by the names of the columns alone, before the export is known. @throws Problem `setting.invalid` */
+export function refusePersonalNames(only: readonly RowFilter[]): void {
+  refuseColumns(only, (column) => {
+    const fields = fieldsNamed(headerKey(column));
+    return fields.length > 0 && fields.every((field) => personalFields.has(field));
+  });
+}
+
+function refuseColumns(only: readonly RowFilter[], isPersonal: (column: string) => boolean): void {
+  const refused = only.find(
+    ({ column, values }) => values.some((value) => value !== '') && isPersonal(column),
+  );
+  if (!refused) return;
+  throw new Problem('setting.invalid', 'this condition seems to name a person', {
+    where: '--only',
+    next: describingColumn,
     exitCode: exitCodes.usage,
   });
 }

@@ -3,7 +3,11 @@ import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts'
 import { parseExpectations, unmetExpectations } from '../../domain/runs/expectations.ts';
 import type { ExportProfile, ReadExport } from '../../domain/runs/expectations.ts';
 import { Problem } from '../../domain/problem.ts';
-import { publicColumn, refuseUnknownColumns } from '../../ingest/columns/chosen-column.ts';
+import {
+  publicColumn,
+  refusePersonalColumns,
+  refuseUnknownColumns,
+} from '../../ingest/columns/chosen-column.ts';
 import { maySpend } from '../../db/run-states.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { RunRecord } from '../runs.ts';
@@ -84,10 +88,15 @@ export function expectationUnmet(runId: string, unmet: readonly string[]): Pause
   };
 }
 
-/** @returns why the run cannot be planned: it chooses rows by a column that its export does not have */
-export function unknownColumn({ header, mapping, options }: RunRecord): StatusReason | undefined {
+/**
+ * @returns why the run cannot be planned: it chooses rows by a column that its export does not have, or by values that
+ *   name people
+ */
+export function refusedChoice({ header, mapping, options }: RunRecord): StatusReason | undefined {
   try {
-    refuseUnknownColumns({ header: header ?? [], mapping: mapping ?? {} }, options, false);
+    const columns = { header: header ?? [], mapping: mapping ?? {} };
+    refuseUnknownColumns(columns, options, false);
+    refusePersonalColumns(columns, options);
     return undefined;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

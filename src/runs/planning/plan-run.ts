@@ -32,7 +32,7 @@ import type { PlannedRows } from './planned-rows.ts';
 import { adoptService } from '../adopt-service.ts';
 import { getRun, savePlan, setRunStatus, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../unnamed-source.ts';
-import { expectationUnmet, profileExport, unknownColumn } from './export-profile.ts';
+import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
 
 export interface PlanDependencies {
   readonly warehouse: Warehouse;
@@ -57,7 +57,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
   await setRunStatus(warehouse, runId, 'planning', undefined);
-  const refused = unknownColumn(run) ?? (await refuseUnnamedSource(warehouse, run));
+  const refused = refusedChoice(run) ?? (await refuseUnnamedSource(warehouse, run));
   if (refused) return { kind: 'refused', pauseReason: refused };
   // Before the plan clears the cells of people who are suppressed.
   const { withEmail, unmet } = await profileExport(warehouse, run);

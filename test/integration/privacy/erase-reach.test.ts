@@ -89,6 +89,37 @@ describe('an erasure reaches', () => {
     expect(await keysOf(run.runId)).toEqual([[], []]);
   });
 
+  it('an erasure reaches unreadable rows that hold the profile URL', async () => {
+    const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-page' }]);
+    await warehouse.pool.query(
+      `update run_rows set raw = '["https://www.linkedin.com/in/torn-page/",""]' where run_id = $1`,
+      [run.runId],
+    );
+    const erased = await erase(warehouse, ['profile:linkedin.com/in/torn-page'], note);
+    expect(erased).toMatchObject({ rows: 1 });
+  });
+
+  it('an erasure reaches the addresses of exports', async () => {
+    const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-address' }]);
+    await warehouse.pool.query(
+      `update runs set file_path = $2, file_name = 'Named@Orbit.example.csv' where run_id = $1`,
+      [
+        run.runId,
+        `query:select '' where email in ('named@orbit.example','named@orbit.example','unnamed@orbit.example')`,
+      ],
+    );
+    await erase(warehouse, ['email:named@orbit.example'], note);
+    const { rows } = await warehouse.pool.query('select file_path, file_name from runs where run_id = $1', [
+      run.runId,
+    ]);
+    expect(rows).toEqual([
+      {
+        file_path: `query:select '' where email in ('erased','erased','unnamed@orbit.example')`,
+        file_name: 'erased.csv',
+      },
+    ]);
+  });
+
   it('an erasure reaches unreadable rows that hold the address', async () => {
     const run = await stagedRun(warehouse, [{ keys: [] }, { keys: [] }]);
     await warehouse.pool.query(

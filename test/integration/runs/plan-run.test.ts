@@ -237,4 +237,16 @@ describe('the choice of rows', () => {
       },
     });
   });
+
+  it('--only with a value of a column that identifies people refuses the run, without the value', async () => {
+    const runId = await begin([['ada', 'lead', '']], { only: [{ column: 'Vorname', values: ['Ada'] }] });
+    await warehouse.pool.query(
+      `update runs set header = '{Email, Vorname}', mapping = '{"Vorname": "first_name"}' where run_id = $1`,
+      [runId],
+    );
+    expect(await planRun(dependencies(), runId)).toMatchObject({
+      kind: 'refused',
+      pauseReason: { type: 'setting.invalid', reason: 'this condition seems to name a person (--only)' },
+    });
+  });
 });

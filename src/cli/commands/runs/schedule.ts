@@ -6,6 +6,7 @@ import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { reasonOption } from '../../terminal/note-flags.ts';
 import { deleteSchedule, openTimesOf } from '../../schedule/delete-schedule.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
 import {
@@ -82,7 +83,7 @@ function pauseCommand(): Command {
   return withSettings(new Command('pause'))
     .description('Pause a schedule. Runs in progress continue.')
     .argument('<name>')
-    .option('--reason <text>', 'reason, shown in the Temporal UI and by show', 'enrich schedule pause')
+    .addOption(reasonOption('reason, shown in the Temporal UI and by show', 'enrich schedule pause'))
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
     .action(async (name: string, options: { reason: string } & JsonFlag) => {

@@ -7,6 +7,7 @@ import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { reasonOption } from '../../terminal/note-flags.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { sendUpdate } from '../../run/send-update.ts';
@@ -30,7 +31,7 @@ export function skipCommand(): Command {
       'number of the page, about 1,000 people in the order of the file',
       wholeNumber(1),
     )
-    .option('--reason <text>', 'reason of their outcome', 'enrich skip')
+    .addOption(reasonOption('reason of their outcome', 'enrich skip'))
     .option(...jsonOption)
     .addHelpText(
       'after',

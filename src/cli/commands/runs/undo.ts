@@ -9,7 +9,7 @@ import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../run
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
-import { byOption, noteOf, type NoteFlags } from '../../terminal/note-flags.ts';
+import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { progressReporter } from '../../terminal/progress-reporter.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
@@ -32,7 +32,7 @@ export function undoCommand(): Command {
     .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')
     .option('--forget', 'also remove its lookups: the next run asks for its people again, and pays again')
-    .option('--reason <text>', 'reason, kept with the run; no names')
+    .addOption(reasonOption('reason, kept with the run; no names'))
     .option(...byOption)
     .option('--yes', 'do it without asking')
     .option('--json', 'one JSON object')

@@ -5,7 +5,7 @@ import { erase, measureErasure, type ErasureFigures } from '../../../privacy/era
 import { keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
-import { byOption, noteOf, type NoteFlags } from '../../terminal/note-flags.ts';
+import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withWarehouse } from '../../session/session.ts';
@@ -23,7 +23,7 @@ export function eraseCommand(): Command {
     .description('Remove a person from the warehouse, and never ask for them again.')
     .argument('[who]', 'one person, named in one of the forms below')
     .option('--contact <source/id>', 'CRM record of the person in place of WHO, such as hubspot/4711')
-    .option('--reason <text>', 'reason, kept; no names')
+    .addOption(reasonOption('reason, kept; no names'))
     .option(...byOption)
     .option('--yes', 'erase without asking')
     .option('--json', 'one JSON object')

@@ -12,7 +12,7 @@ import {
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
-import { byOption, noteOf, type NoteFlags } from '../../terminal/note-flags.ts';
+import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
 import type { CommandFlags } from '../../run/command-flags.ts';
@@ -173,7 +173,7 @@ function listCommand(): Command {
 
 function withNote(command: Command): Command {
   return command
-    .option('--reason <text>', 'reason, kept with the entry; no names')
+    .addOption(reasonOption('reason, kept with the entry; no names'))
     .option(...byOption)
     .option(...jsonOption);
 }

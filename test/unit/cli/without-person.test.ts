@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+import { expect, it } from 'vitest';
+import { readMapping } from '../../../src/cli/run/mapping-proposal.ts';
+import { addressOf } from '../../../src/cli/run/run-spec.ts';
+import { chosenOptions } from '../../../src/cli/run/run-option-flags.ts';
+import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
+import { reasonOption } from '../../../src/cli/terminal/note-flags.ts';
+import { withoutPerson } from '../../../src/cli/terminal/without-person.ts';
+import { refusePersonalColumns } from '../../../src/ingest/columns/chosen-column.ts';
+import { exportFiles } from '../../helpers/export-file.ts';
+
+const file = exportFiles();
+const refusal = { what: 'this text', where: '--text', next: 'write another' };
+
+it.each([
+  ['an address', "where email = 'ada@orbit.example'"],
+  ['an address in upper case', 'where "Email"=\'ADA@ORBIT.EXAMPLE\''],
+  ['a pattern of one address', "where email like '%ada@orbit.example'"],
+  ['a profile URL', "where profile = 'https://www.linkedin.com/in/ada-novak'"],
+  ['a profile URL of another host', "where profile='http://www.proflink.example/in/ada-novak'"],
+  ['a phone number', "where phone = '+49 30 1234567'"],
+])('withoutPerson() refuses a text with %s', (_, text) => {
+  expect(() => withoutPerson(text, refusal)).toThrow('this text seems to name a person');
+});
+
+it.each([
+  "select * from crm.contacts where stage = 'lead' order by id",
+  "select * from crm.contacts where email like '%@orbit.example'",
+  "select a.email, b.in/2 from crm.a join crm.b on a.id=b.id where updated_at > now() - interval '1 day'",
+  'ticket 17',
+])('withoutPerson() returns %s unchanged', (text) => {
+  expect(withoutPerson(text, refusal)).toBe(text);
+});
+
+it('enrich run refuses --query with an address before it reads a row', () => {
+  const query = "select * from crm.contacts where email = 'ada@orbit.example'";
+  expect(() => addressOf(undefined, { query })).toThrow(
+    expect.objectContaining({
+      type: 'setting.invalid',
+      message: 'this query seems to name a person',
+      where: '--query',
+      next: expect.stringContaining('a view or a table') as string,
+      exitCode: 2,
+    }),
+  );
+});
+
+it('reasonOption() refuses a reason with an address', () => {
+  const command = new Command('undo').addOption(reasonOption('reason', 'enrich undo')).exitOverride();
+  expect(command.opts()).toEqual({ reason: 'enrich undo' });
+  expect(command.parse(['--reason', 'ticket 17'], { from: 'user' }).opts()).toEqual({ reason: 'ticket 17' });
+  expect(() => command.parse(['--reason', 'ada@orbit.example asked'], { from: 'user' })).toThrow(
+    'this reason seems to name a person',
+  );
+});
+
+it('readMapping() refuses a mapping file with an address', async () => {
+  const path = file('columns: {email: ada@orbit.example}', 'mapping.yaml');
+  await expect(readMapping(path)).rejects.toMatchObject({ type: 'setting.invalid', where: path });
+});
+
+const columns = {
+  header: ['Record ID', 'Nachname', 'Company', 'Stage'],
+  mapping: { 'Record ID': 'contact_id', Nachname: 'last_name', Company: 'organization_name' },
+};
+
+it.each([
+  ['Nachname=Novak', true],
+  ['last_name=Novak', true],
+  ['Record ID=4701', true],
+  ['Nachname=', false],
+  ['Company=Orbit', false],
+  ['Stage=lead', false],
+])('refusePersonalColumns() decides whether --only "%s" names a person: %s', async (text, isRefused) => {
+  const { only } = await chosenOptions({ only: [text] });
+  const check = (): void => refusePersonalColumns(columns, { only, orderBy: null });
+  if (isRefused) expect(check).toThrow('this condition seems to name a person');
+  else expect(check).not.toThrow();
+});
+
+it.each(['Last Name=Novak', 'Email=a'])('defineSchedule() refuses only: %s', async (only) => {
+  const given = { cron: '@daily', 'from-table': 'crm.contacts', only, 'no-budget': true };
+  const context = { folder: '/', group: null, hasBudget: true };
+  await expect(defineSchedule('nightly', given, context)).rejects.toMatchObject({ where: '--only' });
+});
