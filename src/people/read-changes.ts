@@ -25,7 +25,7 @@ const pageSize = 10_000;
  *
  * @param since cursor of the last change that was read; undefined: from the beginning
  * @param limit maximum number; undefined: all that can be read now
- * @throws Problem as {@link requireReadable}
+ * @throws Problem as {@link requireReadable}; `changes.cursor-too-old` also if the beginning is no longer kept
  */
 export async function* readChanges(
   database: Kysely<Tables>,
@@ -35,7 +35,8 @@ export async function* readChanges(
   for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0;) {
     const page = await readPage(database, cursor, Math.min(left, pageSize));
     // After reading: retention can remove changes between two pages.
-    if (cursor !== undefined) await requireReadable(database, cursor);
+    if (cursor === undefined) await requireBeginning(database);
+    else await requireReadable(database, cursor);
     yield* page;
     left -= page.length;
     if (page.length < pageSize) return;
@@ -132,16 +133,24 @@ export async function requireReadable(
       ) as "isPruned",
       ${transaction}::xid8 >= pg_snapshot_xmin(pg_current_snapshot()) as "isAhead"
   `.execute(database);
-  const refuse = (type: string, what: string): never => {
-    throw new Problem(type, what, { where: '--since', next: readAnew, exitCode: exitCodes.usage });
-  };
   const { isPruned, isAhead } = rows[0]!;
-  if (isPruned) refuse('changes.cursor-too-old', `changes after the cursor ${cursor} are no longer kept`);
+  if (isPruned)
+    throw unreadable('changes.cursor-too-old', `changes after the cursor ${cursor} are no longer kept`);
   if (isAhead)
-    refuse(
+    throw unreadable(
       'changes.cursor-ahead',
       `the cursor ${cursor} is newer than this feed: it is of another warehouse, or from before a restore`,
     );
+}
+
+/** Refuses to read from the beginning if retention has removed changes: a replica would lack contacts. */
+async function requireBeginning(database: Kysely<Tables>): Promise<void> {
+  const pruned = await database.selectFrom('changes_pruned').select('singleton').executeTakeFirst();
+  if (pruned) throw unreadable('changes.cursor-too-old', 'the oldest changes are no longer kept');
+}
+
+function unreadable(type: string, what: string): Problem {
+  return new Problem(type, what, { where: '--since', next: readAnew, exitCode: exitCodes.usage });
 }
 
 /** SQL: changes older than a time that every reader could have read. @param before null: none */

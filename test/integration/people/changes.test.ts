@@ -41,10 +41,13 @@ async function rename(person: string, title: string, at: string): Promise<void> 
 }
 
 async function newContact(person: string): Promise<string | undefined> {
+  const start = await newestCursor(warehouse.database);
   await rename(person, 'Analyst', '2026-01-01');
   await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
   await expect
-    .poll(async () => (await read()).some(({ contact_id }) => contact_id === person), { timeout: 60_000 })
+    .poll(async () => (await read(start)).some(({ contact_id }) => contact_id === person), {
+      timeout: 60_000,
+    })
     .toBe(true);
   return newestCursor(warehouse.database);
 }
@@ -208,6 +211,11 @@ describe('readChanges()', () => {
     expect(await countOldChanges(warehouse, tomorrow)).toBe(0);
     await expect(read(cursor)).rejects.toMatchObject({ type: 'changes.cursor-too-old', exitCode: 2 });
     expect(await read(kept!.cursor)).toEqual([]);
+    await expect(read()).rejects.toMatchObject({
+      type: 'changes.cursor-too-old',
+      next: expect.stringContaining('enrich export --output FILE --json') as string,
+      exitCode: 2,
+    });
   });
 
   it('newestCursor() is where a new reader starts after all changes were removed', async () => {
@@ -223,12 +231,13 @@ describe('readChanges()', () => {
   });
 
   it('readChanges() ends with an error if changes are removed between two pages', async () => {
+    const since = await newestCursor(warehouse.database);
     await warehouse.pool.query(
       `insert into changes (operation, source, contact_id, field_groups)
        select 'upsert', 'pages', n, '{}' from generate_series(1, 20001) n`,
     );
-    await expect.poll(async () => (await read()).length, { timeout: 60_000 }).toBeGreaterThan(20_000);
-    const reader = readChanges(warehouse.database, { since: undefined, limit: undefined });
+    await expect.poll(async () => (await read(since)).length, { timeout: 60_000 }).toBeGreaterThan(20_000);
+    const reader = readChanges(warehouse.database, { since, limit: undefined });
     await reader.next();
     await pruneChanges(warehouse, sql<Date>`now() + interval '1 day'`, new AbortController().signal);
     const readToEnd = async () => {

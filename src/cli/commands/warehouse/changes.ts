@@ -17,7 +17,7 @@ interface ChangesFlags {
 export function changesCommand(): Command {
   return withSettings(new Command('changes'))
     .description('Print contacts that changed or were deleted, in order.')
-    .option('--since <cursor>', 'cursor of the last change that was read (default: from the oldest change)')
+    .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
     .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
     .option('--json', 'one JSON object a line')
     .addHelpText(
@@ -25,7 +25,8 @@ export function changesCommand(): Command {
       `
 Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named after
 their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
-later, in order: no change is skipped.
+later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
+command fails: write all contacts with enrich export --output FILE --json, and continue with the cursor that it prints.
 
 Examples:
   enrich changes --json --limit 1000
