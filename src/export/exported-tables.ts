@@ -28,7 +28,7 @@ export const exportedTables = {
     order: ['service', 'person_key', 'position', 'email'],
     belongs: ofPeople,
   },
-  phones: { relation: 'person_phones', order: ['service', 'person_key', 'position'], belongs: ofPeople },
+  phones: { relation: 'person_phones', order: ['service', 'person_key', 'rank'], belongs: ofPeople },
   employment: {
     relation: 'employment_history',
     order: ['service', 'person_key', 'position'],

@@ -7,7 +7,7 @@ const publicTables: Readonly<Record<string, readonly string[]>> = {
   enriched_contacts: ['source', 'contact_id'],
   people: ['service', 'person_key'],
   person_emails: ['service', 'person_key', 'email'],
-  person_phones: ['service', 'person_key', 'position'],
+  person_phones: ['service', 'person_key', 'number'],
   employment_history: ['service', 'person_key', 'position'],
   organizations: ['service', 'organization_key'],
   field_provenance: ['source', 'contact_id', 'field_group'],

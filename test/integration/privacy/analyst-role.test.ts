@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -38,6 +39,15 @@ afterAll(async () => {
 });
 
 describe('an analyst’s role', () => {
+  it('docs/warehouse.md names every table that the analyst role does not read', () => {
+    const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
+    const line = guide.split('\n').find((each) => each.startsWith('| does not read'))!;
+    const hidden = Object.entries(analystColumns).flatMap(([table, columns]) =>
+      columns === 'none' ? [table] : [],
+    );
+    expect(hidden.filter((table) => !line.includes(`\`${table}\``))).toEqual([]);
+  });
+
   it('the analyst role reads nothing before it gets its rights', async () => {
     await expect(analyst.query('select * from enrichment.enriched_contacts')).rejects.toMatchObject(
       notPermitted,

@@ -192,10 +192,21 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     phone: 'Phone of the company',
     observed_at: 'When the service was asked for the newest answer about the company',
   },
-  person_emails: { email: 'An address', kind: 'profile, personal, saved_contact or waterfall' },
-  person_phones: phones,
+  person_emails: {
+    email: 'An address',
+    kind: 'profile, personal, saved_contact or waterfall',
+    position:
+      'Index in the list of the answer or delivery, from 0; lists of two answers have the same positions',
+  },
+  person_phones: {
+    ...phones,
+    position:
+      'Index in the list of the answer or delivery, from 0; lists of two deliveries have the same positions',
+    rank: 'Place among the numbers of the person, from 1: the number to call first is first',
+  },
   contact_phones: { ...phones, is_first: 'Whether enriched_contacts has this number' },
   employment_history: {
+    position: 'Place in the list of the service, from 1',
     started_on: 'First day, where the service gives a date',
     ended_on: 'Last day, where the service gives a date',
     current: 'Whether the job is current, as the service states it',

@@ -111,11 +111,14 @@ export const peopleProjections = [
       as e (email text, email_status text, kind text, position integer, observation_id bigint)`,
   `create view enrichment.person_phones as
     select p.service, p.person_key, p.person_id, n.number, n.e164, n.raw_number, n.type, n.status, n.dnc_status,
-      n.confidence, n.position, n.origin, n.asked_at, o.run_id, o.attempt_id, o.delivery_id, n.observation_id
+      n.confidence, n.position, n.origin, n.asked_at, o.run_id, o.attempt_id, o.delivery_id, n.observation_id, n.rank
     from enrichment.people p
-    cross join lateral jsonb_to_recordset(p.phones)
-      as n (number text, e164 text, raw_number text, type text, status text, dnc_status text, confidence text,
-        position integer, origin text, asked_at timestamptz, observation_id bigint)
+    cross join lateral rows from (
+      jsonb_to_recordset(p.phones)
+        as (number text, e164 text, raw_number text, type text, status text, dnc_status text, confidence text,
+          position integer, origin text, asked_at timestamptz, observation_id bigint)
+    ) with ordinality as n (number, e164, raw_number, type, status, dnc_status, confidence, position, origin,
+      asked_at, observation_id, rank)
     join enrichment.observations o on o.observation_id = n.observation_id`,
   `create view enrichment.employment_history as
     select p.service, p.person_key, p.person_id, e.position, e.title, e.organization_name, e.organization_id,
