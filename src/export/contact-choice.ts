@@ -9,7 +9,7 @@ export const cursorOfExport =
 /** Criteria for exported contacts; an absent criterion selects all. */
 export interface ContactChoice {
   readonly source?: string | undefined;
-  /** Contacts that this run was the last to write. */
+  /** Contacts that got their person from this run, and from no later run. */
   readonly runId?: string | undefined;
   /** Contacts that changed after this cursor of the change feed. */
   readonly since?: string | undefined;

@@ -4,7 +4,7 @@ import type { Tables } from '../db/schema.ts';
 /**
  * The sources that have contacts with data, by name.
  *
- * @param runId only of contacts that this run was the last to write
+ * @param runId only of contacts that have their person from this run
  */
 export async function contactSources(database: Kysely<Tables>, runId?: string): Promise<readonly string[]> {
   const rows = await database

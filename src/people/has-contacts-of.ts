@@ -1,6 +1,10 @@
 import type { Warehouse } from '../db/database.ts';
 
-/** Whether a contact has data of this service. @param choice only contacts of this CRM, or last written by this run */
+/**
+ * Whether a contact has data of this service.
+ *
+ * @param choice only contacts of this CRM, or with their person from this run
+ */
 export async function hasContactsOf(
   { database }: Warehouse,
   service: string,

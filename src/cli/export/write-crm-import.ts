@@ -74,7 +74,7 @@ function whyEmpty(
   if (sources.length === 0) return 'the warehouse has no contacts';
   if (!sources.includes(source)) return sourcesInstead(importer, source, sources);
   if (runId !== undefined)
-    return `no contact of ${source} was last written by ${runId}; without --run all contacts are exported`;
+    return `no contact of ${source} has its person from ${runId}; without --run all contacts are exported`;
   return since === undefined ? `no contact of ${source} to import` : `no contact of ${source} changed since`;
 }
 

@@ -160,6 +160,36 @@ describe('exportTable()', () => {
     expect((await parquetOf({})).rows).toEqual([]);
   });
 
+  it('exportTable() of a run writes contacts with their person from the run, with values of a later run', async () => {
+    const person = { id: 'ada', first_name: 'Ada' };
+    const contact = { contactId: 'ada', rowNumber: 4 };
+    await appendContact(warehouse, {
+      ...contact,
+      source: 'hubspot',
+      runId: 'r1',
+      person: { ...person, title: 'A' },
+    });
+    await appendContact(warehouse, {
+      ...contact,
+      source: 'salesforce',
+      runId: 'r2',
+      rowNumber: 7,
+      askedAt: '2026-11-21T08:00:00Z',
+      person: { ...person, title: 'B' },
+    });
+    const select = ['source', 'title', 'run_id', 'row_number', 'attempt_id'];
+    expect(await jsonLinesOf({ select, choice: { runId: 'r1' } })).toEqual([
+      { source: 'hubspot', title: 'B', run_id: 'r1', row_number: 4, attempt_id: 'attempt of r2' },
+    ]);
+    expect(await jsonLinesOf({ select, choice: { runId: 'r2' } })).toEqual([
+      { source: 'salesforce', title: 'B', run_id: 'r2', row_number: 7, attempt_id: 'attempt of r2' },
+    ]);
+    const { rows } = await warehouse.pool.query(
+      `select run_id from field_provenance where source = 'hubspot' and field_group = 'title'`,
+    );
+    expect(rows).toEqual([{ run_id: 'r2' }]);
+  });
+
   it('exportTable() writes each address and number once, the number to call first before the others', async () => {
     const answers = [
       { runId: 'r1', askedAt: '2026-11-20T08:00:00Z', email: 'a@acme.example', phones: ['+4930123456'] },

@@ -46,7 +46,10 @@ export function exportCommand(): Command {
         'form of the file (default: by the ending of --output, otherwise csv)',
       ).choices(exportFormatNames),
     )
-    .option('--run <run>', 'contacts that this run was the last to write; "latest" is the newest run')
+    .option(
+      '--run <run>',
+      'contacts that have their person from this run, with their values of today; "latest" is the newest run',
+    )
     .option('--source <name>', 'contacts of this CRM')
     .option('--since <cursor>', 'contacts that changed after this cursor, which --json prints')
     .option(
@@ -125,7 +128,7 @@ async function writeTable(
   tell(counted(rows, table === 'contacts' ? 'contact' : 'row'));
   if (suppressed > 0) tell(describeSuppressed(suppressed));
   else if (rows === 0 && runId !== undefined)
-    tell(`no contact was last written by ${runId}; without --run all contacts are exported`);
+    tell(`no contact has its person from ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true)
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }

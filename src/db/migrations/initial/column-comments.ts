@@ -192,6 +192,12 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     phone: 'Phone of the company',
     observed_at: 'When the service was asked for the newest answer about the company',
   },
+  enriched_contacts: {
+    run_id: 'Newest run that gave the contact its person; field_provenance has the run of each value',
+    row_number: 'Record of the contact in the file of run_id, from 1, header excluded',
+    enriched_at: 'When the service was asked for the newest answer about the person, by any run',
+    attempt_id: 'Call of the newest answer about the person, by any run',
+  },
   person_emails: {
     email: 'An address',
     kind: 'profile, personal, saved_contact or waterfall',
