@@ -15,14 +15,14 @@ import {
 } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { isPossible } from '../domain/identity/rivals.ts';
-import { readDoubtfulContacts } from '../people/affected-contacts.ts';
-import { ByMatchKey } from '../people/by-match-key.ts';
-import type { ContactState } from '../people/contact-states.ts';
-import { anotherFits, asCandidate, findChanges, isSameContact } from '../people/find-changes.ts';
-import { emailHashes } from '../people/email-hashes.ts';
-import { readKnownPeople, type KnownPerson } from '../people/known-people.ts';
-import { readKnownRows } from '../people/known-rows.ts';
-import { keyOfId, keyOfStranger } from '../people/observation.ts';
+import { readDoubtfulContacts } from '../people/contacts/affected-contacts.ts';
+import { ByMatchKey } from '../people/known/by-match-key.ts';
+import type { ContactState } from '../people/contacts/contact-states.ts';
+import { anotherFits, asCandidate, findChanges, isSameContact } from '../people/contacts/find-changes.ts';
+import { emailHashes } from '../people/known/email-hashes.ts';
+import { readKnownPeople, type KnownPerson } from '../people/known/known-people.ts';
+import { readKnownRows } from '../people/known/known-rows.ts';
+import { keyOfId, keyOfStranger } from '../people/log/observation.ts';
 import type { Tables } from '../db/schema.ts';
 import type { OpenPerson } from './open-people.ts';
 

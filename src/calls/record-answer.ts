@@ -21,10 +21,10 @@ import {
   type Awaited,
   type ClosedAttempt,
 } from '../ledger/close-attempt.ts';
-import { emailHashes } from '../people/email-hashes.ts';
-import type { LogEntries } from '../people/append-to-log.ts';
-import { withdrawalOf } from '../people/apply-changes.ts';
-import { personKey } from '../people/observation.ts';
+import { emailHashes } from '../people/known/email-hashes.ts';
+import type { LogEntries } from '../people/log/append-to-log.ts';
+import { withdrawalOf } from '../people/contacts/apply-changes.ts';
+import { personKey } from '../people/log/observation.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseErrorCode } from '../db/postgres-errors.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';

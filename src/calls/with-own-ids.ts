@@ -2,8 +2,8 @@ import { sql, type Kysely } from 'kysely';
 import { readyPerson } from '../domain/identity/identity-evidence.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { areTwoPeople } from '../domain/identity/are-two-people.ts';
-import { personOfFacts } from '../people/known-people.ts';
-import { keyOfId } from '../people/observation.ts';
+import { personOfFacts } from '../people/known/known-people.ts';
+import { keyOfId } from '../people/log/observation.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** The people of an answer, and which of their ids the log did not have before. */

@@ -18,7 +18,7 @@ import {
 } from '../domain/late-results/delivered-part.ts';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
-import { recordLateResults } from '../people/late-observations.ts';
+import { recordLateResults } from '../people/log/late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hashOfAttempt, hiddenId } from '../privacy/hidden-ids.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';

@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
-import type { LateRecipient } from '../people/late-observations.ts';
-import { keyOfId } from '../people/observation.ts';
+import type { LateRecipient } from '../people/log/late-observations.ts';
+import { keyOfId } from '../people/log/observation.ts';
 import { keyOfObservation } from '../privacy/suppressions.ts';
 
 /** A call whose row is locked. */

@@ -1,5 +1,5 @@
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
-import type { GivenLateResult } from '../people/late-observations.ts';
+import type { GivenLateResult } from '../people/log/late-observations.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { NamedRecipient } from './awaiting-call.ts';
 import type { SuppressedPeople } from './suppressed-of-delivery.ts';

@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { placesOfRows } from '../db/rows-of-run.ts';
-import { contactOf } from '../people/contact-states.ts';
-import { addressesOfHash } from '../people/hashed-addresses.ts';
-import { identifiesAlone } from '../people/identifying-key.ts';
+import { contactOf } from '../people/contacts/contact-states.ts';
+import { addressesOfHash } from '../people/known/hashed-addresses.ts';
+import { identifiesAlone } from '../people/known/identifying-key.ts';
 import type { Tables } from '../db/schema.ts';
 import { clearSuppressedRow, hasSuppressions, keysInLog, keysOfRows, listedRows } from './suppressions.ts';
 

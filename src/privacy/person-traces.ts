@@ -2,9 +2,9 @@ import { sql, type Kysely } from 'kysely';
 import { isRoleAddress } from '../domain/identity/email-address.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
-import { emailHashes } from '../people/email-hashes.ts';
-import { hashKeysOf } from '../people/hashed-addresses.ts';
-import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
+import { emailHashes } from '../people/known/email-hashes.ts';
+import { hashKeysOf } from '../people/known/hashed-addresses.ts';
+import { eachOf, sharesMatchKey } from '../people/known/shares-match-key.ts';
 import {
   distinctPeople,
   findPeople,

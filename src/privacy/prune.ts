@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/read-changes.ts';
-import { countReplaced, removeReplaced } from '../people/replaced-observations.ts';
+import { countReplaced, removeReplaced } from '../people/log/replaced-observations.ts';
 import { before } from './old-runs.ts';
 import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 

@@ -5,8 +5,8 @@ import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { anyValue, identityCells, rowCount } from '../db/expressions.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
-import { formsOfKey } from '../people/hashed-addresses.ts';
-import { sharesMatchKey } from '../people/shares-match-key.ts';
+import { formsOfKey } from '../people/known/hashed-addresses.ts';
+import { sharesMatchKey } from '../people/known/shares-match-key.ts';
 import type { Tables } from '../db/schema.ts';
 import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
 

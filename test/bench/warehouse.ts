@@ -13,7 +13,7 @@ import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
-import { emailHashes } from '../../src/people/email-hashes.ts';
+import { emailHashes } from '../../src/people/known/email-hashes.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { countFillable } from '../../src/runs/reconciliation/count-fillable.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';

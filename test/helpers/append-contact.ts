@@ -1,6 +1,6 @@
 import type { Person } from '../../src/domain/identity/person.ts';
-import { appendToLog } from '../../src/people/append-to-log.ts';
-import { personKey, factsOfAnswer, factsOfLateResult } from '../../src/people/observation.ts';
+import { appendToLog } from '../../src/people/log/append-to-log.ts';
+import { personKey, factsOfAnswer, factsOfLateResult } from '../../src/people/log/observation.ts';
 import { documentedPerson } from '../../src/service/answers/documented-person.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 

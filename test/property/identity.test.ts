@@ -11,7 +11,7 @@ import {
   type ComparedIdentity,
 } from '../../src/domain/identity/identity-evidence.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
-import { emailHashes } from '../../src/people/email-hashes.ts';
+import { emailHashes } from '../../src/people/known/email-hashes.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';

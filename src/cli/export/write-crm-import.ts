@@ -5,7 +5,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
-import { contactSources } from '../../people/contact-sources.ts';
+import { contactSources } from '../../people/contacts/contact-sources.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
 import { readYamlFile } from '../terminal/read-yaml.ts';

@@ -4,7 +4,7 @@ import { parseEmail } from '../../domain/identity/email-address.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { contactIdOf } from '../../ingest/columns/contact-id.ts';
 import type { Tables } from '../../db/schema.ts';
-import { contactSources } from '../../people/contact-sources.ts';
+import { contactSources } from '../../people/contacts/contact-sources.ts';
 import { readTruth, type KnownPerson } from './read-truth.ts';
 
 /**

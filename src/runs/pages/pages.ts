@@ -3,7 +3,7 @@ import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { placesOfRows } from '../../db/rows-of-run.ts';
 import { claimKnownPeople } from './claims.ts';
-import { addKnownAddresses } from '../../people/hashed-addresses.ts';
+import { addKnownAddresses } from '../../people/known/hashed-addresses.ts';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';

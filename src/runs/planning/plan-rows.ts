@@ -6,7 +6,7 @@ import { repeatedRecordReason, samePersonReason } from '../../domain/runs/outcom
 import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { addHashesOfOtherRows, addKnownAddresses } from '../../people/hashed-addresses.ts';
+import { addHashesOfOtherRows, addKnownAddresses } from '../../people/known/hashed-addresses.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';
 import { findKnown } from './find-known.ts';

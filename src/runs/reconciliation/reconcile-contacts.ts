@@ -10,13 +10,17 @@ import {
   readReplacedKeys,
   readRows,
   type PeopleKeys,
-} from '../../people/affected-contacts.ts';
-import { decideAffected, decideRows } from '../../people/decide-contacts.ts';
-import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
-import { applyChanges } from '../../people/apply-changes.ts';
-import { reuseForLeftOut } from '../../people/reuse-observations.ts';
-import { findChanges, type ContactChange } from '../../people/find-changes.ts';
-import { eachOf } from '../../people/shares-match-key.ts';
+} from '../../people/contacts/affected-contacts.ts';
+import { decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
+import {
+  readMatchedContacts,
+  readRowsToDecide,
+  type ContactState,
+} from '../../people/contacts/contact-states.ts';
+import { applyChanges } from '../../people/contacts/apply-changes.ts';
+import { reuseForLeftOut } from '../../people/log/reuse-observations.ts';
+import { findChanges, type ContactChange } from '../../people/contacts/find-changes.ts';
+import { eachOf } from '../../people/known/shares-match-key.ts';
 import { filledReason } from '../../domain/runs/outcome.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { importLookups } from '../../../src/people/lookup-history.ts';
+import { importLookups } from '../../../src/people/known/lookup-history.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 import { insertLookup } from '../../helpers/lookups.ts';

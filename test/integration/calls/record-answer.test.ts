@@ -19,7 +19,7 @@ import { rejectPerson } from '../../../src/calls/reject-person.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { keyOfId } from '../../../src/people/observation.ts';
+import { keyOfId } from '../../../src/people/log/observation.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { recordMissing } from '../../../src/people/lookup-history.ts';
+import { recordMissing } from '../../../src/people/known/lookup-history.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { removeReplaced } from '../../../src/people/replaced-observations.ts';
+import { removeReplaced } from '../../../src/people/log/replaced-observations.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';

@@ -9,7 +9,7 @@ import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { importLookups } from '../../../src/people/lookup-history.ts';
+import { importLookups } from '../../../src/people/known/lookup-history.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';

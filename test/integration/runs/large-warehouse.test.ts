@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { findNewestRows } from '../../../src/people/affected-contacts.ts';
+import { findNewestRows } from '../../../src/people/contacts/affected-contacts.ts';
 import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { amountOfKeys } from '../../../src/runs/planning/earlier-lookups.ts';

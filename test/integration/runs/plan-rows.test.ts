@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
-import { emailHashes } from '../../../src/people/email-hashes.ts';
+import { emailHashes } from '../../../src/people/known/email-hashes.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
-import { emailHashes } from '../../../src/people/email-hashes.ts';
+import { emailHashes } from '../../../src/people/known/email-hashes.ts';
 import {
   reconcileContacts,
   type ReconciledContacts,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { countLookups, deleteLookups } from '../../../src/people/lookup-history.ts';
+import { countLookups, deleteLookups } from '../../../src/people/known/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logJson } from '../../../src/people/log-json.ts';
+import { logJson } from '../../../src/people/log/log-json.ts';
 
 const entry = (name: string, organization: Record<string, unknown> | null) => ({ name, organization });
 

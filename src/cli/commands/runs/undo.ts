@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
-import { countLookups, deleteLookups } from '../../../people/lookup-history.ts';
+import { countLookups, deleteLookups } from '../../../people/known/lookup-history.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';

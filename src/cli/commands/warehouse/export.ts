@@ -13,7 +13,7 @@ import { exportedTableNames, type ExportedTableName } from '../../../export/expo
 import type { S3Settings } from '../../../files/s3-client.ts';
 import { writeS3Object } from '../../../files/write-s3-object.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
-import { hasContactsOf } from '../../../people/has-contacts-of.ts';
+import { hasContactsOf } from '../../../people/contacts/has-contacts-of.ts';
 import { newestCursor } from '../../../people/read-changes.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { describeSuppressed, writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';

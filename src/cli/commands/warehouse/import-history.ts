@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { parseMoment } from '../../../domain/text/moment.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
-import { importLookups } from '../../../people/lookup-history.ts';
+import { importLookups } from '../../../people/known/lookup-history.ts';
 import { describeService } from '../../run/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';

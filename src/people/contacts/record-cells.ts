@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import { identityColumns } from '../domain/identity/identity-columns.ts';
-import type { Tables } from '../db/schema.ts';
+import { identityColumns } from '../../domain/identity/identity-columns.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** Records the newest cells of contacts that keep their person: the next export is compared with them. */
 export async function recordCells(

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Warehouse } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
-import { lockSuppressionsShared } from '../privacy/suppressions.ts';
-import { lockLog, project } from './project.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import { lockLog, project } from '../project.ts';
 
 const observationsPerBatch = 5_000;
 

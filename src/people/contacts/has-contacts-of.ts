@@ -1,4 +1,4 @@
-import type { Warehouse } from '../db/database.ts';
+import type { Warehouse } from '../../db/database.ts';
 
 /**
  * Whether a contact has data of this service.

@@ -1,12 +1,12 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Identity } from '../domain/identity/identity.ts';
-import { identityKeys } from '../domain/identity/identity-keys.ts';
-import { askedFieldGroups, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
-import type { ContactFields } from '../domain/warehouse/contact-fields.ts';
-import type { Warehouse } from '../db/database.ts';
-import { rowCount } from '../db/expressions.ts';
-import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppressions.ts';
-import type { Tables } from '../db/schema.ts';
+import type { Identity } from '../../domain/identity/identity.ts';
+import { identityKeys } from '../../domain/identity/identity-keys.ts';
+import { askedFieldGroups, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
+import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { rowCount } from '../../db/expressions.ts';
+import { lockSuppressionsShared, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** The identity keys of a person whom an answer assigned to a row; the lookup counts under these keys as well. */
 export function keysLearned(fields: ContactFields | undefined): readonly string[] {

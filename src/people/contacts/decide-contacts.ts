@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { Tables } from '../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import {
   readDoubtfulContacts,
   readOpenContacts,

@@ -1,12 +1,12 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import { isWeak, readyIdentity, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
-import { outcomesAboutPerson } from '../domain/runs/outcome.ts';
-import { identityHash } from '../privacy/suppressions.ts';
-import { identityCells } from '../db/expressions.ts';
-import { anyOf } from '../db/one-of.ts';
-import { isValidMatch } from '../db/valid-entries.ts';
-import type { Tables } from '../db/schema.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { isWeak, readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
+import { outcomesAboutPerson } from '../../domain/runs/outcome.ts';
+import { identityHash } from '../../privacy/suppressions.ts';
+import { identityCells } from '../../db/expressions.ts';
+import { anyOf } from '../../db/one-of.ts';
+import { isValidMatch } from '../../db/valid-entries.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** A contact as its newest row has it, and the person who it is now. */
 export interface ContactState {

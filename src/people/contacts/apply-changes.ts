@@ -1,17 +1,17 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { isWeak, type Evidence } from '../domain/identity/identity-evidence.ts';
-import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
-import { matchKeysOfMatch } from '../domain/identity/match-keys.ts';
-import { hasSuppressions, keysInLog, keysOfRows, listedRows } from '../privacy/suppressions.ts';
-import type { Tables } from '../db/schema.ts';
-import { appendToLog, type MatchDecision } from './append-to-log.ts';
+import { isWeak, type Evidence } from '../../domain/identity/identity-evidence.ts';
+import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
+import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
+import { hasSuppressions, keysInLog, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
+import type { Tables } from '../../db/schema.ts';
+import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
-import { emailHashes } from './email-hashes.ts';
+import { emailHashes } from '../known/email-hashes.ts';
 import type { ContactChange } from './find-changes.ts';
-import type { KnownPerson } from './known-people.ts';
-import { lockLog, project } from './project.ts';
+import type { KnownPerson } from '../known/known-people.ts';
+import { lockLog, project } from '../project.ts';
 import { recordCells } from './record-cells.ts';
-import { reuseObservations } from './reuse-observations.ts';
+import { reuseObservations } from '../log/reuse-observations.ts';
 
 /**
  * Appends changes of contacts to the log. People on the suppression list are given to no contact.

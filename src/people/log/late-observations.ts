@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely';
-import type { DeliveredPhone } from '../domain/identity/phone.ts';
+import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import {
   deliveryKinds,
   lateKinds,
   type DeliveryKind,
   type LateKind,
-} from '../domain/late-results/delivery-kinds.ts';
-import type { Tables } from '../db/schema.ts';
+} from '../../domain/late-results/delivery-kinds.ts';
+import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
-import { recordLateKeys, recordMissing } from './lookup-history.ts';
+import { recordLateKeys, recordMissing } from '../known/lookup-history.ts';
 import { factsOfLateResult, keyOfId } from './observation.ts';
 import { reuseLateResults } from './reuse-observations.ts';
 

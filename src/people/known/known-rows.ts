@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
-import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import { readyIdentity, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
-import type { Tables } from '../db/schema.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
+import type { Tables } from '../../db/schema.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
 /** A contact that could be a person, as a row of an export has it. */

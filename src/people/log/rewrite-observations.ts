@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
-import type { Tables } from '../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { logJson } from './log-json.ts';
 import type { ObservedFacts } from './observation.ts';
-import { lockLog, project } from './project.ts';
+import { lockLog, project } from '../project.ts';
 
 /** An answer or a delivery as this release reads it, for an existing observation. */
 export interface Reread {

@@ -1,22 +1,22 @@
 import { scheduler } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import { contradictionOf } from '../domain/identity/contact-validity.ts';
-import { decidePerson, type Candidate, type PersonDecision } from '../domain/identity/decide-person.ts';
+import { contradictionOf } from '../../domain/identity/contact-validity.ts';
+import { decidePerson, type Candidate, type PersonDecision } from '../../domain/identity/decide-person.ts';
 import {
   isOnePerson,
   isWeak,
   weigh,
   type ComparedIdentity,
   type Evidence,
-} from '../domain/identity/identity-evidence.ts';
-import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import { contestedReason, isContested } from '../domain/identity/rivals.ts';
-import type { Tables } from '../db/schema.ts';
-import { ByMatchKey } from './by-match-key.ts';
+} from '../../domain/identity/identity-evidence.ts';
+import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { contestedReason, isContested } from '../../domain/identity/rivals.ts';
+import type { Tables } from '../../db/schema.ts';
+import { ByMatchKey } from '../known/by-match-key.ts';
 import type { ContactState } from './contact-states.ts';
-import { emailHashes } from './email-hashes.ts';
-import { contactKey, readKnownPeople, readUndonePeople, type KnownPerson } from './known-people.ts';
-import { readKnownRows, type KnownRow } from './known-rows.ts';
+import { emailHashes } from '../known/email-hashes.ts';
+import { contactKey, readKnownPeople, readUndonePeople, type KnownPerson } from '../known/known-people.ts';
+import { readKnownRows, type KnownRow } from '../known/known-rows.ts';
 
 /** What a contact should be, as far as it is something else now. */
 export type ContactChange =

@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import { outcomesAboutPerson, repeatedRecordReason } from '../domain/runs/outcome.ts';
-import { anyOf } from '../db/one-of.ts';
-import type { Tables } from '../db/schema.ts';
+import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { outcomesAboutPerson, repeatedRecordReason } from '../../domain/runs/outcome.ts';
+import { anyOf } from '../../db/one-of.ts';
+import type { Tables } from '../../db/schema.ts';
 import {
   contactOf,
   readMatchedCells,
@@ -11,8 +11,8 @@ import {
   type ContactState,
   type MatchedContact,
 } from './contact-states.ts';
-import { emailHashes } from './email-hashes.ts';
-import { eachOf, placesByMatchKey, sharesMatchKey } from './shares-match-key.ts';
+import { emailHashes } from '../known/email-hashes.ts';
+import { eachOf, placesByMatchKey, sharesMatchKey } from '../known/shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */
 export interface PeopleKeys {

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import type { Tables } from '../db/schema.ts';
-import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import { logJson } from './log-json.ts';
 import type { ObservedFacts } from './observation.ts';
 

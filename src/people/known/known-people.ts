@@ -1,11 +1,11 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { readyPerson, type ComparedPerson } from '../domain/identity/identity-evidence.ts';
-import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
-import { personColumns } from '../domain/warehouse/person-columns.ts';
-import type { Person } from '../domain/identity/person.ts';
-import { isValidMatch } from '../db/valid-entries.ts';
+import { readyPerson, type ComparedPerson } from '../../domain/identity/identity-evidence.ts';
+import { matchKeysOfPerson } from '../../domain/identity/match-keys.ts';
+import { personColumns } from '../../domain/warehouse/person-columns.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import { isValidMatch } from '../../db/valid-entries.ts';
 import { emailHashes } from './email-hashes.ts';
-import type { Tables } from '../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
 /** A person whom any answer named, whether a row got the person or not. */
