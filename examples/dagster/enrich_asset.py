@@ -34,10 +34,10 @@ def enriched_contacts(context: dg.AssetExecutionContext) -> dg.MaterializeResult
     raise dg.Failure(
         description=f"enrich ended with exit code {ended.returncode}: {reason}",
         metadata=metadata,
-        # A wrong command, or a run that waits for a person, ends the same way each time. A run that a signal has paused
-        # continues with the same command.
+        # A wrong command, or a run that waits for a person, ends the same way each time. After a signal, the same
+        # command continues the run, or waits for it again.
         allow_retries=ended.returncode not in (USAGE, NEEDS_A_PERSON)
-        or facts.get("reason_type") == "run.interrupted",
+        or facts.get("reason_type") in ("run.interrupted", "run.continues"),
     )
 
 

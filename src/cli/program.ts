@@ -94,7 +94,8 @@ With --json, standard output ends in one JSON value on one line: the result, or 
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something that needs a person,
 129, 130 and 143 ended by a signal (SIGHUP, Ctrl-C, SIGTERM) before a run began, or by a second signal.
-A first signal pauses a run and the command ends with 3 (reason_type run.interrupted): the same command continues it.`,
+A first signal pauses a run and the command ends with 3 (reason_type run.interrupted): the same command continues it.
+With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command ends with 3 (run.continues).`,
     )
     .configureHelp({
       optionDescription: (option) =>

@@ -12,7 +12,7 @@ import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
 
 /** In these statuses a run continues as soon as it has a worker. */
-const workingStatuses: readonly string[] = [
+export const workingStatuses: readonly string[] = [
   'ingesting',
   'planning',
   'running',

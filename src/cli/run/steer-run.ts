@@ -10,6 +10,7 @@ import { endAbandonedRun } from '../../runs/abandoned-run.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { onInterruption } from '../../dev/interruption.ts';
+import { workingStatuses } from './present-status.ts';
 import { knownFailure, requireKeys, sendUpdate } from './send-update.ts';
 import { followRun, untilCallsAreRecorded, warnWithoutWorker, type OnPlan } from './follow-run.ts';
 import { tell } from '../terminal/output.ts';
@@ -95,7 +96,8 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
 
 /**
  * Waits until a run has ended or needs a person, as `enrich run` and `enrich resume` do. With embedded Temporal this
- * process is also the worker. Ctrl-C lets calls in flight end; `enrich resume` continues the run.
+ * process is also the worker: a signal lets calls in flight end and pauses the run. With a Temporal server, a signal
+ * only ends the wait.
  */
 export async function waitForRun(
   session: Session,
@@ -114,7 +116,7 @@ export async function waitForRun(
         );
       process.exit(exitCode);
     }
-    tell(whatStopDoes(session, runId));
+    tell(whatStopDoes(session));
     interrupted.abort();
   });
   if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
@@ -125,12 +127,12 @@ export async function waitForRun(
     if (worker)
       await untilCallsAreRecorded(session, runId, session.config.service.callTimeoutSeconds * 1_000);
   }
-  return readRunFacts(session.warehouse, runId);
+  const facts = await readRunFacts(session.warehouse, runId);
+  return interrupted.signal.aborted && !session.stack.temporal.embedded ? continuing(facts) : facts;
 }
 
-function whatStopDoes({ stack, config }: Session, runId: string): string {
-  if (!stack.temporal.embedded)
-    return `\nthe run continues on the workers; to wait for it again: enrich resume ${runId}`;
+function whatStopDoes({ stack, config }: Session): string {
+  if (!stack.temporal.embedded) return '\nthe run continues on the workers';
   const seconds = config.service.callTimeoutSeconds;
   return [
     `\nstopping: no further call is sent; waiting up to ${seconds} s for calls in flight`,
@@ -138,13 +140,23 @@ function whatStopDoes({ stack, config }: Session, runId: string): string {
   ].join('\n');
 }
 
+/** Lets a program tell a run that goes on at the workers from a run that needs a person: both end with 3. */
+function continuing(facts: RunFacts): RunFacts {
+  if (facts.reason_type !== null || !workingStatuses.includes(facts.status)) return facts;
+  return {
+    ...facts,
+    reason_type: 'run.continues',
+    reason: 'a signal ended the command; the run continues on the workers',
+    next: `enrich resume ${facts.run_id} waits for the run again; enrich pause ${facts.run_id} pauses it`,
+  };
+}
+
 /** An embedded run has no worker after its command ends, so the run is paused. On a server the workers continue. */
 async function leaveRun(session: Session, runId: string): Promise<void> {
+  if (!session.stack.temporal.embedded) return;
   const { status } = await getRun(session.warehouse, runId);
   const next = `enrich resume ${runId}, or the same command again`;
-  if (!session.stack.temporal.embedded) {
-    tell(`the run continues; to wait for it: enrich resume ${runId}`);
-  } else if (status === 'running') {
+  if (status === 'running') {
     await setRunStatus(session.warehouse, runId, 'paused', {
       type: 'run.interrupted',
       reason: 'interrupted',

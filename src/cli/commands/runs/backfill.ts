@@ -23,6 +23,7 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
 Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
+With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
 129, 130 and 143: a signal before the run began, or a second signal.`,
     );
 }
