@@ -1,8 +1,9 @@
 import type { Client, Connection, ConnectionOptions } from '@temporalio/client';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
-import { callTaskQueues, searchAttributes } from '../contract/temporal-names.ts';
+import { callTaskQueues, controlTaskQueue, searchAttributes } from '../contract/temporal-names.ts';
 import { addSearchAttributes } from './namespace.ts';
 import { Problem } from '../domain/problem.ts';
+import { formatElapsed } from '../domain/text/duration.ts';
 import { endCallsOfClosedConnection } from './closed-connection.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
 
@@ -61,16 +62,54 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
 }
 
 /**
- * Whether a worker has polled within five minutes, according to Temporal. Each worker polls the queues of all
- * priorities.
+ * A worker polls again when a poll ends, and Temporal ends an empty poll after a minute. Allows for latency and for
+ * clocks that differ by seconds.
  */
+const longestPollSeconds = 75;
+const workflowTasks = 1;
+const activityTasks = 2;
+
+/** When a worker last polled, according to Temporal. */
+export interface WorkerPoll {
+  /** Undefined: no worker has polled within five minutes. */
+  readonly secondsAgo: number | undefined;
+  /** The last poll is too old for a live worker. */
+  readonly isLost: boolean;
+}
+
+/** Reads the last poll of any worker. Each worker polls all queues, but a busy worker can leave out a queue. */
+export async function readWorkerPoll(client: Client, now = Date.now()): Promise<WorkerPoll> {
+  const queues = [
+    [controlTaskQueue, workflowTasks],
+    [callTaskQueues['ad-hoc'], activityTasks],
+  ] as const;
+  const described = await Promise.all(
+    queues.map(([name, taskQueueType]) =>
+      client.workflowService.describeTaskQueue({
+        namespace: client.options.namespace,
+        taskQueue: { name },
+        taskQueueType,
+      }),
+    ),
+  );
+  const polledAt = described
+    .flatMap(({ pollers }) => pollers ?? [])
+    .map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000);
+  if (polledAt.length === 0) return { secondsAgo: undefined, isLost: true };
+  const secondsAgo = Math.max(0, Math.round((now - Math.max(...polledAt)) / 1_000));
+  return { secondsAgo, isLost: secondsAgo > longestPollSeconds };
+}
+
+/** Such as `no worker has polled for 2m 5s`. */
+export function describeWorkerPoll({ secondsAgo, isLost }: WorkerPoll): string {
+  if (secondsAgo === undefined) return 'no worker has polled in the last five minutes';
+  const ago = formatElapsed(secondsAgo);
+  return isLost ? `no worker has polled for ${ago}` : `a worker polled ${ago} ago`;
+}
+
+/** Whether a worker may be alive, by its last poll. After a kill, the answer is true for up to 75 seconds. */
 export async function isWorkerThere(client: Client): Promise<boolean> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
-    taskQueue: { name: callTaskQueues['ad-hoc'] },
-    taskQueueType: 2,
-  });
-  return (pollers ?? []).length > 0;
+  return !(await readWorkerPoll(client)).isLost;
 }
 
 /** Connects a worker. @throws Problem `temporal.unreachable` */

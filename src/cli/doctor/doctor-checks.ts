@@ -23,7 +23,7 @@ import { checkDisk } from './doctor-disk.ts';
 import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
-import { connectClient, isWorkerThere } from '../../temporal/connection.ts';
+import { connectClient, describeWorkerPoll, readWorkerPoll } from '../../temporal/connection.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
 const answerMilliseconds = 10_000;
@@ -182,9 +182,9 @@ async function checkTemporal(config: Config): Promise<Finding[]> {
   const client = await connectClient(temporal, payloadCodec(config.temporalCodec));
   try {
     await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
-    const what = `${temporal.address}, namespace ${temporal.namespace}`;
-    if (await isWorkerThere(client)) return [ok('temporal', what)];
-    return [attention('temporal', `${what}; no worker has polled it recently`, 'start one: enrich worker')];
+    const poll = await readWorkerPoll(client);
+    const what = `${temporal.address}, namespace ${temporal.namespace}; ${describeWorkerPoll(poll)}`;
+    return [poll.isLost ? attention('temporal', what, 'start one: enrich worker') : ok('temporal', what)];
   } catch {
     const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
     return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];

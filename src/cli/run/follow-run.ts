@@ -16,11 +16,13 @@ import { tell } from '../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
 import { readCallWait } from './read-call-wait.ts';
 import type { Session } from '../session/session.ts';
-import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
+import { describeWorkerPoll, isWorkflowGone, readWorkerPoll } from '../../temporal/connection.ts';
 
 const pollMilliseconds = 250;
 /** Number of polls of the database for each check whether the workflow was terminated. */
 const pollsPerWorkflowCheck = 8;
+/** Number of polls of the database for each check whether a worker is there. */
+const pollsPerWorkerCheck = 40;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
@@ -48,6 +50,7 @@ export async function followRun(
 ): Promise<RunStatus> {
   let isPlanned = false;
   const progress = new Progress();
+  let lostWorker: string | undefined;
   const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
     const run = await getRun(session.warehouse, runId);
     const money = await readRunMoney(session.warehouse, runId);
@@ -57,6 +60,7 @@ export async function followRun(
       progress.end();
       onPlan?.(run, run.plan);
     }
+    if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
     progress.show({
       phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
       hasEnded: ended,
@@ -65,6 +69,7 @@ export async function followRun(
       calls: money.calls,
       credits: money.settled,
       ...(await waitingFor(session, run, (run.plan?.people ?? 0) - money.people)),
+      ...(!ended && lostWorker !== undefined && { waiting: lostWorker }),
     });
     if (run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
@@ -125,8 +130,15 @@ export async function untilCallsAreRecorded(
 
 /** Warns if no worker polls for the calls of the run. */
 export async function warnWithoutWorker(session: Session): Promise<void> {
-  if (await isWorkerThere(await session.temporal())) return;
-  tell(`no worker polls ${session.stack.temporal.address}: start one with: enrich worker`);
+  const lost = await findLostWorker(session);
+  if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
+}
+
+/** @returns a hint if no worker polls a Temporal server; undefined: a worker polls, or Temporal does not answer */
+async function findLostWorker(session: Session): Promise<string | undefined> {
+  if (session.stack.temporal.embedded) return undefined;
+  const poll = await readWorkerPoll(await session.temporal()).catch(() => undefined);
+  return poll?.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
 }
 
 /**

@@ -53,7 +53,8 @@ export class Progress {
   }
 
   #parts({ phase, hasEnded, done, total, calls, credits, waiting, etaSeconds }: ProgressFigures): Part[] {
-    if (total === 0) return [{ text: `${phase} …`, rank: 0 }];
+    if (total === 0)
+      return [`${phase} …`, waiting].flatMap((text) => (text === undefined ? [] : [{ text, rank: 0 }]));
     const share = Math.min(1, done / total);
     const filled = Math.round(share * barWidth);
     const seconds = (performance.now() - this.#startedAt) / 1_000;

@@ -169,6 +169,7 @@ describe('the doctor', () => {
     const found = await finding('temporal', { TEMPORAL_ADDRESS: temporal.address });
     await temporal.stop();
     expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
+    expect(found.what).toContain('no worker has polled in the last five minutes');
   });
 
   it.each([

@@ -66,3 +66,10 @@ it('the progress line is never longer than the terminal', () => {
   expect(shown(40)).toBe('enriching  120/5000  waiting 9s: the w…');
   expect(shown(40)).toHaveLength(39);
 });
+
+it('the progress line shows why a run waits before it has a plan', () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
+  const waiting = 'no worker has polled for 2m 5s: start one with: enrich worker';
+  new Progress(stream).show({ ...figures, phase: 'reading the file', total: 0, waiting });
+  expect(stripVTControlCharacters(String(stream.read()))).toBe(`reading the file …  ${waiting}`);
+});
