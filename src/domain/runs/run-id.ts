@@ -1,4 +1,7 @@
-const longestName = 40;
+/** A workflow id may have 1,000 bytes; lists of workflows show about 100. */
+const longestName = 60;
+/** Longer than `-2026-11-23t02-15-00z`. */
+const longestEnd = 24;
 const longestSchedule = 24;
 
 /**
@@ -20,11 +23,20 @@ export function newRunId(start: {
   const file = slug(start.file.replace(extensions, ''));
   const source = start.source === null || start.source === 'generic' ? '' : slug(start.source);
   const named = file === source || file.startsWith(`${source}-`) ? file : `${source}-${file}`;
-  const schedule = slug(start.schedule ?? '').slice(0, longestSchedule);
+  const schedule = slug(start.schedule ?? '')
+    .slice(0, longestSchedule)
+    .replace(/-$/, '');
   const minute = start.now.toISOString().replace(/[-:]/g, '').slice(0, 13);
-  return ['enrich', schedule, slug(named).slice(0, longestName).replace(/-$/, ''), minute, start.random]
+  return ['enrich', schedule, shortened(slug(named)), minute, start.random]
     .filter((part) => part !== '')
     .join('-');
+}
+
+/** Cuts a name before the digits at its end: the names of daily files differ only there. */
+function shortened(name: string): string {
+  if (name.length <= longestName) return name;
+  const end = (/-?\d(?:-?[\dtz])*$/.exec(name)?.[0] ?? '').slice(-longestEnd);
+  return name.slice(0, longestName - end.length).replace(/-$/, '') + end;
 }
 
 /** `.csv`, `.csv.gz`, `.json?x=1`: from the first dot that only extensions follow. */

@@ -25,7 +25,27 @@ it('newRunId() shortens a long file name', () => {
     random: '32f8a1',
   });
   expect(id).toMatch(/^enrich-hubspot-contact-.*-20261122T0007-32f8a1$/);
-  expect(id.length).toBeLessThan(70);
+  expect(id.length).toBeLessThan(100);
+});
+
+it.each([
+  ['hubspot-crm-exports-all-contacts-2026-11-23.csv', 'hubspot-crm-exports-all-contacts-2026-11-23'],
+  [`${'contacts-of-'.repeat(8)}region_2026-11-23.csv`, '-2026-11-23'],
+  [`${'contacts-of-'.repeat(8)}region20261123.csv.gz`, '20261123'],
+  [`${'contacts-'.repeat(8)}20261123T021500Z.csv`, '-20261123t021500z'],
+  [`${'contacts-'.repeat(8)}2026-11-23 02:15:00.csv`, '-2026-11-23-02-15-00'],
+])('newRunId() keeps the date at the end of the long file name %s', (file, kept) => {
+  const id = newRunId({
+    schedule: 'nightly-contacts-of-all-regions',
+    source: 'hubspot',
+    file,
+    now,
+    random: '32f8a1',
+  });
+  expect(id).toContain(`${kept}-20261122T0007-32f8a1`);
+  expect(id).toMatch(/^[\w-]+$/);
+  expect(id).not.toContain('--');
+  expect(id.length).toBeLessThan(115);
 });
 
 it('newRunId() names the schedule first', () => {
