@@ -1,7 +1,8 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 
 /**
- * Asks on the terminal before something is spent or changed.
+ * Asks on the terminal before something is spent or changed. Asks again after an answer that is neither yes nor no.
+ * Enter alone is no.
  *
  * @returns whether the answer is yes; undefined without an answer: no terminal, Ctrl-C, or the end of the input
  * @param signal ends the wait for an answer
@@ -9,17 +10,21 @@ import { createInterface } from 'node:readline/promises';
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const unanswered = new AbortController();
-  // At the end of the input, `question` never settles and the process would end without a message.
-  terminal.once('close', () => unanswered.abort());
-  signal?.addEventListener('abort', () => unanswered.abort());
+  const close = (): void => terminal.close();
+  signal?.addEventListener('abort', close);
   try {
-    return /^y(?:es)?$/i.test((await terminal.question(`${question} [y/N] `, unanswered)).trim());
-  } catch (error) {
-    if ((error as Error).name !== 'AbortError') throw error;
+    terminal.setPrompt(`${question} [y/N] `);
+    if (signal?.aborted !== true) terminal.prompt();
+    for await (const line of terminal) {
+      if (/^\s*y(?:es)?\s*$/i.test(line)) return true;
+      if (/^\s*(?:no?)?\s*$/i.test(line)) return false;
+      process.stderr.write('please answer y or n\n');
+      terminal.prompt();
+    }
     process.stderr.write('\n');
     return undefined;
   } finally {
+    signal?.removeEventListener('abort', close);
     terminal.close();
   }
 }

@@ -21,7 +21,7 @@ it.each([
   [' Yes \n', true],
   ['\n', false],
   ['n\n', false],
-  ['yesterday\n', false],
+  ['No\n', false],
 ])('agrees() reads %j as %s', async (typed, yes) => {
   const answer = agrees('spend it?');
   keyboard.write(typed);
@@ -43,3 +43,16 @@ it('agrees() waits no longer than its limit', async () => {
   waits.abort();
   expect(await answer).toBeUndefined();
 });
+
+it.each([
+  ['y\n', true],
+  ['no\n', false],
+])(
+  'agrees() asks again after an answer that is neither yes nor no, and then reads %j as %s',
+  async (last, yes) => {
+    const answer = agrees('spend it?');
+    keyboard.write('maybe\nyesterday\n');
+    keyboard.write(last);
+    expect(await answer).toBe(yes);
+  },
+);

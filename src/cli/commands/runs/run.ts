@@ -34,6 +34,8 @@ export function runCommand(): Command {
     .addHelpText(
       'after',
       `
+The question about the plan has three ends: yes spends, no (also Enter) cancels the run and ends with 0, and Ctrl-C
+leaves the run as it is and ends with 3. Any other answer is asked again. Only yes spends.
 Without a terminal and without --yes, the command prints the plan and spends nothing.
 The same command again continues the unfinished run of the file.
 
