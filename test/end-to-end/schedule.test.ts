@@ -195,6 +195,24 @@ describe('enrich schedule', () => {
     await expectPromisesKept(system);
   });
 
+  it('enrich schedule backfill refuses an export without a date', async () => {
+    await schedule(
+      'set',
+      'dateless',
+      '--newest',
+      'exports/day-*.csv',
+      '--cron',
+      '0 2 * * *',
+      '--max-credits',
+      '5',
+    );
+    const refused = await schedule('backfill', 'dateless', '--from', '2026-11-01', '--to', '2026-11-02');
+    expect(refused.stderr).toContain('has no {date}: each missed time would read the present export');
+    expect(refused.stderr).toContain('enrich schedule trigger dateless');
+    expect(refused.code).toBe(2);
+    await schedule('delete', 'dateless', '--yes');
+  });
+
   it.each([
     ['no budget', ['set', 'x', 'a.csv', '--cron', '@daily'], 'nothing limits what this schedule may spend'],
     ['a wrong cron line', ['set', 'x', 'a.csv', '--cron', '0 25 * * *', '--no-budget'], '--cron'],

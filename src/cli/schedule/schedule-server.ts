@@ -121,6 +121,24 @@ export async function missedTimes(
   });
 }
 
+/**
+ * Refuses a backfill whose times would all read the present export, each under a past date.
+ *
+ * @throws Problem `schedule.no-date`: exit code 2
+ */
+export function requireDate({ name, work }: ScheduleDefinition): void {
+  if (work.export.from.includes('{date}')) return;
+  throw new Problem(
+    'schedule.no-date',
+    'the export of the schedule has no {date}: each missed time would read the present export',
+    {
+      where: `${name}: ${work.export.from}`,
+      next: `enrich schedule trigger ${name} reads the present export once`,
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
 /** Starts the missed times of a schedule, one after another. */
 export async function backfillSchedule(
   client: Client,

@@ -14,6 +14,7 @@ import {
   getSchedule,
   listSchedules,
   missedTimes,
+  requireDate,
   triggerSchedule,
 } from '../../schedule/schedule-server.ts';
 import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from '../../schedule/schedule-session.ts';
@@ -155,15 +156,17 @@ function backfillCommand(): Command {
     .addHelpText(
       'after',
       `
-In the path of the export, {date} becomes the date of the missed time. With --newest or a fixed file,
-every run reads today's file and asks only for people who are not fresh.
+In the path of the export, {date} becomes the date of the missed time. An export without {date} is refused:
+each run would read the present file. enrich schedule trigger NAME reads it once.
 
 Example:
   enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`,
     )
     .action(async (name: string, options: { from: string; to: string } & JsonFlag) => {
       await withSchedules(settingsOf(options), async (session, client) => {
-        const { timezone } = (await getSchedule(client, name)).definition;
+        const { definition } = await getSchedule(client, name);
+        requireDate(definition);
+        const { timezone } = definition;
         const from = timeOf('--from', options.from, timezone, 0);
         const to = timeOf('--to', options.to, timezone, 1);
         if (from >= to) throw wrongTime('--to', options.to, 'write a time after --from');
