@@ -6,6 +6,7 @@ import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
 import type { Field } from './fields.ts';
 import { optOutOf } from './opt-out.ts';
+import { isOwnerColumn } from './owner-column.ts';
 
 /** Fields that cells show by themselves. */
 const contents: readonly [Field, (cell: string) => unknown][] = [
@@ -43,7 +44,8 @@ const fullName =
 /**
  * Proposes what the columns of a header hold that is not recognised: by their cells, then by a known name within their
  * name, then as full names if the cells look like them. A proposal is for a person to check, and is never taken
- * without being asked for.
+ * without being asked for. A column that names the owner of a record is never proposed, because the owner is a
+ * colleague.
  *
  * @param rows the first rows
  * @returns a field for each column of the header; undefined: none is proposed
@@ -58,16 +60,22 @@ export function proposeColumns(
     taken.add(field);
     return field;
   };
+  const isOther = header.map(isOwnerColumn);
   const byCells = header.map((_, column) =>
-    once(fieldOfCells(rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== ''))),
+    isOther[column]
+      ? undefined
+      : once(fieldOfCells(rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== ''))),
   );
-  const proposed = header.map((name, column) => byCells[column] ?? once(fieldOfName(name)));
-  const id = header.findIndex((name, column) => proposed[column] === undefined && isId(name, rows, column));
+  const proposed = header.map((name, column) =>
+    isOther[column] ? undefined : (byCells[column] ?? once(fieldOfName(name))),
+  );
+  const isFree = (column: number): boolean => proposed[column] === undefined && !isOther[column];
+  const id = header.findIndex((name, column) => isFree(column) && isId(name, rows, column));
   if (!taken.has('contact_id') && id !== -1) proposed[id] = 'contact_id';
   const addresses = proposed.indexOf('email');
   const name = header.findIndex(
     (_, column) =>
-      proposed[column] === undefined &&
+      isFree(column) &&
       isFullName(rows.map((row) => ({ cell: row[column] ?? '', address: row[addresses] ?? '' }))),
   );
   const isNamed = (['name', 'first_name', 'last_name'] as const).some((field) => taken.has(field));

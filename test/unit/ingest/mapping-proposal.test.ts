@@ -33,6 +33,40 @@ describe('proposeColumns()', () => {
   });
 
   it.each([
+    'Owner Email',
+    'Deal Owner',
+    'owner_id',
+    'dealOwnerEmail',
+    'Account Manager',
+    'Sales Rep',
+    'Assigned To',
+    'Created By',
+    'Last Modified By',
+    'Zuständiger Mitarbeiter',
+    'Eigentümer (E-Mail)',
+    'Propriétaire du contact',
+    'Propietario',
+    'Eigenaar',
+  ])('proposeColumns() never proposes %s, which names a colleague', (name) => {
+    const people = ['mira.berg@orbit.example', 'jon.lund@orbit.example', 'eva.roth@orbit.example'];
+    for (const cells of [people, ['Mira Berg', 'Jon Lund', 'Eva Roth'], ['u-1', 'u-2', 'u-3']])
+      expect(
+        proposeColumns(
+          [name, 'Deal'],
+          cells.map((cell) => [cell, 'Renewal']),
+        ),
+      ).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['Home Email', 'email'],
+    ['Reply To', 'email'],
+    ['Ownership Contact', 'email'],
+  ])('proposeColumns() proposes %s, which only resembles the name of an owner', (name, field) => {
+    expect(proposeColumns([name], [['mira@orbit.example'], ['jon@orbit.example']])).toEqual([field]);
+  });
+
+  it.each([
     ['Cust No', '17', '18'],
     ['KUNDEN-NR.', 'K17', 'K18'],
     ['Référence', 'a-1', 'a-2'],
