@@ -63,7 +63,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const { config, log, metrics, tracing } = settings;
   const connectionOptions = {
     applicationName: 'enrich worker',
-    onIdleError: (error: Error) => log.info({ err: error }, 'an idle database connection ended'),
+    onIdleError: (error: Error) => log.info(`an idle database connection ended: ${error.message}`),
   };
   const warehouse = openWarehouse(settings.databaseUrl, {
     ...connectionOptions,

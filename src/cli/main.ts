@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { onInterruption } from '../dev/interruption.ts';
-import { exitCodes } from '../domain/problem.ts';
 import { runProgram } from './program.ts';
 import { guardOutput, printFailure } from './terminal/output.ts';
 
@@ -20,10 +19,8 @@ process.on('exit', (exitCode) => {
 
 await runProgram(words);
 
-// A library that failed can leave threads behind, such as Temporal's SDK where a worker cannot start. The command has
-// ended, whatever its exit code.
-if (process.exitCode !== undefined && process.exitCode !== exitCodes.done) {
-  for (const stream of [process.stdout, process.stderr])
-    await new Promise<unknown>((done) => stream.write('', done));
-  process.exit();
-}
+// A library can leave threads behind, such as Temporal's SDK where a worker cannot start or its server does not answer.
+// The command has ended, whatever its exit code.
+for (const stream of [process.stdout, process.stderr])
+  await new Promise<unknown>((done) => stream.write('', done));
+process.exit();

@@ -1,5 +1,5 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, readdirSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { runningPostgres } from '../../dev/postgres.ts';
@@ -7,7 +7,11 @@ import { embeddedDirectories } from '../../dev/stack.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { measurePrune } from '../../privacy/prune.ts';
-import { ok, type Finding } from './finding.ts';
+import { attention, broken, ok, type Finding } from './finding.ts';
+
+/** PostgreSQL and Temporal cannot start, or stop in the middle of a run. */
+const fewestFreeBytes = 50_000_000;
+const fewFreeBytes = 500_000_000;
 
 /** Size of the folder for embedded state, and what `enrich prune` would remove. Starts no server. */
 export async function checkDisk(config: Config): Promise<Finding[]> {
@@ -16,7 +20,23 @@ export async function checkDisk(config: Config): Promise<Finding[]> {
   const size = existsSync(dataDirectory)
     ? `${dataDirectory} has ${megabytes(sizeOf(dataDirectory))}, the database in it ${megabytes(sizeOf(postgres))}`
     : `${dataDirectory} does not exist yet`;
-  return [ok('disk', `${size}; ${await prunable(config, postgres)}`)];
+  const free = freeBytes(dataDirectory);
+  const what = `${size}, ${megabytes(free)} free; ${await prunable(config, postgres)}`;
+  return [judgeFreeSpace(free, what)];
+}
+
+/** @param what is said of the disk */
+export function judgeFreeSpace(free: number, what: string): Finding {
+  const next = 'free space on the disk, or set ENRICH_DATA_DIR to a folder on a larger disk';
+  if (free < fewestFreeBytes) return broken('disk', `the disk is full: ${what}`, next);
+  return free < fewFreeBytes ? attention('disk', what, next) : ok('disk', what);
+}
+
+/** Free bytes of the disk of a folder, or of the nearest folder above that exists. */
+function freeBytes(path: string): number {
+  if (!existsSync(path) && dirname(path) !== path) return freeBytes(dirname(path));
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
 }
 
 async function prunable(config: Config, postgres: string): Promise<string> {

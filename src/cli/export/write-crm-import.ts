@@ -118,7 +118,7 @@ export function describeSuppressed(contacts: number): string {
 }
 
 function importerOf(name: string): ImporterName {
-  const importer = importerNames.find((each) => each === name);
+  const importer = importerNames.find((each) => each === name || importers[each].source === name);
   if (importer !== undefined) return importer;
   throw new Problem('setting.invalid', `there is no importer "${name}"`, {
     where: '--for',

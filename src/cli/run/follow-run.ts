@@ -23,6 +23,7 @@ const pollMilliseconds = 250;
 const pollsPerWorkflowCheck = 8;
 /** Number of polls of the database for each check whether a worker is there. */
 const pollsPerWorkerCheck = 40;
+const longestAnswerMilliseconds = 5_000;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
@@ -75,8 +76,10 @@ export async function followRun(
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
-    await notifyDelivery(session, runId, handle);
-    const end = await endOfWorkflow(handle);
+    const end = await withAnswerDeadline(session, async () => {
+      await notifyDelivery(session, runId, handle);
+      return endOfWorkflow(handle);
+    });
     return end === undefined ? undefined : pauseWithoutWorkflow(session, runId, end);
   };
   try {
@@ -128,16 +131,18 @@ export async function untilCallsAreRecorded(
   }
 }
 
-/** Warns if no worker polls for the calls of the run. */
-export async function warnWithoutWorker(session: Session): Promise<void> {
+/** Warns if no worker polls for the calls of the run. @returns whether it warned */
+export async function warnWithoutWorker(session: Session): Promise<boolean> {
   const lost = await findLostWorker(session);
   if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
+  return lost !== undefined;
 }
 
 /** @returns a hint if no worker polls a Temporal server; undefined: a worker polls, or Temporal does not answer */
 async function findLostWorker(session: Session): Promise<string | undefined> {
   if (session.stack.temporal.embedded) return undefined;
-  const poll = await readWorkerPoll(await session.temporal()).catch(() => undefined);
+  const client = await session.temporal();
+  const poll = await withAnswerDeadline(session, () => readWorkerPoll(client)).catch(() => undefined);
   return poll?.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
 }
 
@@ -149,6 +154,11 @@ async function notifyDelivery(session: Session, runId: string, handle: WorkflowH
   if (!session.stack.temporal.embedded) return;
   const { waiting } = await readLateResultsStatus(session.warehouse, runId);
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
+}
+
+/** Without a deadline, a call to a server that does not answer would keep a signal from ending the wait. */
+async function withAnswerDeadline<Result>(session: Session, call: () => Promise<Result>): Promise<Result> {
+  return (await session.temporal()).withDeadline(Date.now() + longestAnswerMilliseconds, call);
 }
 
 /** @returns how the workflow ended, such as `terminated`; `gone` without its history; undefined while it runs */

@@ -4,7 +4,7 @@ import { readRunFacts } from '../../runs/run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { warnWithoutWorker } from './follow-run.ts';
 import { runToSteer, steeredRun } from './latest-run.ts';
-import { printFacts } from '../terminal/output.ts';
+import { printFacts, tell } from '../terminal/output.ts';
 import { reasonOption } from '../terminal/note-flags.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
@@ -21,14 +21,24 @@ export function steerCommand(
     .argument('<run>', steeredRun[texts.need])
     .addOption(reasonOption('reason, shown in the Temporal UI and by enrich status', `enrich ${name}`))
     .option(...jsonOption)
-    .addHelpText('after', `\nExample:\n  enrich ${name} latest --reason "budget review"`)
+    .addHelpText(
+      'after',
+      `
+With TEMPORAL_ADDRESS, the command waits for a worker. Ctrl-C is safe meanwhile: a running run begins no
+further call. Repeat the command when a worker is there.
+
+Example:\n  enrich ${name} latest --reason "budget review"`,
+    )
     .action(async (runId: string, options: { reason: string } & JsonFlag) => {
       const config = settingsOf(options);
       // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
       const needs = { temporal: true, service: config.temporalAddress === undefined };
       await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, texts.need);
-        if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
+        if (!session.stack.temporal.embedded && (await warnWithoutWorker(session)))
+          tell(
+            `waiting for a worker. Ctrl-C is safe: a running run begins no further call; then repeat enrich ${name}`,
+          );
         await steer(session, run, options.reason);
         printFacts<'run'>(options.json, await readRunFacts(session.warehouse, run.runId), texts.done(run));
       });

@@ -22,7 +22,10 @@ export function withSchedules(
 
 /** Warns if scheduled times have no worker, or have one only until a command ends. */
 export async function tellWhatRunsSchedules(session: Session): Promise<void> {
-  if (!session.stack.temporal.embedded) return warnWithoutWorker(session);
+  if (!session.stack.temporal.embedded) {
+    await warnWithoutWorker(session);
+    return;
+  }
   // Such as the worker of enrich dev.
   if (await isWorkerThere(await session.temporal())) return;
   tell(

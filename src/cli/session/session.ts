@@ -6,12 +6,13 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
 import { describeLogLine } from '../terminal/log-line.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
-import { describeDatabaseFailure, isDatabaseAway } from '../../db/postgres-errors.ts';
+import { canSucceedLater, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
 import { tell } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
+import { endsWithin } from './ends-within.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 
 /** The open parts of a command, as its `SessionNeeds` request them. */
@@ -37,6 +38,12 @@ export interface SessionNeeds {
   /** The command is a server: without a terminal, its log is JSON. */
   readonly isServer?: boolean;
 }
+
+/**
+ * A worker gives up its calls a minute after the longest call. Its SDK can wait longer for a server that does not
+ * answer, such as one whose disk is full.
+ */
+const closeSecondsBeyondCall = 65;
 
 /**
  * Opens the parts that a command needs, runs `use`, and closes the parts, also after an error. Stops embedded servers
@@ -74,13 +81,14 @@ export async function withSession<Result>(
       use(openSession({ config, stack, log, atEnd, onWorkerFailure: reject })).then(resolve, reject);
     });
   } catch (error) {
-    if (isDatabaseAway(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
+    if (canSucceedLater(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
     if (!needs.temporal) throw error;
     const { describeTemporalFailure } = await import('../../temporal/connection.ts');
     throw describeTemporalFailure(error, stack.temporal);
   } finally {
+    const seconds = config.service.callTimeoutSeconds + closeSecondsBeyondCall;
     for (const close of closing.reverse())
-      await close().catch((error: unknown) => log.debug({ err: error }, 'closing'));
+      await endsWithin(close(), seconds).catch((error: unknown) => log.debug({ err: error }, 'closing'));
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../../src/cli/doctor/doctor-checks.ts';
+import { judgeFreeSpace } from '../../../src/cli/doctor/doctor-disk.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
@@ -207,9 +208,19 @@ describe('the doctor', () => {
     const { state: found, what } = await finding('disk', state);
     expect(found).toBe('ok');
     expect(what).toContain(`${folder} has 1.5 GB, the database in it 1.2 GB`);
+    expect(what).toMatch(/, [\d.]+ [MG]B free; /);
     expect(what).toContain('RETENTION is not set: enrich prune removes nothing');
     const retention = { ...state, RETENTION: 'answers=30d', DATABASE_URL: await createTestDatabase() };
     expect((await finding('disk', retention)).what).toContain('enrich prune would remove nothing');
+  });
+
+  it.each([
+    [0, 'broken'],
+    [40_000_000, 'broken'],
+    [200_000_000, 'attention'],
+    [2_000_000_000, 'ok'],
+  ] as const)('enrich doctor judges a disk with %i free bytes as %s', (free, state) => {
+    expect(judgeFreeSpace(free, 'the folder').state).toBe(state);
   });
 
   describe('a warehouse with removable data of every kind', () => {

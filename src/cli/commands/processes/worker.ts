@@ -25,6 +25,7 @@ Example:
           await session.work();
           tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
           await untilStopped();
+          tell('draining: no further call begins; waiting for calls in flight');
         },
       );
     });
