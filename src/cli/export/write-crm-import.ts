@@ -100,6 +100,11 @@ function describe(manifest: ImportManifest, folder: string): void {
       `${counted(manifest.without_cells, 'contact')} without updates, because the cells of the newest export were ` +
         'removed (RETENTION, or a suppression): export them from the CRM and run the file',
     );
+  if (decisions['kept blank'])
+    tell(
+      `${counted(decisions['kept blank'], 'blank field')} not written, because the policy is never ` +
+        '(the default for addresses): --policy email=fill writes blank addresses',
+    );
   if (manifest.missing_columns.length > 0)
     tell(
       `never written, because the newest export has no such column: ${manifest.missing_columns.join(', ')}`,

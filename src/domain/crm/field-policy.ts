@@ -32,6 +32,7 @@ export const fieldDecisions = [
   'filled',
   'overwritten',
   'kept',
+  'kept blank',
   'same',
   'nothing known',
   'not in the export',
@@ -83,7 +84,7 @@ export function decideField(
   if (!isBlank && sameValue(field, theirs, ours)) return 'same';
   if (facts.hasChangedJob && jobFields.has(field)) return 'job change';
   if (facts.isDoNotCall) return 'refused: do not call';
-  if (!mayWrite(policy, isBlank, facts)) return 'kept';
+  if (!mayWrite(policy, isBlank, facts)) return isBlank ? 'kept blank' : 'kept';
   if (column.listedValues) return 'refused: listed values';
   if (erasingCell !== undefined && ours.trim() === erasingCell) return 'refused: erases the field';
   // UTF-16 code units, as importers count; never fewer than characters.

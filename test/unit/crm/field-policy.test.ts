@@ -32,7 +32,7 @@ describe('decideField()', () => {
   it.each([
     ['fill', '', 'filled'],
     ['fill', 'Analyst', 'kept'],
-    ['never', '', 'kept'],
+    ['never', '', 'kept blank'],
     ['overwrite-older', 'Analyst', 'overwritten'],
     ['overwrite-if-verified', 'Analyst', 'kept'],
   ] as const)('decideField() with policy %s and the cell "%s" decides %s', (policy, theirs, decision) => {
