@@ -256,7 +256,12 @@ describe('a schedule that fires', () => {
     expect(deleted).toEqual({
       cancelled: [workflowId],
       continuing: [],
-      notes: [`${workflowId}: the next worker that starts cancels it; it has begun no run`],
+      // A worker of another test that polled within 75 seconds counts as alive.
+      notes: [
+        expect.stringMatching(
+          /: (?:the next worker that starts|a worker) cancels it.*; it has begun no run$/,
+        ),
+      ],
     });
     const activities = new ScriptedActivities();
     activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
