@@ -52,7 +52,9 @@ it('a call reads as few rows at the end of a run as at its beginning, with plans
   const late = await readsOfCalls(runId, calls - 4, calls);
   const most = Math.max(...Object.values(early));
   expect(most).toBeLessThan(rows.length);
-  expect(Object.entries(late).filter(([table, read]) => read > 1.2 * early[table]!)).toEqual([]);
+  // A scan reads 60 rows or more; index entries of deleted rows are some, on a busy server.
+  const deleted = 10;
+  expect(Object.entries(late).filter(([table, read]) => read > 1.2 * early[table]! + deleted)).toEqual([]);
 });
 
 async function addEarlierRuns(count: number): Promise<void> {
