@@ -8,7 +8,8 @@ import { readKeysOfPeople } from '../people/contacts/affected-contacts.ts';
 import { decideAffected } from '../people/contacts/decide-contacts.ts';
 import { project, projectCompanies } from '../people/project.ts';
 import { peopleOf } from './find-people.ts';
-import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
+import { eraseFromAddresses } from './erase-from-addresses.ts';
+import { findPerson, type PersonTraces } from './person-traces.ts';
 import { withoutIds } from './hidden-ids.ts';
 import {
   lockSuppressionsExclusive,
@@ -102,7 +103,7 @@ export async function erase(
       .where('status', '<>', 'received')
       .executeTakeFirst();
     await forgetIds(transaction, traces);
-    await eraseFromAddresses(transaction, traces);
+    await eraseFromAddresses(transaction, traces.forms);
     const rows = await clearRows(transaction, traces);
     await decideNearby(transaction, nearby);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
@@ -261,23 +262,6 @@ async function forgetIds(
   await sql`
     update webhook_deliveries set person_ids = ${withoutIds('person_ids', personIds)}
     where attempt_id = any(${attemptIds}::text[]) and person_ids && ${personIds}::text[]
-  `.execute(transaction);
-}
-
-/**
- * Removes the person from the addresses of exports, such as a file that is called after the person. A run needs the
- * address only until its rows are staged.
- */
-async function eraseFromAddresses(transaction: Transaction<Tables>, { forms }: PersonTraces): Promise<void> {
-  // An id of the service is as short as other names of files.
-  const patterns = textsOf(forms.filter((form) => !form.startsWith('person:'))).map(asWord);
-  if (patterns.length === 0) return;
-  const pattern = patterns.join('|');
-  await sql`
-    update runs
-    set file_path = regexp_replace(file_path, ${pattern}, 'erased', 'gi'),
-      file_name = regexp_replace(file_name, ${pattern}, 'erased', 'gi')
-    where ingested_at is not null and (file_path ~* ${pattern} or file_name ~* ${pattern})
   `.execute(transaction);
 }
 
