@@ -14,28 +14,7 @@ import type { PlanSummary } from '../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import type { RunStatus } from '../../src/contract/run-statuses.ts';
 import type { ScheduledRuns } from '../../src/contract/scheduled-run-input.ts';
-
-export const plan: PlanSummary = {
-  planHash: 'hash-1',
-  rows: 2_000,
-  withEmail: null,
-  dropped: { duplicate: 500 },
-  filled: 0,
-  foundBefore: 0,
-  peopleWithoutPhones: 0,
-  people: 1_500,
-  calls: 150,
-  pages: 2,
-  credits: { minimum: '0', expected: '1200', worstCase: '1500' },
-  expectation: { low: '1000', high: '1400', calls: 0, source: null, assumption: 'assumed' },
-  unmet: [],
-  pilot: null,
-  asksUnknownAgain: false,
-  shortBudget: null,
-  rateLimits: '600/hour',
-  ownRateLimits: '600/hour',
-  etaSeconds: 900,
-};
+import { facts, plan } from './run-facts.ts';
 
 export const nothingAwaited: LateResultsStatus = {
   awaited: 0,
@@ -202,15 +181,10 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   facts(runId: string, status: RunStatus): RunFacts {
     const asked = 10 * this.batches.length;
     return {
+      ...facts,
       run_id: runId,
       workflow_id: runId,
       status,
-      reason_type: null,
-      reason: null,
-      next: null,
-      source: 'hubspot',
-      file: 'contacts.csv',
-      service: 'sandbox',
       plan_hash: this.plan.planHash,
       rows: this.plan.rows,
       outcomes: {
@@ -219,22 +193,9 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
         not_found: 0.2 * asked,
         open: this.plan.people - asked,
       },
-      filled: 0,
       calls: this.batches.length,
       max_credits: this.limits.at(-1) ?? null,
       credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
-      expected_credits: null,
-      late_results: {
-        awaited: 0,
-        arrived: 0,
-        polled: 0,
-        late: 0,
-        expired: 0,
-        orphaned: 0,
-        next_poll_at: null,
-        missing: null,
-      },
-      undone: null,
     };
   }
 }

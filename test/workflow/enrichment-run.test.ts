@@ -5,7 +5,8 @@ import type { LateResultsStatus } from '../../src/contract/late-results-status.t
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';
+import { plan } from '../helpers/run-facts.ts';
+import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 
 const pauseReason: PauseReason = {

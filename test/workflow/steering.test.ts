@@ -5,7 +5,8 @@ import type { BatchResult, BudgetResolution } from '../../src/contract/activitie
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/current-details.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';
+import { plan } from '../helpers/run-facts.ts';
+import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
 
 let stage: Stage;
 

@@ -3,28 +3,18 @@ import { approvalQuestion, describePlan, describeRun } from '../../../src/cli/ru
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { testSpec } from '../../helpers/rows.ts';
+import { facts as anyFacts, plan as anyPlan } from '../../helpers/run-facts.ts';
 
 const { options } = testSpec();
 
 const plan: PlanSummary = {
-  planHash: '3f9c2a',
+  ...anyPlan,
   rows: 300,
   dropped: {},
-  filled: 0,
   people: 300,
-  foundBefore: 0,
-  peopleWithoutPhones: 0,
   calls: 30,
-  pages: 1,
-  withEmail: null,
   credits: { minimum: '0', expected: '240', worstCase: '300' },
   expectation: { low: '0', high: '10', calls: 3, source: 'hubspot', assumption: null },
-  unmet: [],
-  pilot: null,
-  asksUnknownAgain: false,
-  shortBudget: null,
-  rateLimits: '600/hour',
-  ownRateLimits: '600/hour',
   etaSeconds: 8,
 };
 
@@ -153,34 +143,12 @@ it('the approval of a plan names its worst case, and of a plan without calls tha
 });
 
 const facts: RunFacts = {
-  run_id: 'run-1',
-  workflow_id: 'run-1',
-  max_credits: null,
-  status: 'finished',
-  reason_type: null,
-  reason: null,
-  next: null,
-  source: 'hubspot',
-  file: 'contacts.csv',
+  ...anyFacts,
   service: 'https://api.acme.example/api/v1',
-  plan_hash: '3f9c2a',
   rows: 60,
   outcomes: { enriched: 40, unknown: 20 },
-  filled: 0,
   calls: 6,
   credits: { settled: '34', reserved: '0', unknown: '20' },
-  expected_credits: null,
-  late_results: {
-    awaited: 0,
-    arrived: 0,
-    polled: 0,
-    late: 0,
-    expired: 0,
-    orphaned: 0,
-    next_poll_at: null,
-    missing: null,
-  },
-  undone: null,
 };
 
 it('a run with calls of unknown cost names the command that decides on them', () => {
