@@ -2,7 +2,7 @@ import type { PauseReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
-import type { RunRecord } from '../runs/runs.ts';
+import { sourceOf, type RunRecord } from '../runs/runs.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
 import type { OpenPerson } from './open-people.ts';
 import { compressBody, recordAnswer, type RecordedAnswer } from './record-answer.ts';
@@ -14,7 +14,7 @@ import { compressBody, recordAnswer, type RecordedAnswer } from './record-answer
  */
 export async function recordOrKeep(
   warehouse: Warehouse,
-  { source, options }: RunRecord,
+  run: RunRecord,
   call: {
     readonly attemptId: string;
     readonly people: readonly OpenPerson[];
@@ -26,9 +26,9 @@ export async function recordOrKeep(
   try {
     const recorded = await recordAnswer(warehouse, {
       ...record,
-      source: source ?? 'generic',
-      asked: options,
-      lateResults: { pollAfterSeconds, deadlineSeconds: options.lateDeadlineSeconds },
+      source: sourceOf(run),
+      asked: run.options,
+      lateResults: { pollAfterSeconds, deadlineSeconds: run.options.lateDeadlineSeconds },
     });
     return { recorded };
   } catch (error) {

@@ -2,7 +2,7 @@ import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
-import { getRun, type RunRecord } from '../runs/runs.ts';
+import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
 import { evaluateTruth } from './evaluation/evaluate-truth.ts';
 import { needsPerson } from './needs-person.ts';
 import { readCalls } from './read-calls.ts';
@@ -63,7 +63,7 @@ export async function gatherReport(
       };
       const { truth } = options;
       const evaluation =
-        truth === undefined ? undefined : await evaluateTruth(transaction, truth, run.source ?? 'generic');
+        truth === undefined ? undefined : await evaluateTruth(transaction, truth, sourceOf(run));
       return { ...report, ...(evaluation && { evaluation }), needs_person: needsPerson(report) };
     });
 }

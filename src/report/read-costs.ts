@@ -24,7 +24,7 @@ export async function readCosts(
     select count(*)::int as contacts, count(*) filter (where c.email_status = 'verified')::int as emails,
       count(c.phone)::int as phones
     from run_rows r
-    join enriched_contacts c on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
+    join enriched_contacts c on c.source = ${run.source} and c.contact_id = r.contact_id
     where r.run_id = ${run.runId} and r.outcome = 'enriched'
   `.execute(database);
   const { contacts, emails, phones } = counted.rows[0]!;

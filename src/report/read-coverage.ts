@@ -73,7 +73,7 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
     select count(*)::int as contacts, ${sql.join(figures)}
     from run_rows r
     left join enriched_contacts c
-      on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
+      on c.source = ${run.source} and c.contact_id = r.contact_id
     ${cellsOf(measured.map(({ columns }) => columns))}
     where r.run_id = ${run.runId} and (r.outcome is null or r.outcome not in ('malformed', 'duplicate'))
   `.execute(database);

@@ -9,7 +9,14 @@ import { stageExport } from '../ingest/staging/stage.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
 import type { Warehouse } from '../db/database.ts';
-import { countMalformedRows, getRun, isContentAwaited, saveWarnings, type RunRecord } from './runs.ts';
+import {
+  countMalformedRows,
+  getRun,
+  isContentAwaited,
+  saveWarnings,
+  sourceOf,
+  type RunRecord,
+} from './runs.ts';
 
 export interface IngestDependencies {
   readonly warehouse: Warehouse;
@@ -86,7 +93,7 @@ export async function stageRun(
 
 async function ingested(warehouse: Warehouse, run: RunRecord): Promise<IngestOutcome> {
   const malformed = await countMalformedRows(warehouse, run.runId);
-  return { kind: 'ingested', rows: run.rowsStaged, malformed, source: run.source ?? 'generic' };
+  return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOf(run) };
 }
 
 /** Removes the fetched file of a run, and files of killed processes that no run waits for. */

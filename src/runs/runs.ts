@@ -14,6 +14,7 @@ import type { RunOptions } from '../domain/runs/run-options.ts';
 export interface RunRecord {
   readonly runId: string;
   readonly status: RunStatus;
+  /** Null: the export is not read yet. */
   readonly source: string | null;
   readonly filePath: string;
   readonly fileName: string;
@@ -116,6 +117,11 @@ function recordOf(row: Selectable<Tables['runs']>): RunRecord {
       reason: row.undone_reason,
     },
   };
+}
+
+/** The source of a run's contacts, once its export is read. Before, no contact exists. */
+export function sourceOf({ source }: Pick<RunRecord, 'source'>): string {
+  return source ?? 'generic';
 }
 
 /** The newest runs first. */

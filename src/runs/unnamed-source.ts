@@ -32,7 +32,7 @@ export async function refuseUnnamedSource(
   warehouse: Warehouse,
   run: RunRecord,
 ): Promise<StatusReason | undefined> {
-  const source = run.source ?? 'generic';
+  const { source } = run;
   // The ids of a recognised CRM are reliable: a record that became another person is replaced.
   if (isNamed(run) || source !== 'generic') return undefined;
   const contacts = await readKnownContacts(warehouse, run.runId, source);

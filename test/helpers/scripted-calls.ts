@@ -7,7 +7,7 @@ import { admit } from '../../src/ledger/admit.ts';
 import type { Freshness } from '../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../src/runs/pages/pages.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
-import { getRun, setRunStatus } from '../../src/runs/runs.ts';
+import { getRun, setRunStatus, sourceOf } from '../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 
 /** The people of a test's call, and the extras that it asks for. */
@@ -57,8 +57,9 @@ export async function answerBatch(
   { runId, batch = 1, waterfall = [] }: ScriptedCall,
   answer: (people: readonly OpenPerson[]) => readonly (Person | null)[],
 ): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {
-  const { options, source } = await getRun(warehouse, runId);
-  const people = await refreshOpenPeople(warehouse.database, { runId, batches: [batch] }, askedBy(options));
+  const run = await getRun(warehouse, runId);
+  const open = { runId, batches: [batch] };
+  const people = await refreshOpenPeople(warehouse.database, open, askedBy(run.options));
   const admission = await admit(
     warehouse.database,
     {
@@ -76,7 +77,7 @@ export async function answerBatch(
   const matches = answer(people);
   await recordAnswer(warehouse, {
     attemptId: admission.attemptId,
-    source: source ?? 'generic',
+    source: sourceOf(run),
     people,
     asked: { reveal: [], waterfall, service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },

@@ -70,7 +70,7 @@ export async function expectRebuildEqual(warehouse: Warehouse): Promise<void> {
  */
 const withheldContacts = `
   with accepted as (
-    select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id, r.row_number,
+    select distinct on (source, r.contact_id) runs.source, r.contact_id, r.row_number,
       p.run_id, p.person_id, p.evidence, lower(r.email) as email, lower(r.first_name) as first_name,
       lower(r.last_name) as last_name
     from enrichment.attempt_people p
@@ -105,7 +105,7 @@ const withheldContacts = `
       join enrichment.runs on runs.run_id = other.run_id
       where own.run_id = e.run_id
         and own.contact_id = e.contact_id
-        and coalesce(runs.source, 'generic') = e.source
+        and runs.source = e.source
         and row(other.email, other.first_name, other.last_name)
           is distinct from row(own.email, own.first_name, own.last_name))`;
 

@@ -87,7 +87,7 @@ export async function readExportHeaders({ database }: Warehouse, source: string)
   const runs = await database
     .selectFrom('runs')
     .select('header')
-    .where((run) => run.fn.coalesce('source', run.val('generic')), '=', source)
+    .where('source', '=', source)
     .where('header', 'is not', null)
     .orderBy('created_at', 'desc')
     .limit(20)

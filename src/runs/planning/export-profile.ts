@@ -70,7 +70,7 @@ async function readEarlierExports({ database }: Warehouse, run: RunRecord): Prom
     from runs
     where status = 'finished' and undone_at is null and export_profile is not null and mapping is not null
       and ${maySpend}
-      and source = ${run.source ?? 'generic'}
+      and source = ${run.source}
       and options ->> 'schedule' is not distinct from ${run.options.schedule}
       and run_id <> ${run.runId}
     order by created_at desc

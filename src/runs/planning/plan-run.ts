@@ -30,7 +30,7 @@ import { pagesOf } from '../quality-gate/pilot.ts';
 import { planRows } from './plan-rows.ts';
 import type { PlannedRows } from './planned-rows.ts';
 import { adoptService } from '../adopt-service.ts';
-import { getRun, savePlan, setRunStatus, type RunRecord } from '../runs.ts';
+import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../unnamed-source.ts';
 import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
 
@@ -66,7 +66,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
   const mostPeople = rows.foundBefore * 2 > rows.people ? 'found before' : 'new';
-  const history = await readExperience(warehouse, run.options, run.source ?? 'generic', mostPeople);
+  const history = await readExperience(warehouse, run.options, sourceOf(run), mostPeople);
   const asksUnknownAgain = run.options.onUnknown === 'retry';
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
   const worstCase = credits.worstCase * (asksUnknownAgain ? 2n : 1n);
@@ -80,7 +80,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     rows: rows.rows,
     withEmail,
     dropped: rows.dropped,
-    filled: await countFillable(database, { runId, source: run.source ?? 'generic', service }),
+    filled: await countFillable(database, { runId, source: sourceOf(run), service }),
     people: rows.people,
     foundBefore: rows.foundBefore,
     calls: rows.calls,
@@ -141,13 +141,13 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
 /** Worst-case and expected credits of people, by what their calls ask for. */
 async function creditsOf(
   warehouse: Warehouse,
-  { options, source }: RunRecord,
+  run: RunRecord,
   byLeftOut: PlannedRows['byLeftOut'],
 ): Promise<{ worstCase: Credits; expected: ExpectedCredits }> {
   let worstCase = 0n;
   let [low, expected, high] = [0n, 0n, 0n];
   for (const { groups, people, foundBefore, missedBefore } of byLeftOut) {
-    const asked = withoutFieldGroups(options, groups);
+    const asked = withoutFieldGroups(run.options, groups);
     const ask = askOf(asked);
     worstCase += worstCaseCredits(ask) * BigInt(people);
     for (const [kind, count] of [
@@ -158,8 +158,8 @@ async function creditsOf(
       if (count === 0) continue;
       const each =
         kind === 'missed before'
-          ? missedCredits(await perFoundPerson(warehouse, asked, source ?? 'generic'), count)
-          : expectedOf(ask, await readExperience(warehouse, asked, source ?? 'generic', kind), kind, count);
+          ? missedCredits(await perFoundPerson(warehouse, asked, sourceOf(run)), count)
+          : expectedOf(ask, await readExperience(warehouse, asked, sourceOf(run), kind), kind, count);
       low += each.low;
       expected += each.expected;
       high += each.high;
