@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
 
 /**
  * The sources that have contacts with data, by name.
@@ -15,4 +16,26 @@ export async function contactSources(database: Kysely<Tables>, runId?: string): 
     .orderBy('source')
     .execute();
   return rows.map(({ source }) => source);
+}
+
+/**
+ * Refuses a source of which no run has read an export.
+ *
+ * @throws Problem `source.unknown` that names the sources of the warehouse
+ */
+export async function requireSource(database: Kysely<Tables>, source: string): Promise<void> {
+  const rows = await database
+    .selectFrom('runs')
+    .select('source')
+    .distinct()
+    .where('source', 'is not', null)
+    .orderBy('source')
+    .execute();
+  const known = rows.map((row) => row.source);
+  if (known.includes(source)) return;
+  throw new Problem('source.unknown', `the warehouse has no source "${source}"`, {
+    where: '--source',
+    next: known.length === 0 ? 'enrich an export first: enrich run FILE' : `write one of ${known.join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
 }

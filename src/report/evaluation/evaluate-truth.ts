@@ -4,20 +4,21 @@ import { parseEmail } from '../../domain/identity/email-address.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { contactIdOf } from '../../ingest/columns/contact-id.ts';
 import type { Tables } from '../../db/schema.ts';
-import { contactSources } from '../../people/contacts/contact-sources.ts';
+import { contactSources, requireSource } from '../../people/contacts/contact-sources.ts';
 import { readTruth, type KnownPerson } from './read-truth.ts';
 
 /**
  * Compares the warehouse with a truth file.
  *
  * @param source whose contacts the file has; undefined: the only source of the warehouse
- * @throws Problem `truth.unreadable`, `truth.source`
+ * @throws Problem `truth.unreadable`, `truth.source`, `source.unknown`
  */
 export async function evaluateTruth(
   database: Kysely<Tables>,
   path: string,
   source: string | undefined,
 ): Promise<Evaluation> {
+  if (source !== undefined) await requireSource(database, source);
   const people = await readTruth(path);
   const of = source ?? (await onlySource(database));
   const key = people.some(({ values }) => values.contact_id !== undefined) ? 'contact_id' : 'email';

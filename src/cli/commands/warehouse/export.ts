@@ -13,6 +13,7 @@ import { exportedTableNames, type ExportedTableName } from '../../../export/expo
 import type { S3Settings } from '../../../files/s3-client.ts';
 import { writeS3Object } from '../../../files/write-s3-object.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
+import { requireSource } from '../../../people/contacts/contact-sources.ts';
 import { hasContactsOf } from '../../../people/contacts/has-contacts-of.ts';
 import { newestCursor } from '../../../people/read-changes.ts';
 import { getRun } from '../../../runs/runs.ts';
@@ -88,6 +89,7 @@ Examples:
       const config = settingsOf(options);
       refusePoliciesWithoutImporter(options);
       await withWarehouse(config, async ({ warehouse }) => {
+        if (options.source !== undefined) await requireSource(warehouse.database, options.source);
         const run = options.run === undefined ? undefined : await getRun(warehouse, options.run);
         const runId = run?.runId;
         if (options.for !== undefined) await writeCrmImport(warehouse, { ...options, for: options.for }, run);
