@@ -1,6 +1,7 @@
 import { serviceName } from '../../config/settings.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { counted } from '../../domain/text/counted.ts';
+import { shownHeaders } from '../../domain/text/header-name.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { fieldsOfHeader, recordedName } from '../../ingest/columns/column-map.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
@@ -167,7 +168,7 @@ export function describeMapping({
     `recognised as ${source ?? 'nothing'}:`,
     table(names.flatMap((name, column) => (fields[column] ? [[name, '→', fields[column]]] : []))),
     ...warnings.map((warning) => `  note: ${warning}`),
-    ...(unused.length === 0 ? [] : [`  not used to find people: ${unused.map(visibleInLine).join(', ')}`]),
+    ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),
   ].join('\n');
 }
 

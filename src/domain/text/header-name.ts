@@ -1,3 +1,5 @@
+import { formatNumber } from './format-number.ts';
+
 /** Printable ASCII with single spaces inside: nearly every name and cell, which is tidy already. */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
@@ -27,4 +29,12 @@ export function headerKey(raw: string): string {
 export function shownHeader(raw: string): string {
   const name = headerName(raw);
   return name.length > 60 ? `${name.slice(0, 57)}...` : name;
+}
+
+const mostShown = 20;
+
+/** The names of columns for an error or a log: an export can have thousands, so only the first ones. */
+export function shownHeaders(names: readonly string[]): string {
+  const shown = names.slice(0, mostShown).map(shownHeader).join(', ');
+  return names.length > mostShown ? `${shown} and ${formatNumber(names.length - mostShown)} more` : shown;
 }

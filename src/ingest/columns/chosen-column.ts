@@ -1,7 +1,7 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
 import { fieldsOfHeader } from './column-map.ts';
-import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
+import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Field } from './fields.ts';
 import { isKnownName, fieldsNamed } from './is-known-name.ts';
 
@@ -57,7 +57,7 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
   const names = columns.header.filter((name) => name !== '' && (isShown || isKnownName(headerKey(name))));
   throw new Problem('column.unknown', `the file has no column "${shownHeader(unknown.column)}"`, {
     where: unknown.flag,
-    next: `name one of its columns: ${names.map(shownHeader).join(', ')}`,
+    next: `name one of its columns: ${shownHeaders(names)}`,
     exitCode: exitCodes.usage,
   });
 }

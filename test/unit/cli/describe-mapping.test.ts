@@ -19,6 +19,12 @@ describe('describeMapping()', () => {
     );
   });
 
+  it('describeMapping() names twenty columns without a field, and counts the others', () => {
+    const header = Array.from({ length: 5_000 }, (_, column) => `Note ${column + 1}`);
+    const lines = described(['Mail', ...header], { Mail: 'email' }).split('\n');
+    expect(lines.at(-1)).toMatch(/^ {2}not used to find people: Note 1, .+, Note 20 and 4,980 more$/);
+  });
+
   it('describeMapping() takes no field from a name that every object of JavaScript has', () => {
     expect(described(['Mail', 'constructor'], { Mail: 'email' })).toContain(
       'not used to find people: constructor',
