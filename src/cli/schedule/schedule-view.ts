@@ -20,7 +20,7 @@ type PastTime = ScheduleFacts['recent'][number];
 /** The table of `enrich schedule list`. */
 export function describeList(schedules: readonly KnownSchedule[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
-  return table([
+  const list = table([
     ['schedule', 'cron', 'time zone', 'export', 'next', 'last'],
     ...schedules.map(({ definition, description: { state, info } }) => [
       definition.name,
@@ -31,6 +31,10 @@ export function describeList(schedules: readonly KnownSchedule[]): string {
       shown(definition.timezone, info.recentActions.at(-1)?.takenAt),
     ]),
   ]);
+  const notes = schedules.flatMap(({ definition, description: { state } }) =>
+    state.paused && state.note ? [`  ${definition.name} is paused: ${state.note}`] : [],
+  );
+  return [list, ...notes].join('\n');
 }
 
 /** The JSON output of a schedule: flags, next times, last times with their results, warnings. */

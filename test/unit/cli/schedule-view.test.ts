@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { describeSchedule, type ScheduleFacts } from '../../../src/cli/schedule/schedule-view.ts';
+import {
+  describeList,
+  describeSchedule,
+  type ScheduleFacts,
+} from '../../../src/cli/schedule/schedule-view.ts';
+import type { KnownSchedule } from '../../../src/cli/schedule/schedule-server.ts';
 
 const facts: ScheduleFacts = {
   name: 'nightly',
@@ -40,4 +45,18 @@ it('describeSchedule() shows all times in the time zone of the schedule, and nam
   expect(text).toContain('last times (Europe/Berlin):\n  2026-11-21 02:00  paused');
   expect(text).toContain('continues at 2026-11-23 00:00 (Europe/Berlin)');
   expect(text).not.toContain('T23:00');
+});
+
+it('describeList() shows why schedules are paused below the table', () => {
+  const work = { export: { kind: 'newest', from: '/exports/*.csv' } };
+  const schedule = (name: string, state: object): KnownSchedule =>
+    ({
+      definition: { name, cron: '0 2 * * *', timezone: 'UTC', work },
+      description: { state, info: { nextActionTimes: [], recentActions: [] } },
+    }) as unknown as KnownSchedule;
+  const list = describeList([
+    schedule('nightly', { paused: true, note: 'CRM migration' }),
+    schedule('weekly', { paused: false, note: 'enrich schedule resume' }),
+  ]);
+  expect(list.split('\n').slice(3)).toEqual(['  nightly is paused: CRM migration']);
 });
