@@ -66,7 +66,7 @@ export const duration = (setting: string, fallback: string) =>
 export const credits = text.transform((value, context): Credits | undefined => {
   const number = value === undefined ? undefined : parseCredits(value);
   if (number !== undefined || value === undefined) return number;
-  context.addIssue({ code: 'custom', message: 'must be a number of credits, such as 500 or 12.5' });
+  context.addIssue({ code: 'custom', message: 'must be credits from 0 up, such as 500 or 12.5' });
   return z.NEVER;
 });
 

@@ -134,18 +134,13 @@ export class WrongSettings extends Problem {
 
   constructor(settings: readonly WrongSetting[], flagOf: (setting: Setting) => string | undefined) {
     const nameOf = (setting: Setting): string => flagOf(setting) ?? setting;
-    const steps = settings.flatMap(({ setting, next }) =>
-      next === undefined ? [] : [settings.length === 1 ? next : `for ${nameOf(setting)}, ${next}`],
-    );
+    const steps = settings.map(({ setting, next }) => {
+      if (next === undefined) return `correct ${nameOf(setting)}`;
+      return settings.length === 1 ? next : `for ${nameOf(setting)}, ${next}`;
+    });
     super('setting.invalid', settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; '), {
       where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
-      next: [
-        ...(steps.length < settings.length
-          ? ['correct the setting in the environment or on the command line']
-          : []),
-        ...steps,
-        '.env.example explains all settings',
-      ].join('; '),
+      next: [...steps, '.env.example explains all settings'].join('; '),
       exitCode: exitCodes.usage,
     });
     this.settings = settings;

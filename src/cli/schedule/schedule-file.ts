@@ -41,9 +41,7 @@ export async function readScheduleFile(
   const problemOf = (what: string, cause: unknown): Problem => wrongFile(path, what, cause);
   const content = schema.safeParse(await readYamlFile(path, 'the schedule file', problemOf));
   if (!content.success) {
-    const issue = content.error.issues[0]!;
-    const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
-    throw wrongFile(`${path}${key ? `: ${key}` : ''}`, 'the schedule file has a wrong key or value');
+    throw wrongFile(path, `the schedule file has ${mistakeOf(content.error.issues[0]!)}`);
   }
   const group = content.data.group ?? basename(path).replace(/\.ya?ml$/i, '');
   const context = { folder: dirname(resolve(path)), group, hasBudget: settings.hasBudget };
@@ -101,6 +99,12 @@ export function describeChanges(changes: ScheduleChanges): string {
     ...changes.same.map((name) => `= ${name}`),
   ];
   return lines.length === 0 ? 'the file has no schedules, and its group has none' : lines.join('\n');
+}
+
+function mistakeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `an unknown key: "${issue.keys[0]}"`;
+  if (issue.path.length === 0) return 'no keys: it is no file of schedules';
+  return `no usable value for "${issue.path.join('.')}"`;
 }
 
 /** Replaces the flag or argument in a problem by the file, the schedule and its key. */

@@ -97,8 +97,22 @@ schedules:
     await expect(read(`schedules:\n${schedule('a', 'no-budget: true')}`, false)).resolves.toBeDefined();
   });
 
-  it.each(['schedules: [', 'schedule: {}', 'just words'])('a schedule file is refused whole: %s', (content) =>
-    expect(read(content)).rejects.toMatchObject({ type: 'schedule.file', exitCode: 2 }),
+  it.each([
+    ['schedules: [', /^the schedule file is neither YAML nor JSON: /],
+    ['schedule: {}', /^the schedule file has no usable value for "schedules"$/],
+    ['schedules:\n  - nightly', /^the schedule file has no usable value for "schedules"$/],
+    ['schedules: {}\ngruop: a', /^the schedule file has an unknown key: "gruop"$/],
+    [
+      'email,first_name\nmira@nordlys.example,Mira',
+      /^the schedule file has no keys: it is no file of schedules$/,
+    ],
+  ])('a schedule file is refused with the reason: %j', (content, message) =>
+    expect(read(content)).rejects.toMatchObject({
+      type: 'schedule.file',
+      exitCode: 2,
+      where: join(folder, 'crm.yaml'),
+      message: expect.stringMatching(message) as string,
+    }),
   );
 });
 
