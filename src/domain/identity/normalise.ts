@@ -1,3 +1,5 @@
+import { listed } from '../text/listed.ts';
+
 /**
  * Two forms of every text. The display form is the tidied original, which is sent and shown. The comparison form
  * decides whether two texts mean the same.
@@ -56,32 +58,11 @@ export function comparisonForm(text: string): string {
 }
 
 /** Placeholders that forms and importers write for unknown values. Exact spellings: Null and Na are real names. */
-const placeholders = new Set([
-  'n/a',
-  'N/A',
-  'n.a.',
-  'N.A.',
-  '#N/A',
-  'null',
-  'NULL',
-  '(null)',
-  'nil',
-  'none',
-  'NONE',
-  'undefined',
-  'unknown',
-  'Unknown',
-  'UNKNOWN',
-  '(unknown)',
-  '[not provided]',
-  '[Not Provided]',
-  'not provided',
-  'Not Provided',
-  '(blank)',
-  '#REF!',
-  '#NAME?',
-  '#VALUE!',
-]);
+const placeholders = new Set(
+  listed(`
+    n/a, N/A, n.a., N.A., #N/A, null, NULL, (null), nil, none, NONE, undefined, unknown, Unknown, UNKNOWN, (unknown),
+    [not provided], [Not Provided], not provided, Not Provided, (blank), #REF!, #NAME?, #VALUE!`),
+);
 const longestPlaceholder = Math.max(...[...placeholders].map((text) => text.length));
 
 function isPlaceholder(name: string): boolean {

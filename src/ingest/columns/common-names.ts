@@ -1,5 +1,6 @@
 import { idHeaders, localHeaders } from '../../domain/crm/local-headers.ts';
-import { listed, type FieldNames } from './fields.ts';
+import { listed } from '../../domain/text/listed.ts';
+import type { FieldNames } from './fields.ts';
 
 const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${name} ${number}`);
 
@@ -15,10 +16,9 @@ export const commonNames: FieldNames = {
   ],
   person_id: listed('apollo person id, apollo id, service person id'),
   email: [
-    ...listed('email work, work email, work email address, business email, company email, corporate email'),
-    ...listed(
-      'professional email, primary email, email primary, email, e-mail, email address, e-mail address',
-    ),
+    ...listed(`
+      email work, work email, work email address, business email, company email, corporate email, professional email,
+      primary email, email primary, email, e-mail, email address, e-mail address`),
     ...numbered('email'),
     ...numbered('e-mail'),
     ...[1, 2, 3].flatMap((number) => [
@@ -27,26 +27,18 @@ export const commonNames: FieldNames = {
       `email address ${number}`,
     ]),
     ...localHeaders.email,
-    ...listed(
-      'mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico',
-    ),
-    ...listed(
-      'contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email',
-    ),
-    ...listed('person email work, person email, person email home, person email other'),
-    ...listed('secondary email, tertiary email, alternate email, email home, home email, personal email'),
-    ...listed(
-      'private email, email personal, email other, other email, additional email, additional emails, emails',
-    ),
+    ...listed(`
+      mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico,
+      contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email,
+      person email work, person email, person email home, person email other, secondary email, tertiary email,
+      alternate email, email home, home email, personal email, private email, email personal, email other,
+      other email, additional email, additional emails, emails`),
   ],
   hashed_email: listed('hashed email, email hash, email sha256, sha256 email, email md5, md5 email'),
   profile_url: [
-    ...listed(
-      'linkedin url, linkedin, linkedin profile, linkedin profile url, person linkedin url, person linkedin',
-    ),
-    ...listed(
-      'linkedin page, linkedin link, contact linkedin url, profile url, linkedin url c, linked in url c, linked in url',
-    ),
+    ...listed(`
+      linkedin url, linkedin, linkedin profile, linkedin profile url, person linkedin url, person linkedin,
+      linkedin page, linkedin link, contact linkedin url, profile url, linkedin url c, linked in url c, linked in url`),
     ...localHeaders.linkedin_url,
   ],
   first_name: [
@@ -59,23 +51,18 @@ export const commonNames: FieldNames = {
     ...localHeaders.last_name,
     'familienname',
   ],
-  name: listed(
-    'full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, ' +
-      'volledige naam, naam, nome completo, nome',
-  ),
+  name: listed(`
+    full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, volledige naam, naam,
+    nome completo, nome`),
   organization_name: [
-    ...listed('company name, organization name, organisation name, account name, employer, company'),
-    ...listed('organization, organisation, current company, account, business name, household account name'),
-    ...listed('accountname, account-name, nom du compte, nombre de la cuenta'),
+    ...listed(`
+      company name, organization name, organisation name, account name, employer, company, organization, organisation,
+      current company, account, business name, household account name, accountname, account-name, nom du compte,
+      nombre de la cuenta`),
     ...localHeaders.organization_name,
     ...listed('société, nom de l’entreprise, compañía'),
   ],
-  domain: [
-    ...listed(
-      'company domain, company domain name, organization domain, organisation domain, domain, domain name',
-    ),
-    ...listed(
-      'company website, organization website, account website, website, website url, company url, email domain',
-    ),
-  ],
+  domain: listed(`
+    company domain, company domain name, organization domain, organisation domain, domain, domain name, company website,
+    organization website, account website, website, website url, company url, email domain`),
 };

@@ -15,6 +15,3 @@ export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
 
 /** Column names in order of preference: the first that holds something is taken. Of emails, all are. */
 export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
-
-/** Splits a text of column names that are separated by a comma and a space. */
-export const listed = (names: string): string[] => names.split(', ');

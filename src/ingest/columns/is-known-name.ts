@@ -1,18 +1,9 @@
 import { headerKey } from '../../domain/text/header-name.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { commonNames } from './common-names.ts';
 import { knownExports } from './known-exports.ts';
 
-const otherNames = [
-  'title',
-  'job title',
-  'phone',
-  'mobile phone',
-  'phone number',
-  'city',
-  'country',
-  'state',
-  'owner',
-];
+const otherNames = listed('title, job title, phone, mobile phone, phone number, city, country, state, owner');
 
 const knownKeys: ReadonlySet<string> = new Set(
   [commonNames, ...knownExports.map((known) => known.fields)]

@@ -7,11 +7,8 @@ import {
   idHeaders,
   localHeaders,
 } from '../../domain/crm/local-headers.ts';
-import { listed, type FieldNames } from './fields.ts';
-
-/** Data Loader may write API names in capitals. */
-const orInCapitals = (names: readonly string[]): string[] =>
-  names.flatMap((name) => [name, name.toUpperCase()]);
+import { listed } from '../../domain/text/listed.ts';
+import type { FieldNames } from './fields.ts';
 
 /** Names are in the letter case of the CRM; `…` at the beginning or end of a name means any text. */
 export interface KnownExport {
@@ -27,42 +24,47 @@ export interface KnownExport {
   readonly fields: FieldNames;
 }
 
+/** Data Loader may write API names in capitals. */
+const orInCapitals = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [name, name.toUpperCase()]);
+
+const idsOfDynamics = listed(`
+  (Do Not Modify) Contact, (Nicht ändern) Kontakt, (Ne pas modifier) Contact, (No modificar) Contacto`);
+
 /** Names by which HubSpot's record id is told from another program's. Some files of other programs have them too. */
-const besideRecordIdOfHubSpot = [
-  ...listed('Create Date, Last Modified Date, Lifecycle Stage, Lead Status, State/Region, Country/Region'),
-  ...listed('Mobile Phone Number, Email Domain, Marketing contact status, Last Activity Date'),
-];
+const besideRecordIdOfHubSpot = listed(`
+  Create Date, Last Modified Date, Lifecycle Stage, Lead Status, State/Region, Country/Region, Mobile Phone Number,
+  Email Domain, Marketing contact status, Last Activity Date`);
 /** The translations of some of these names: mobile phone, state and country. */
-const besideTranslatedIdOfHubSpot = [
-  ...listed('Mobiltelefonnummer, Bundesland/Region, Land/Region, Numéro de téléphone mobile, État/Région'),
-  ...listed('Pays/Région, Número de teléfono móvil, Estado/Región, País/Región, Estado/Região, País/Região'),
-];
-const ownNamesOfHubSpot = [
-  ...listed('Record ID - Contact, Contact owner, Company domain name, Associated Company'),
-  ...listed('Associated Company IDs, Primary Associated Company ID, WhatsApp Phone Number'),
-  ...listed('Unsubscribed from all email, Opted out of email: …, Marketing email confirmation status'),
-  ...listed("Legal basis for processing contact's data, Email hard bounce reason, Email Address Quarantined"),
-];
-const emailsOfPipedrive = ['Email', ...localHeaders.email];
+const besideTranslatedIdOfHubSpot = listed(`
+  Mobiltelefonnummer, Bundesland/Region, Land/Region, Numéro de téléphone mobile, État/Région, Pays/Région,
+  Número de teléfono móvil, Estado/Región, País/Región, Estado/Região, País/Região`);
+const ownNamesOfHubSpot = listed(`
+  Record ID - Contact, Contact owner, Company domain name, Associated Company, Associated Company IDs,
+  Primary Associated Company ID, WhatsApp Phone Number, Unsubscribed from all email, Opted out of email: …,
+  Marketing email confirmation status, Legal basis for processing contact's data, Email hard bounce reason,
+  Email Address Quarantined`);
+const idsOfHubSpot = [...idHeaders, 'ID. de registro'];
 /** HubSpot's record ids are shorter than Zoho's. */
 const shortNumber = /^\d{1,13}$/;
 
+const emailsOfPipedrive = ['Email', ...localHeaders.email];
+
 /** Names that Zoho shares with Salesforce or vtiger, by which its record id is told from another program's. */
-const besideRecordIdOfZoho = [
-  ...listed('Contact Owner, Lead Owner, Account Name, Created Time, Modified Time, Secondary Email'),
-  ...listed('Email Opt Out, Mailing Street, Mailing City, Mailing State, Mailing Zip, Mailing Country'),
-];
-const lookupsOfZoho = listed(
-  'Contact Owner.id, Lead Owner.id, Account Name.id, Created By.id, Modified By.id',
-);
+const besideRecordIdOfZoho = listed(`
+  Contact Owner, Lead Owner, Account Name, Created Time, Modified Time, Secondary Email, Email Opt Out,
+  Mailing Street, Mailing City, Mailing State, Mailing Zip, Mailing Country`);
 const ownNamesOfZoho = listed('Unsubscribed Mode, Unsubscribed Time, Enrich Status, Last Enriched Time');
 
 const ownNamesOfSalesforce = [
-  ...listed('Mailing State/Province, Mailing Zip/Postal Code, Other State/Province, Other Zip/Postal Code'),
-  ...listed('Company / Account, 18 Digit Contact ID'),
-  ...orInCapitals(listed('Account.Name, MailingPostalCode, OtherPostalCode, HasOptedOutOfEmail')),
-  ...orInCapitals(listed('HasOptedOutOfFax, EmailBouncedReason, EmailBouncedDate, IsEmailBounced')),
-  ...orInCapitals(listed('MasterRecordId, IndividualId, SystemModstamp, …__c')),
+  ...listed(`
+    Mailing State/Province, Mailing Zip/Postal Code, Other State/Province, Other Zip/Postal Code, Company / Account,
+    18 Digit Contact ID`),
+  ...orInCapitals(
+    listed(`
+      Account.Name, MailingPostalCode, OtherPostalCode, HasOptedOutOfEmail, HasOptedOutOfFax, EmailBouncedReason,
+      EmailBouncedDate, IsEmailBounced, MasterRecordId, IndividualId, SystemModstamp, …__c`),
+  ),
 ];
 /** Names of the interface that other programs have too. */
 const apiNamesOfSalesforce = orInCapitals(
@@ -77,12 +79,11 @@ export const knownExports: readonly KnownExport[] = [
     // The service's own export. Its contact id names the saved contact, not the person that `details.id` asks for.
     source: 'service',
     signatures: [['Apollo Contact Id']],
-    ownNames: [
-      ...listed('Apollo Account Id, Company Name for Emails, Primary Email Source, Secondary Email Source'),
-      ...listed('Tertiary Email Source, Primary Email Catch-all Status, Primary Email Last Verified At'),
-      ...listed('Email Confidence, Work Direct Phone, Corporate Phone, Person Linkedin Url'),
-      ...listed('Company Linkedin Url, # Employees, Last Raised At, Number of Retail Locations'),
-    ],
+    ownNames: listed(`
+      Apollo Account Id, Company Name for Emails, Primary Email Source, Secondary Email Source, Tertiary Email Source,
+      Primary Email Catch-all Status, Primary Email Last Verified At, Email Confidence, Work Direct Phone,
+      Corporate Phone, Person Linkedin Url, Company Linkedin Url, # Employees, Last Raised At,
+      Number of Retail Locations`),
     fields: {
       contact_id: ['Apollo Contact Id'],
       email: ['Email', 'Secondary Email', 'Tertiary Email'],
@@ -93,31 +94,16 @@ export const knownExports: readonly KnownExport[] = [
   },
   {
     source: 'dynamics365',
-    signatures: [
-      // No other CRM has this column. Exports to static worksheets lack those of checksum and time.
-      ['(Do Not Modify) Contact'],
-      ['(Nicht ändern) Kontakt'],
-      ['(Ne pas modifier) Contact'],
-      ['(No modificar) Contacto'],
-    ],
-    ownNames: [
-      ...listed('(Do Not Modify) …, (Nicht ändern) …, (Ne pas modifier) …, (No modificar) …'),
-      ...listed('Address 1: …, Address 2: …, Adresse 1: …, Adresse 2: …, Dirección 1: …, Dirección 2: …'),
-      ...listed(
-        'Do not allow Emails, Do not allow Bulk Emails, Do not allow Phone Calls, Do not allow Faxes',
-      ),
-      ...listed('contactid, parentcustomerid, emailaddress1, emailaddress2, telephone1, address1_…'),
-      ...listed('donotemail, donotbulkemail, donotphone'),
-    ],
+    // No other CRM has this column. Exports to static worksheets lack those of checksum and time.
+    signatures: idsOfDynamics.map((name) => [name]),
+    ownNames: listed(`
+      (Do Not Modify) …, (Nicht ändern) …, (Ne pas modifier) …, (No modificar) …, Address 1: …, Address 2: …,
+      Adresse 1: …, Adresse 2: …, Dirección 1: …, Dirección 2: …, Do not allow Emails, Do not allow Bulk Emails,
+      Do not allow Phone Calls, Do not allow Faxes, contactid, parentcustomerid, emailaddress1, emailaddress2,
+      telephone1, address1_…, donotemail, donotbulkemail, donotphone`),
     idForm: importers.dynamics.idPattern,
     fields: {
-      contact_id: [
-        '(Do Not Modify) Contact',
-        '(Nicht ändern) Kontakt',
-        '(Ne pas modifier) Contact',
-        '(No modificar) Contacto',
-        'contactid',
-      ],
+      contact_id: [...idsOfDynamics, 'contactid'],
       name: ['Full Name'],
       email: ['Email', 'emailaddress1', 'Email Address 2', 'Email Address 3'],
       organization_name: ['Company Name', 'parentcustomerid'],
@@ -126,49 +112,33 @@ export const knownExports: readonly KnownExport[] = [
   {
     source: 'pipedrive',
     signatures: [['Person - Pipedrive System ID'], ['Person - …', 'Organization - …|Deal - …']],
-    ownNames: [
-      ...listed('Person - ID, Person - Name, Person - First name, Person - Last name, Person - Vorname'),
-      ...listed('Person - Nachname, Person - Email…, Person - E-Mail…, Person - Phone…, Person - Telefon…'),
-      ...listed('Person - Organization, Person - Organisation, Person - Title, Person - Job title'),
-      ...listed('Person - LinkedIn…, Person - Owner, Person - Label…, Person - Person created'),
-      ...listed('Person - Creation date, Person - Update time, Person - Marketing…, Person - Double opt-in'),
-      ...listed('Personne - ID, Personne - Nom…, Personne - Prénom, Personne - E-mail…'),
-      ...listed('Personne - Téléphone…, Personne - Organisation, Persona - ID, Persona - Nombre'),
-      ...listed('Persona - Apellido…, Persona - Correo…, Persona - Teléfono…, Persona - Organización'),
-      ...listed('Pessoa - ID, Pessoa - Nome…, Pessoa - E-mail…, Pessoa - Telefone…, Pessoa - Organização'),
-    ],
+    ownNames: listed(`
+      Person - ID, Person - Name, Person - First name, Person - Last name, Person - Vorname, Person - Nachname,
+      Person - Email…, Person - E-Mail…, Person - Phone…, Person - Telefon…, Person - Organization,
+      Person - Organisation, Person - Title, Person - Job title, Person - LinkedIn…, Person - Owner, Person - Label…,
+      Person - Person created, Person - Creation date, Person - Update time, Person - Marketing…,
+      Person - Double opt-in, Personne - ID, Personne - Nom…, Personne - Prénom, Personne - E-mail…,
+      Personne - Téléphone…, Personne - Organisation, Persona - ID, Persona - Nombre, Persona - Apellido…,
+      Persona - Correo…, Persona - Teléfono…, Persona - Organización, Pessoa - ID, Pessoa - Nome…,
+      Pessoa - E-mail…, Pessoa - Telefone…, Pessoa - Organização`),
     idForm: importers.pipedrive.idPattern,
     fields: {
-      contact_id: [
-        'Person - ID',
-        'Person - Pipedrive System ID',
-        'Personne - ID',
-        'Persona - ID',
-        'Pessoa - ID',
-        'ID',
-      ],
-      name: ['Person - Name', 'Personne - Nom', 'Persona - Nombre', 'Pessoa - Nome'],
-      first_name: ['Person - First name', 'Person - Vorname', 'Personne - Prénom'],
-      last_name: [
-        'Person - Last name',
-        'Person - Nachname',
-        'Personne - Nom de famille',
-        'Persona - Apellido',
-      ],
+      contact_id: listed(
+        'Person - ID, Person - Pipedrive System ID, Personne - ID, Persona - ID, Pessoa - ID, ID',
+      ),
+      name: listed('Person - Name, Personne - Nom, Persona - Nombre, Pessoa - Nome'),
+      first_name: listed('Person - First name, Person - Vorname, Personne - Prénom'),
+      last_name: listed(
+        'Person - Last name, Person - Nachname, Personne - Nom de famille, Persona - Apellido',
+      ),
       email: [
         ...headersOfPerson(emailsOfPipedrive, [...atWork, ' - Work', ' (Work)']),
         ...headersOfPerson(emailsOfPipedrive, [...atHome, ' - Home', ' (Home)']),
         ...headersOfPerson(emailsOfPipedrive, [...elsewhere, ' - Other', ' (Other)']),
       ],
-      organization_name: [
-        'Person - Organization',
-        'Person - Organisation',
-        'Personne - Organisation',
-        'Persona - Organización',
-        'Pessoa - Organização',
-        'Organization - Name',
-        'Organization',
-      ],
+      organization_name: listed(`
+        Person - Organization, Person - Organisation, Personne - Organisation, Persona - Organización,
+        Pessoa - Organização, Organization - Name, Organization`),
       domain: ['Organization - Website', 'Organisation - Website'],
       profile_url: ['Person - LinkedIn Page', 'Person - LinkedIn', 'Person - LinkedIn URL'],
     },
@@ -178,7 +148,7 @@ export const knownExports: readonly KnownExport[] = [
     signatures: [
       ['Record Id', [...besideRecordIdOfZoho, ...ownNamesOfZoho].join('|')],
       ['Record Id', 'First Name', 'Last Name', 'Email'],
-      [lookupsOfZoho.join('|')],
+      ['Contact Owner.id|Lead Owner.id|Account Name.id|Created By.id|Modified By.id'],
     ],
     ownNames: ownNamesOfZoho,
     // HubSpot's ids are shorter.
@@ -197,44 +167,23 @@ export const knownExports: readonly KnownExport[] = [
       ['Record ID', [...besideRecordIdOfHubSpot, ...ownNamesOfHubSpot].join('|')],
       ['Record ID', 'First Name', 'Last Name', 'Email'],
       ['Record ID - Contact'],
-      [[...idHeaders, 'ID. de registro'].join('|'), besideTranslatedIdOfHubSpot.join('|')],
-      ['Datensatz-ID', 'Vorname', 'Nachname', 'E-Mail|E-Mail-Adresse'],
-      [
-        "ID de fiche d'informations|ID d'enregistrement|ID de fiche",
-        'Prénom',
-        'Nom|Nom de famille',
-        'E-mail|Adresse e-mail',
-      ],
-      ['ID de registro|ID. de registro', 'Nombre', 'Apellidos', 'Correo|Correo electrónico'],
+      [idsOfHubSpot.join('|'), besideTranslatedIdOfHubSpot.join('|')],
+      listed('Datensatz-ID, Vorname, Nachname, E-Mail|E-Mail-Adresse'),
+      listed(`
+        ID de fiche d'informations|ID d'enregistrement|ID de fiche, Prénom, Nom|Nom de famille,
+        E-mail|Adresse e-mail`),
+      listed('ID de registro|ID. de registro, Nombre, Apellidos, Correo|Correo electrónico'),
       ['hs_object_id'],
     ],
     ownNames: [...ownNamesOfHubSpot, 'hs_…'],
     idForm: shortNumber,
     fields: {
-      contact_id: [
-        'Record ID',
-        'Record ID - Contact',
-        'Contact ID',
-        'hs_object_id',
-        ...idHeaders,
-        'ID. de registro',
-      ],
-      email: [
-        'Email',
-        'Work email',
-        'Additional email addresses',
-        'hs_additional_emails',
-        'Private e-mail address',
-      ],
+      contact_id: ['Record ID', 'Record ID - Contact', 'Contact ID', 'hs_object_id', ...idsOfHubSpot],
+      email: listed(
+        'Email, Work email, Additional email addresses, hs_additional_emails, Private e-mail address',
+      ),
       organization_name: ['Company Name', 'Associated Company', 'company'],
-      domain: [
-        'Company domain name',
-        'Domain name',
-        'Email Domain',
-        'hs_email_domain',
-        'Website URL',
-        'website',
-      ],
+      domain: listed('Company domain name, Domain name, Email Domain, hs_email_domain, Website URL, website'),
       profile_url: ['LinkedIn URL', 'LinkedIn', 'hs_linkedin_url'],
     },
   },
@@ -251,7 +200,7 @@ export const knownExports: readonly KnownExport[] = [
       contact_id: ['property_hs_object_id', 'id'],
       first_name: ['property_firstname'],
       last_name: ['property_lastname'],
-      email: listed('property_email, property_work_email, property_hs_additional_emails'),
+      email: ['property_email', 'property_work_email', 'property_hs_additional_emails'],
       organization_name: ['property_company'],
       domain: ['property_website'],
       profile_url: ['property_hs_linkedin_url'],

@@ -1,5 +1,6 @@
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
+import { listed } from '../../domain/text/listed.ts';
 
 /**
  * How a column says that a contact has opted out.
@@ -58,27 +59,16 @@ export function optOutOf(header: string): OptOutMeaning | undefined {
 }
 
 const plainRefusal = new Set(
-  ['0', 'false', 'no', 'n', 'f', 'off'].concat([
-    'nein',
-    'non',
-    'nej',
-    'nee',
-    'não',
-    'nao',
-    'falsch',
-    'faux',
-    'falso',
-    'onwaar',
-  ]),
+  listed('0, false, no, n, f, off, nein, non, nej, nee, não, nao, falsch, faux, falso, onwaar'),
 );
 
 /** What these say of a refusal: there is none. */
-const plainNo = new Set(
-  [...plainRefusal, 'none', 'unchecked', 'never', 'null', '-'].concat(
-    ['allow', 'allowed', 'subscribed', 'not opted out'],
-    ['zulassen', 'autoriser', 'permitir', 'toestaan'],
-  ),
-);
+const plainNo = new Set([
+  ...plainRefusal,
+  ...listed(`
+    none, unchecked, never, null, -, allow, allowed, subscribed, not opted out, zulassen, autoriser, permitir,
+    toestaan`),
+]);
 
 const refusalWords = new RegExp(
   [

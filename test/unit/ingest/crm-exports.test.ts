@@ -315,6 +315,7 @@ describe('an export of another object', () => {
     'Name,Company,Industry,Number of employees',
     'First Name,Last Name,Email,Opportunity Name,Stage,Amount',
     'Name,Job Title,Website,Industry,Annual Revenue',
+    'Name,Company,Close Date',
   ])('contacts with columns of their company are no export of another object: %s', async (header) => {
     await expect(read(`${header}\n`)).resolves.toMatchObject({ rows: [] });
   });
