@@ -1,3 +1,4 @@
+import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
 import { ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
 import { anyOf } from '../db/one-of.ts';
 import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.ts';
@@ -81,6 +82,8 @@ export interface State {
 const statementMilliseconds = 3_000;
 /** Each run has a set of series; `enrich_runs` counts all runs. */
 const runsShown = 20;
+/** The calls of a page. */
+const newestCalls = peoplePerPage / peoplePerCall;
 
 /** Reads the state in one read-only transaction. Each statement takes at most 3 s. */
 export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<State> {
@@ -88,9 +91,11 @@ export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<Stat
     .transaction()
     .setAccessMode('read only')
     .execute(async (transaction) => {
-      await sql`select set_config('statement_timeout', ${String(statementMilliseconds)}, true)`.execute(
-        transaction,
-      );
+      // A bitmap scan reads the rows of all calls of a run, which an index can count alone.
+      await sql`
+        select set_config('statement_timeout', ${String(statementMilliseconds)}, true),
+          set_config('enable_bitmapscan', 'off', true)
+      `.execute(transaction);
       return {
         settledTotal: await readSettled(transaction),
         budgets: await readPeriodBudgets(transaction, limits.budgets),
@@ -195,30 +200,44 @@ async function readUndelivered(transaction: Transaction<Tables>): Promise<number
 }
 
 /**
- * A healthy run can make no calls for hours: after its pilot, or with an empty budget, it waits for late
- * results. It is idle only after its next poll is due.
+ * A healthy run can make no calls for hours: after its pilot, or with an empty budget, it waits for late results. It is
+ * idle only after its next poll is due.
+ *
+ * A run can have millions of calls. Its budget has their credits, and its open and newest calls show when it moved.
  */
 async function readUnfinished(transaction: Transaction<Tables>): Promise<readonly StateOfRun[]> {
   const { rows } = await sql<StateOfRun>`
     select r.run_id as "runId", r.status, r.rows_staged as "rowsStaged", (r.plan->>'people')::int as planned,
-      a.asked, a.settled, a.reserved, a.unknown, trim_scale(b.credits_limit)::text as "limit",
-      greatest(0, extract(epoch from
-        clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved, a.due)))::float8 as "idleSeconds",
+      a.asked, trim_scale(coalesce(b.settled, 0))::text as settled,
+      trim_scale(coalesce(b.reserved, 0) - held.unknown)::text as reserved,
+      trim_scale(held.unknown)::text as unknown, trim_scale(b.credits_limit)::text as "limit",
+      greatest(0, extract(epoch from clock_timestamp() - greatest(
+        r.created_at, r.approved_at, held.moved, answered.moved, newest.moved, held.due)))::float8 as "idleSeconds",
       exists (select from batches_before(r.options ->> 'priority')) as "isPreempted"
     from runs r
     left join budgets b on b.budget_id = 'run:' || r.run_id
     cross join lateral (
-      select coalesce(sum(people) filter (where status in (${anyOf(askedStatuses)})), 0)::int as asked,
-        trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
-        trim_scale(coalesce(sum(credits_reserved) filter (
-          where status in ('admitted', 'awaiting')), 0))::text as reserved,
-        trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown,
+      select coalesce(sum(people), 0)::int as asked
+      from attempts
+      where run_id = r.run_id and status in (${anyOf(askedStatuses)})
+    ) a
+    cross join lateral (
+      select coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0) as unknown,
         max(greatest(admitted_at, answered_at, closed_at)) as moved,
         min(least(next_poll_at, awaited_until))
           filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as due
       from attempts
-      where run_id = r.run_id
-    ) a
+      where run_id = r.run_id and status in (${anyOf(holdingStatuses)})
+    ) held
+    cross join lateral (
+      select max(answered_at) as moved from attempts where run_id = r.run_id and answered_at is not null
+    ) answered
+    cross join lateral (
+      select max(greatest(admitted_at, closed_at)) as moved
+      from (
+        select admitted_at, closed_at from attempts where run_id = r.run_id order by batch desc limit ${newestCalls}
+      ) calls
+    ) newest
     where ${isUnfinished} and ${maySpend}
     order by r.created_at desc
     limit ${runsShown}

@@ -31,7 +31,8 @@ export const ledgerTables = [
     constraint attempts_settled_once_known
       check ((credits_settled is null) = (status in (${oneOf(holdingStatuses)})))
   )`,
-  `create index attempts_by_batch on enrichment.attempts (run_id, batch)`,
+  // The counts of people come from the index alone: a run can have millions of calls.
+  `create index attempts_by_batch on enrichment.attempts (run_id, batch) include (status, people)`,
   `create index attempts_open on enrichment.attempts (status) where status in (${oneOf(holdingStatuses)})`,
   `create unique index attempts_by_token on enrichment.attempts (token_hash) where token_hash is not null`,
   `create index attempts_to_poll on enrichment.attempts (run_id, next_poll_at) where status = 'awaiting'`,

@@ -18,7 +18,6 @@ export const notificationTables = [
     constraint notifications_of_a_run check (run_id is not null or event = 'budget')
   )`,
   `create index notifications_to_tell on enrichment.notifications (next_try_at) where closed_at is null`,
-  `create index notifications_by_time on enrichment.notifications (occurred_at)`,
 
   // Triggers write a notification in the transaction that changes the run, whether a workflow, a command or a refused
   // call changes it. Runs that only plan send no notifications.
