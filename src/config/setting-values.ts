@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { parseDuration } from '../domain/text/duration.ts';
 import { notifiedEvents, type NotifiedEvent } from '../domain/runs/notified-event.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { Problem, UsageProblem } from '../domain/problem.ts';
 
 /** The address that a server of the product listens on. */
 export interface ListenAddress {
@@ -92,10 +92,9 @@ export function parsePercents(setting: string): readonly number[] {
   const percents = setting.split(',').map((part) => {
     const percent = Number(/^\s*(\d{1,3})\s*%\s*$/.exec(part)?.[1]);
     if (percent >= 1 && percent <= 100) return percent;
-    throw new Problem('setting.invalid', `"${part.trim()}" is not a percentage of a budget`, {
+    throw new UsageProblem('setting.invalid', `"${part.trim()}" is not a percentage of a budget`, {
       where: 'BUDGET_ALARMS',
       next: 'write percents from 1% to 100%, such as 50%,80%, or none',
-      exitCode: exitCodes.usage,
     });
   });
   return [...new Set(percents)].sort((one, other) => one - other);
@@ -110,10 +109,9 @@ export function parseNotifiedEvents(setting: string): NotifiedEvent[] {
   return setting.split(',').map((part) => {
     const event = notifiedEvents.find((name) => name === part.trim());
     if (event !== undefined) return event;
-    throw new Problem('setting.invalid', `there is no event "${part.trim()}"`, {
+    throw new UsageProblem('setting.invalid', `there is no event "${part.trim()}"`, {
       where: 'NOTIFY_ON',
       next: `write names of events, separated by commas: ${notifiedEvents.join(', ')}`,
-      exitCode: exitCodes.usage,
     });
   });
 }

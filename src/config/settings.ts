@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { periodNames, settingOfPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { sandbox } from '../domain/runs/asked-service.ts';
 import type { Freshness } from '../domain/runs/freshness.ts';
@@ -129,7 +129,7 @@ interface WrongSetting {
 }
 
 /** Every invalid setting. */
-export class WrongSettings extends Problem {
+export class WrongSettings extends UsageProblem {
   readonly settings: readonly WrongSetting[];
 
   constructor(settings: readonly WrongSetting[], flagOf: (setting: Setting) => string | undefined) {
@@ -141,7 +141,6 @@ export class WrongSettings extends Problem {
     super('setting.invalid', settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; '), {
       where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
       next: [...steps, '.env.example explains all settings'].join('; '),
-      exitCode: exitCodes.usage,
     });
     this.settings = settings;
   }

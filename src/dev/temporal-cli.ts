@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, 
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeFolder } from '../files/make-folder.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { Problem, UsageProblem } from '../domain/problem.ts';
 import { findProgram } from './find-program.ts';
 
 const run = promisify(execFile);
@@ -39,10 +39,9 @@ export async function findTemporalCli(settings: TemporalCliSettings): Promise<Te
   if (configured !== undefined) {
     const version = await versionOf(configured);
     if (version !== undefined) return { path: configured, origin: 'TEMPORAL_CLI_PATH', version };
-    throw new Problem('temporal.cli', `${configured} is not a Temporal CLI that runs on this machine`, {
+    throw new UsageProblem('temporal.cli', `${configured} is not a Temporal CLI that runs on this machine`, {
       where: 'TEMPORAL_CLI_PATH',
       next: 'correct the path, or unset it',
-      exitCode: exitCodes.usage,
     });
   }
   for (const [path, origin] of [

@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from './problem.ts';
+import { UsageProblem, type Problem } from './problem.ts';
 
 /**
  * A port that another program uses: a usage error, because a retry fails until a person changes the program or the
@@ -16,10 +16,9 @@ export function portTaken(
   otherPort: string,
   cause?: unknown,
 ): Problem {
-  return new Problem('port.taken', `port ${port} is taken: ${who} cannot listen on it`, {
+  return new UsageProblem('port.taken', `port ${port} is taken: ${who} cannot listen on it`, {
     where: setting,
     next: `end the program that uses it, or ${otherPort}`,
-    exitCode: exitCodes.usage,
     cause,
   });
 }

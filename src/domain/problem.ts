@@ -42,3 +42,10 @@ export class Problem extends Error {
     return `${visibleInLine(this.message)}${where}\n  next:  ${visibleInLine(this.next)}${advice}`;
   }
 }
+
+/** A problem that the person who typed the command corrects: the same command again would fail as well. */
+export class UsageProblem extends Problem {
+  constructor(type: string, what: string, options: { next: string; where?: string; cause?: unknown }) {
+    super(type, what, { ...options, exitCode: exitCodes.usage });
+  }
+}

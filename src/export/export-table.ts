@@ -1,6 +1,6 @@
 import { to as copyTo } from 'pg-copy-streams';
 import type { Readable } from 'node:stream';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { requireReadable } from '../people/read-changes.ts';
 import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
@@ -62,10 +62,9 @@ function selectColumns(
   return (select ?? contactColumns).map((name) => {
     const column = all.find((each) => each.name === name);
     if (column) return column;
-    throw new Problem('export.column-unknown', `there is no column "${name}" in ${table}`, {
+    throw new UsageProblem('export.column-unknown', `there is no column "${name}" in ${table}`, {
       where: '--select',
       next: `write some of ${all.map((each) => each.name).join(', ')}`,
-      exitCode: exitCodes.usage,
     });
   });
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 
 /**
  * Makes a folder, and those above it, for this user only; a folder that exists stays as it is.
@@ -25,13 +25,12 @@ export function makeFolder(path: string): void {
 /** The failure of the system to use the folder for embedded state, as a problem; any other error as it is. */
 export function asUnusable(error: unknown, dataDirectory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
-  return new Problem(
+  return new UsageProblem(
     'data-directory.unusable',
     `the folder for embedded state cannot be used (${String(error.code)})`,
     {
       where: dataDirectory,
       next: 'name a folder that may be written, on a disk that has space: --data-dir, or ENRICH_DATA_DIR',
-      exitCode: exitCodes.usage,
       cause: error,
     },
   );

@@ -1,5 +1,5 @@
 import type * as AmazonS3 from '@aws-sdk/client-s3';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { Problem, UsageProblem } from '../domain/problem.ts';
 
 export interface S3Settings {
   /** Of a store that is compatible with S3; undefined: Amazon's own. */
@@ -51,7 +51,7 @@ export function asS3Problem(error: unknown, shown: string, kind: keyof typeof ac
     $metadata?: { httpStatusCode?: number };
   };
   const usage = (type: string, what: string, next: string): Problem =>
-    new Problem(`${kind}.${type}`, what, { where: shown, next, exitCode: exitCodes.usage, cause: error });
+    new UsageProblem(`${kind}.${type}`, what, { where: shown, next, cause: error });
   if (name === 'NoSuchBucket') return usage('missing', 'there is no such bucket', 'check its name');
   if (name === 'NoSuchKey' || $metadata?.httpStatusCode === 404)
     return usage('missing', 'there is no such object', 'check its key, and the region (AWS_REGION)');

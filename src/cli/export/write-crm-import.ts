@@ -1,7 +1,7 @@
 import { importerNames, importers, type ImporterName } from '../../domain/crm/importer.ts';
 import { requireOwnSource, runOfAnotherSource, sourcesInstead } from '../../domain/crm/other-sources.ts';
 import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/read-policies.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
@@ -31,10 +31,9 @@ export async function writeCrmImport(
   const folder = flags.output;
   // Without this check, s3://… would create a local folder called `s3:`.
   if (folder === undefined || /^s3:/i.test(folder)) {
-    throw new Problem('setting.invalid', 'import files are written into a folder of this machine', {
+    throw new UsageProblem('setting.invalid', 'import files are written into a folder of this machine', {
       where: '--output',
       next: `name a new folder, such as --output ${importer}-import`,
-      exitCode: exitCodes.usage,
     });
   }
   const { source, since } = flags;
@@ -125,10 +124,9 @@ export function describeSuppressed(contacts: number): string {
 function importerOf(name: string): ImporterName {
   const importer = importerNames.find((each) => each === name || importers[each].source === name);
   if (importer !== undefined) return importer;
-  throw new Problem('setting.invalid', `there is no importer "${name}"`, {
+  throw new UsageProblem('setting.invalid', `there is no importer "${name}"`, {
     where: '--for',
     next: `write one of ${importerNames.join(', ')}`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -141,6 +139,6 @@ async function policiesOf({ policies: file, policy }: CrmImportFlags): Promise<F
 function readPolicyFile(file: string): Promise<unknown> {
   return readYamlFile(file, 'the policy file', (what, cause) => {
     const next = 'write a YAML file of fields and policies, such as "title: overwrite-older"';
-    return new Problem('policy.invalid', what, { where: file, next, exitCode: exitCodes.usage, cause });
+    return new UsageProblem('policy.invalid', what, { where: file, next, cause });
   });
 }

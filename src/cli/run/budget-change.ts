@@ -5,7 +5,7 @@ import { budgetNameForms, defaultBudgetNames, periodNames } from '../../domain/m
 import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { formatLimit } from '../../domain/money/format-limit.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import {
   presentBudget,
   setBudget,
@@ -174,25 +174,19 @@ function limitOf(text: string, fromNowOn: boolean): WantedLimit {
 }
 
 function wrong(what: string, next: string): Problem {
-  return new Problem('setting.invalid', what, {
-    where: 'enrich budget set',
-    next,
-    exitCode: exitCodes.usage,
-  });
+  return new UsageProblem('setting.invalid', what, { where: 'enrich budget set', next });
 }
 
 function ended(runId: string): Problem {
-  return new Problem('run.ended', `run ${runId} has ended: its limit cannot change`, {
+  return new UsageProblem('run.ended', `run ${runId} has ended: its limit cannot change`, {
     where: `run:${runId}`,
     next: 'run the same file again with --max-credits: the new run asks only for people who are not fresh',
-    exitCode: exitCodes.usage,
   });
 }
 
 function over(budgetId: string): Problem {
-  return new Problem('budget.over', `${budgetId} is over: its limit cannot change`, {
+  return new UsageProblem('budget.over', `${budgetId} is over: its limit cannot change`, {
     where: budgetId,
     next: `write ${anyPeriod} for the current one`,
-    exitCode: exitCodes.usage,
   });
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { exitCodeOfUnwritable } from '../../files/exit-code-of-unwritable.ts';
 import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
 import {
@@ -217,10 +217,9 @@ async function writeMapping(
 export async function readMapping(path: string): Promise<Mapping> {
   const wrong = (what: string, cause?: unknown): Problem => {
     const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
-    return new Problem(isMissing ? 'mapping.missing' : 'mapping.unreadable', what, {
+    return new UsageProblem(isMissing ? 'mapping.missing' : 'mapping.unreadable', what, {
       where: path,
       next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
-      exitCode: exitCodes.usage,
       cause,
     });
   };

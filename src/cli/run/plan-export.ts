@@ -6,7 +6,7 @@ import { visibleInLine } from '../../domain/text/visible.ts';
 import { fieldsOfHeader, recordedName } from '../../ingest/columns/column-map.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { giveSpaceBack, removePlans } from '../../runs/planning/discard-plan.ts';
 import { endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
@@ -174,8 +174,5 @@ export function describeMapping({
 
 /** The export or its options are wrong: exit code 2. */
 function refusal(pauseReason: { type: string; reason: string; next: string }): Problem {
-  return new Problem(pauseReason.type, pauseReason.reason, {
-    next: pauseReason.next,
-    exitCode: exitCodes.usage,
-  });
+  return new UsageProblem(pauseReason.type, pauseReason.reason, { next: pauseReason.next });
 }

@@ -1,7 +1,7 @@
 import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { withoutPerson } from '../terminal/without-person.ts';
 
@@ -28,10 +28,9 @@ export function shareOf(flag: string, text: string): number {
   const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
   const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
   if (share >= 0 && share <= 1) return share;
-  throw new Problem('setting.invalid', `"${text}" is no share`, {
+  throw new UsageProblem('setting.invalid', `"${text}" is no share`, {
     where: flag,
     next: 'write 40% or 0.4',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -40,10 +39,9 @@ export function costPerEmailOf(text: string | undefined, hasPilot: boolean): str
   if (text === undefined) return null;
   const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
   if (hasPilot) return credits;
-  throw new Problem('setting.invalid', 'this limit applies only to a pilot', {
+  throw new UsageProblem('setting.invalid', 'this limit applies only to a pilot', {
     where: '--max-cost-per-email',
     next: 'add --pilot N, such as --pilot 200',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -51,11 +49,7 @@ export function costPerEmailOf(text: string | undefined, hasPilot: boolean): str
 export function creditsOf(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
   if (credits !== undefined) return formatCredits(credits);
-  throw new Problem('setting.invalid', `"${text}" is not a number of credits`, {
-    where: flag,
-    next,
-    exitCode: exitCodes.usage,
-  });
+  throw new UsageProblem('setting.invalid', `"${text}" is not a number of credits`, { where: flag, next });
 }
 
 /**
@@ -77,10 +71,9 @@ export function extrasOf<Name extends keyof typeof extraNames>(
   const names: ExtraNames<Name> = extraNames[option];
   const known = names.filter((name) => given.delete(name));
   if (given.size === 0 && known.length > 0) return known;
-  throw new Problem('setting.invalid', `"${text}" is not a list of known fields`, {
+  throw new UsageProblem('setting.invalid', `"${text}" is not a list of known fields`, {
     where: `--${option}`,
     next: `write ${names.join(', ')}, or ${names.join(',')}`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -92,11 +85,7 @@ export function extrasOf<Name extends keyof typeof extraNames>(
  */
 export function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
   const usage = (what: string, next: string): Problem =>
-    new Problem('credits.no-ceiling', what, {
-      where: '--max-credits-per-person',
-      next,
-      exitCode: exitCodes.usage,
-    });
+    new UsageProblem('credits.no-ceiling', what, { where: '--max-credits-per-person', next });
   if (!waterfall) {
     if (text === undefined) return null;
     throw usage('only a waterfall needs a maximum per person', 'remove it, or add --waterfall');

@@ -1,6 +1,6 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
 import type { RunPriority } from '../../contract/run-priorities.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import {
   addressName,
   addressText,
@@ -37,13 +37,12 @@ export interface SpecifiedRun extends RunSpec {
 export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.fromTable, flags.query].filter((source) => source !== undefined);
   if (given.length !== 1) {
-    throw new Problem(
+    throw new UsageProblem(
       'export.address',
       given.length === 0 ? 'no export is named' : 'more than one export is named',
       {
         where: 'FILE, --from-table, --query',
         next: 'name one of: a file, https://…, s3://bucket/key, - for standard input, a table, or a query',
-        exitCode: exitCodes.usage,
       },
     );
   }
@@ -58,10 +57,9 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
   if (flags.fromTable !== undefined) return tableAddress(flags.fromTable);
   const address = parseAddress(file!, process.cwd());
   if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
-  throw new Problem('export.address', 'standard input is a terminal, and has no export', {
+  throw new UsageProblem('export.address', 'standard input is a terminal, and has no export', {
     where: '-',
     next: 'pipe an export into the command, such as: gzip -dc contacts.csv.gz | enrich plan -',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -139,9 +137,8 @@ function tellRetry({ reason, waitSeconds }: DownloadRetry): void {
 /** A mistyped hash must not begin a run, because the run could only fail. */
 function planHashOf(text: string | undefined): string | null {
   if (text === undefined || /^[0-9a-f]{16}$/.test(text)) return text ?? null;
-  throw new Problem('setting.invalid', `"${text}" is not the hash of a plan`, {
+  throw new UsageProblem('setting.invalid', `"${text}" is not the hash of a plan`, {
     where: '--plan',
     next: 'copy it from the output of enrich plan FILE: 16 digits and letters from a to f',
-    exitCode: exitCodes.usage,
   });
 }

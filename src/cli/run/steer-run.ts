@@ -3,7 +3,7 @@ import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { taskPriorities } from '../../contract/run-priorities.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
 import { runInputOf } from '../../runs/run-input.ts';
 import { endAbandonedRun } from '../../runs/abandoned-run.ts';
@@ -226,9 +226,8 @@ export async function cancelRun(session: Session, run: RunRecord, reason: string
 /** @throws Problem `run.ended` */
 export function requireUnfinished(run: RunRecord): void {
   if (run.finishedAt === null) return;
-  throw new Problem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
+  throw new UsageProblem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
     where: run.runId,
     next: 'nothing is left to do; the same file can be run again',
-    exitCode: exitCodes.usage,
   });
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ExportChoice, ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
 import { cronMistake } from '../../domain/text/cron.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
@@ -233,5 +233,5 @@ const scheduleArguments = ['name', 'file'];
 
 function wrong(field: string, what: string, next: string, type = 'schedule.invalid'): Problem {
   const where = scheduleArguments.includes(field) ? field.toUpperCase() : `--${field}`;
-  return new Problem(type, what, { where, next, exitCode: exitCodes.usage });
+  return new UsageProblem(type, what, { where, next });
 }

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { readYamlFile } from '../terminal/read-yaml.ts';
 import { defineSchedule, fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 
@@ -114,20 +114,18 @@ function inFile(path: string, name: string): (error: unknown) => never {
     const key = error.where
       ?.replace(/^--/, '')
       .replace(/^(?:NAME|FILE)$/, (argument) => argument.toLowerCase());
-    throw new Problem(error.type, error.message, {
+    throw new UsageProblem(error.type, error.message, {
       where: `${path}, schedule ${name}: ${key ?? ''}`,
       next: error.next,
-      exitCode: exitCodes.usage,
       cause: error,
     });
   };
 }
 
 function wrongFile(where: string, what: string, cause?: unknown): Problem {
-  return new Problem('schedule.file', what, {
+  return new UsageProblem('schedule.file', what, {
     where,
     next: 'write "schedules:", and below it each name with its flags; docs/schedules.md has an example',
-    exitCode: exitCodes.usage,
     cause,
   });
 }

@@ -12,7 +12,7 @@ import {
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import type { ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { longestSummary, markdownTable } from '../../domain/runs/run-start.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
@@ -61,10 +61,9 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
       throw error instanceof ScheduleNotFoundError ? unknown(name) : unreadable(name, error);
     });
   if (description.action.workflowType !== workflowTypes.scheduled) {
-    throw new Problem('schedule.foreign', `"${name}" is a schedule of another program`, {
+    throw new UsageProblem('schedule.foreign', `"${name}" is a schedule of another program`, {
       where: name,
       next: 'choose another name; enrich schedule list shows the schedules of enrich',
-      exitCode: exitCodes.usage,
     });
   }
   return { definition: definitionOf(description), description };
@@ -114,10 +113,9 @@ export async function missedTimes(
   const end = range.to < range.now ? range.to : range.now;
   const times = start < end ? await matchingTimes(client, name, start, end) : [];
   if (times.length > 0) return { start, end, times };
-  throw new Problem('schedule.no-time', 'the schedule has no past time in this range', {
+  throw new UsageProblem('schedule.no-time', 'the schedule has no past time in this range', {
     where: `${name}, ${range.from.toISOString()} to ${range.to.toISOString()}`,
     next: `enrich schedule show ${name} shows its times; future times need no backfill`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -128,13 +126,12 @@ export async function missedTimes(
  */
 export function requireDate({ name, work }: ScheduleDefinition): void {
   if (work.export.from.includes('{date}')) return;
-  throw new Problem(
+  throw new UsageProblem(
     'schedule.no-date',
     'the export of the schedule has no {date}: each missed time would read the present export',
     {
       where: `${name}: ${work.export.from}`,
       next: `enrich schedule trigger ${name} reads the present export once`,
-      exitCode: exitCodes.usage,
     },
   );
 }
@@ -255,10 +252,9 @@ function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescriptio
 }
 
 function unknown(name: string): Problem {
-  return new Problem('schedule.unknown', `there is no schedule "${name}"`, {
+  return new UsageProblem('schedule.unknown', `there is no schedule "${name}"`, {
     where: name,
     next: 'enrich schedule list shows all of them',
-    exitCode: exitCodes.usage,
   });
 }
 

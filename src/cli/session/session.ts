@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/settings.ts';
 import { announce, withdraw } from '../../dev/presence.ts';
 import { acquireStack, embeddedDirectories, type Stack } from '../../dev/stack.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
 import { describeLogLine } from '../terminal/log-line.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
@@ -189,9 +189,8 @@ export function isCredentialMissing({ service }: Config): boolean {
 /** @throws Problem `setting.missing` */
 function requireCredential(config: Config): void {
   if (!isCredentialMissing(config)) return;
-  throw new Problem('setting.missing', 'a service is set without a credential', {
+  throw new UsageProblem('setting.missing', 'a service is set without a credential', {
     where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
     next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',
-    exitCode: exitCodes.usage,
   });
 }

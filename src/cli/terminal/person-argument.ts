@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { namesFreeMail } from '../../domain/identity/domain-name.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
 
@@ -15,15 +15,13 @@ export function subjectOf(text: string, place: number): SuppressionSubject {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject;
   if (namesFreeMail(text)) {
-    throw new Problem('person.unclear', 'a free-mail provider cannot be suppressed as a domain', {
+    throw new UsageProblem('person.unclear', 'a free-mail provider cannot be suppressed as a domain', {
       where: `argument ${place}`,
       next: 'write the address of each person instead',
-      exitCode: exitCodes.usage,
     });
   }
-  throw new Problem('person.unclear', 'this identifies no person', {
+  throw new UsageProblem('person.unclear', 'this identifies no person', {
     where: `argument ${place}`,
     next: 'write an email address, the URL of a profile, person:ID, a hashed address, or @domain',
-    exitCode: exitCodes.usage,
   });
 }

@@ -1,5 +1,5 @@
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
 
 /**
@@ -14,11 +14,7 @@ export function withoutPerson(
   { what, where, next }: { readonly what: string; readonly where: string; readonly next: string },
 ): string {
   if (!namesPerson(text)) return text;
-  throw new Problem('setting.invalid', `${what} seems to name a person`, {
-    where,
-    next,
-    exitCode: exitCodes.usage,
-  });
+  throw new UsageProblem('setting.invalid', `${what} seems to name a person`, { where, next });
 }
 
 /** A pattern of SQL for all addresses of a domain, such as `%@acme.example`, names no person. */

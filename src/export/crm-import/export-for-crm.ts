@@ -6,7 +6,7 @@ import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { inAccountLanguage } from '../../domain/crm/in-account-language.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/read-changes.ts';
 import { countSuppressed, cursorOfExport } from '../contact-choice.ts';
@@ -90,10 +90,9 @@ async function requireReplaceable(folder: string): Promise<void> {
   if (names.length === 0) return;
   const known = new Set([manifestName, ...(await filesOf(join(folder, manifestName)))]);
   if (names.every((name) => known.has(name))) return;
-  throw new Problem('output.not-empty', 'the folder has files that enrich export did not write', {
+  throw new UsageProblem('output.not-empty', 'the folder has files that enrich export did not write', {
     where: folder,
     next: 'choose an empty or a new folder with --output',
-    exitCode: exitCodes.usage,
   });
 }
 

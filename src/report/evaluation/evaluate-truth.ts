@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { evaluatePeople, type ComparedPerson, type Evaluation } from '../../domain/evaluation/evaluate.ts';
 import { parseEmail } from '../../domain/identity/email-address.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { contactIdOf } from '../../ingest/columns/contact-id.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contactSources, requireSource } from '../../people/contacts/contact-sources.ts';
@@ -41,7 +41,7 @@ export async function evaluateTruth(
 async function onlySource(database: Kysely<Tables>): Promise<string> {
   const sources = await contactSources(database);
   if (sources.length === 1) return sources[0]!;
-  throw new Problem(
+  throw new UsageProblem(
     'truth.source',
     sources.length === 0 ? 'the warehouse has no contacts' : 'the warehouse has contacts of several sources',
     {
@@ -50,7 +50,6 @@ async function onlySource(database: Kysely<Tables>): Promise<string> {
         sources.length === 0
           ? 'enrich an export first: enrich run FILE'
           : `name one of ${sources.join(', ')}`,
-      exitCode: exitCodes.usage,
     },
   );
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import Papa from 'papaparse';
 import { evaluatedFields, type EvaluatedField, type NamePart } from '../../domain/evaluation/evaluate.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { commonNames } from '../../ingest/columns/common-names.ts';
 import { knownExports } from '../../ingest/columns/known-exports.ts';
@@ -89,5 +89,5 @@ function namesOf(field: TruthField): string[] {
 }
 
 function unreadable(where: string, what: string, next: string, cause?: unknown): Problem {
-  return new Problem('truth.unreadable', what, { where, next, exitCode: exitCodes.usage, cause });
+  return new UsageProblem('truth.unreadable', what, { where, next, cause });
 }

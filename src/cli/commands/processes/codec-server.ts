@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { portTaken } from '../../../domain/port-taken.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { startCodecEndpoint } from '../../../temporal/codec-endpoint.ts';
 import { tell } from '../../terminal/output.ts';
 import { payloadCodec } from '../../../temporal/payload-codec.ts';
@@ -30,10 +30,9 @@ Examples:
         CODEC_SERVER_UI_ORIGINS: options.uiOrigin,
       });
       if (temporalCodec === undefined) {
-        throw new Problem('setting.missing', 'no keys are set: payloads are not encrypted', {
+        throw new UsageProblem('setting.missing', 'no keys are set: payloads are not encrypted', {
           where: 'TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE',
           next: 'set the keys that the workers have',
-          exitCode: exitCodes.usage,
         });
       }
       const listen = codecServer.listen ?? { host: '127.0.0.1', port: 8081 };

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { asUnusable, makeFolder } from '../../../files/make-folder.ts';
 import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import type { Config } from '../../../config/settings.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { defaultPolicies } from '../../../domain/crm/field-policy.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { exportForCrm } from '../../../export/crm-import/export-for-crm.ts';
@@ -67,13 +67,12 @@ export function demoCommand(): Command {
 /** Workers of a Temporal server call the service in their settings, which would bill the demo's invented people. */
 function refuseOtherWorkers({ temporalAddress }: Config): void {
   if (temporalAddress === undefined) return;
-  throw new Problem(
+  throw new UsageProblem(
     'demo.other-workers',
     'workers of a Temporal server would run the demo, against the service in their settings',
     {
       where: 'TEMPORAL_ADDRESS',
       next: 'run the demo where neither TEMPORAL_ADDRESS nor DATABASE_URL is set: there it costs nothing',
-      exitCode: exitCodes.usage,
     },
   );
 }

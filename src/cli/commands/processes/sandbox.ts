@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { portTaken } from '../../../domain/port-taken.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../../domain/problem.ts';
 import { openApi } from '../../../sandbox/interface/openapi.ts';
 import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
@@ -159,10 +159,9 @@ async function apiKeyOf(flags: SandboxFlags): Promise<string> {
   const { apiKeyFile: file, apiKey = defaultApiKey } = flags;
   if (file === undefined) return apiKey;
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Problem('setting.invalid', `the key cannot be read (${error.code})`, {
+    throw new UsageProblem('setting.invalid', `the key cannot be read (${error.code})`, {
       where: `--api-key-file ${file}`,
       next: 'name a file that exists and that this user may read',
-      exitCode: exitCodes.usage,
       cause: error,
     });
   });
@@ -171,10 +170,9 @@ async function apiKeyOf(flags: SandboxFlags): Promise<string> {
 
 async function readScenario(file: string): Promise<Scenario> {
   const wrong = (what: string, cause?: unknown): Problem =>
-    new Problem('scenario.invalid', what, {
+    new UsageProblem('scenario.invalid', what, {
       where: file,
       next: 'correct the file; docs/sandbox.md describes rules',
-      exitCode: exitCodes.usage,
       cause,
     });
   const checked = scenarioSchema.safeParse(await readYamlFile(file, 'the scenario', wrong));

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import type { RunPriority } from '../../../contract/run-priorities.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../../ingest/sources/obtain-export.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
@@ -141,12 +141,11 @@ export async function enrichExport(
 /** @throws Problem `plan.changed` if the unfinished run has another plan than `--plan` names */
 function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
   if (planHash === null || expected === null || planHash === expected) return;
-  throw new Problem('plan.changed', `an unfinished run of this export has another plan: ${planHash}`, {
+  throw new UsageProblem('plan.changed', `an unfinished run of this export has another plan: ${planHash}`, {
     where: runId,
     next:
       `enrich resume ${runId} continues with that plan; or enrich cancel ${runId} ends the run, then run the ` +
       'command again',
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../../domain/text/moment.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem, exitCodes, type Problem } from '../../../domain/problem.ts';
 import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
@@ -240,9 +240,5 @@ function timeOf(flag: string, text: string, timezone: string, daysOn: 0 | 1): Da
 }
 
 function wrongTime(flag: string, text: string, next: string): Problem {
-  return new Problem('setting.invalid', `"${text}" does not fit here`, {
-    where: flag,
-    next,
-    exitCode: exitCodes.usage,
-  });
+  return new UsageProblem('setting.invalid', `"${text}" does not fit here`, { where: flag, next });
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { countedPeople } from '../../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { skipPageAfterCalls } from '../../../runs/pages/skip-page-after-calls.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/latest-run.ts';
@@ -83,13 +83,9 @@ async function skipHere(
 
 function requirePage({ runId, plan }: RunRecord, page: number): void {
   if (plan && page <= plan.pages) return;
-  throw new Problem(
+  throw new UsageProblem(
     'page.unknown',
     plan ? `the run has the pages 1 to ${plan.pages}` : 'the run has no plan yet, and no pages',
-    {
-      where: `${runId} --page ${page}`,
-      next: 'enrich status shows the run',
-      exitCode: exitCodes.usage,
-    },
+    { where: `${runId} --page ${page}`, next: 'enrich status shows the run' },
   );
 }

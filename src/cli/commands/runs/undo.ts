@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { countLookups, deleteLookups } from '../../../people/known/lookup-history.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
@@ -121,14 +121,10 @@ async function carryOut({ warehouse }: Session, runId: string, options: UndoFlag
 /** @throws Problem if the run has not ended */
 function requireEnded(run: RunRecord): void {
   if (run.finishedAt !== null) return;
-  throw new Problem(
+  throw new UsageProblem(
     'run.not-ended',
     `run ${run.runId} has not ended: it is ${run.status.replaceAll('_', ' ')}`,
-    {
-      where: run.runId,
-      next: `enrich cancel ${run.runId}, then undo the run; or wait until it has ended`,
-      exitCode: exitCodes.usage,
-    },
+    { where: run.runId, next: `enrich cancel ${run.runId}, then undo the run; or wait until it has ended` },
   );
 }
 

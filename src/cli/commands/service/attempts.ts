@@ -3,7 +3,7 @@ import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { storedCredits } from '../../../domain/money/decimal.ts';
 import { counted } from '../../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import {
   decideAttempt,
   getAttempt,
@@ -136,10 +136,9 @@ Examples:
         ? undefined
         : creditsOf('--credits', options.credits, 'write a number such as 7 or 2.5');
     if (given !== undefined && attemptIds.length > 1) {
-      throw new Problem('setting.invalid', '--credits with several calls', {
+      throw new UsageProblem('setting.invalid', '--credits with several calls', {
         where: '--credits',
         next: 'give --credits with one call at a time',
-        exitCode: exitCodes.usage,
       });
     }
     await withWarehouse(settingsOf(options), async ({ warehouse }) => {

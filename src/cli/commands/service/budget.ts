@@ -3,7 +3,7 @@ import { budgetNameForms, defaultBudgetNames } from '../../../domain/money/budge
 import { parseBudgetName } from '../../../domain/money/budget-name.ts';
 import { formatLimit } from '../../../domain/money/format-limit.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { presentBudget } from '../../../ledger/budget-limits.ts';
 import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../../ledger/read-budgets.ts';
 import type { Warehouse } from '../../../db/database.ts';
@@ -104,9 +104,8 @@ async function budgetIdsOf(warehouse: Warehouse, name: string): Promise<string[]
   if (budget?.kind === 'run') return [`run:${(await getRun(warehouse, budget.runId)).runId}`];
   if (budget?.name !== undefined) return [name];
   if (budget) return [await presentBudget(warehouse.database, budget.period), `every-${budget.period}`];
-  throw new Problem('setting.invalid', `"${name}" is no budget`, {
+  throw new UsageProblem('setting.invalid', `"${name}" is no budget`, {
     where: 'enrich budget history',
     next: `write ${forms}`,
-    exitCode: exitCodes.usage,
   });
 }

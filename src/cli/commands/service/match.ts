@@ -7,7 +7,7 @@ import type { Identity } from '../../../domain/identity/identity.ts';
 import { identityKeys } from '../../../domain/identity/identity-keys.ts';
 import { parseName, parseOrganizationName } from '../../../domain/identity/normalise.ts';
 import { periodNames } from '../../../domain/money/budget-periods.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { parseProfileUrl } from '../../../domain/identity/profile-url.ts';
 import { matchPerson } from '../../../calls/match-person.ts';
 import type { MatchAnswer } from '../../../service/client.ts';
@@ -96,20 +96,18 @@ function readIdentity(options: MatchOptions): Identity {
     if (text === undefined) return [];
     const value = parse(text);
     if (value !== undefined) return [[identity, value]];
-    throw new Problem('match.unusable', `the value of --${kebabCase(name)} cannot be used`, {
+    throw new UsageProblem('match.unusable', `the value of --${kebabCase(name)} cannot be used`, {
       where: `--${kebabCase(name)}`,
       next: 'write it as in an export; enrich match --help has an example',
-      exitCode: exitCodes.usage,
     });
   });
   const person = Object.fromEntries(given) as Identity;
   if (identityKeys(person).length > 0) return person;
-  throw new Problem('match.no-person', 'the options identify no person', {
+  throw new UsageProblem('match.no-person', 'the options identify no person', {
     where: 'enrich match',
     next:
       'give --email, --hashed-email, --profile-url or --id; or a name (--first-name and --last-name, or --name) with ' +
       '--organization or --domain',
-    exitCode: exitCodes.usage,
   });
 }
 

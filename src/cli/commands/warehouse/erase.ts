@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { isRoleAddress } from '../../../domain/identity/email-address.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
 import { keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
@@ -84,35 +84,31 @@ function personOf(
   contact: string | undefined,
 ): (warehouse: Warehouse) => Promise<string[]> {
   if ((who === undefined) === (contact === undefined)) {
-    throw new Problem('person.unclear', 'the command needs exactly one person', {
+    throw new UsageProblem('person.unclear', 'the command needs exactly one person', {
       where: 'enrich erase',
       next: 'name one person, or one record of the CRM with --contact',
-      exitCode: exitCodes.usage,
     });
   }
   if (contact !== undefined) {
     const [, source, contactId] = /^([^/]+)\/(.+)$/.exec(contact) ?? [];
     if (source !== undefined && contactId !== undefined)
       return (warehouse) => keysOfContact(warehouse, { source, contactId });
-    throw new Problem('person.unclear', 'the record is not in the form SOURCE/ID', {
+    throw new UsageProblem('person.unclear', 'the record is not in the form SOURCE/ID', {
       where: '--contact',
       next: 'write the source, a slash and the id of the CRM, such as hubspot/4711',
-      exitCode: exitCodes.usage,
     });
   }
   const { kind, key } = subjectOf(who!, 1);
   if (kind === 'domain') {
-    throw new Problem('person.unclear', 'a domain is not one person', {
+    throw new UsageProblem('person.unclear', 'a domain is not one person', {
       where: 'argument 1',
       next: 'erase its people one by one; enrich suppress add @domain keeps all of them from being asked for',
-      exitCode: exitCodes.usage,
     });
   }
   if (kind === 'email' && isRoleAddress(key.slice('email:'.length))) {
-    throw new Problem('person.unclear', 'several people may read this address', {
+    throw new UsageProblem('person.unclear', 'several people may read this address', {
       where: 'argument 1',
       next: 'name the person by another address, a profile, person:ID, or --contact',
-      exitCode: exitCodes.usage,
     });
   }
   return () => Promise.resolve([key]);
@@ -125,16 +121,14 @@ async function keysOfContact(
 ): Promise<string[]> {
   const keys = await keysOfRecord(warehouse.database, { source, contactId });
   if (keys === undefined)
-    throw new Problem('person.unclear', 'this record has been about more than one person', {
+    throw new UsageProblem('person.unclear', 'this record has been about more than one person', {
       where: '--contact',
       next: 'name the person by an address, a profile, or person:ID',
-      exitCode: exitCodes.usage,
     });
   if (keys.length > 0) return keys;
-  throw new Problem('contact.unknown', 'the warehouse does not know this record', {
+  throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
     where: '--contact',
     next: 'check the source and the id; or name the person by an address or a profile',
-    exitCode: exitCodes.usage,
   });
 }
 

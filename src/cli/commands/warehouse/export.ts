@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { importerNames } from '../../../domain/crm/importer.ts';
 import { sandbox } from '../../../domain/runs/asked-service.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { countSuppressed } from '../../../export/contact-choice.ts';
 import { exportFormatNames, type ExportFormatName } from '../../../export/export-format.ts';
 import { exportTable } from '../../../export/export-table.ts';
@@ -103,10 +103,9 @@ Examples:
 function refusePoliciesWithoutImporter(options: ExportFlags): void {
   const flag = (['policies', 'policy'] as const).find((name) => options[name] !== undefined);
   if (flag === undefined || options.for !== undefined) return;
-  throw new Problem('setting.invalid', 'policies apply only to files for an importer', {
+  throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
     where: `--${flag}`,
     next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --${flag} out`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -147,10 +146,9 @@ function formatOf(output: string | undefined): ExportFormatName {
     .toLowerCase();
   if (ending === 'ndjson') return 'jsonl';
   if (['xlsx', 'xls', 'ods'].includes(ending))
-    throw new Problem('setting.invalid', 'enrich export writes no spreadsheet workbooks', {
+    throw new UsageProblem('setting.invalid', 'enrich export writes no spreadsheet workbooks', {
       where: `--output ${output}`,
       next: 'name a file that ends in .csv; spreadsheets open it',
-      exitCode: exitCodes.usage,
     });
   return exportFormatNames.find((format) => format === ending) ?? 'csv';
 }
@@ -163,9 +161,8 @@ function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): 
         ? ['--format', 'a terminal cannot show Parquet']
         : undefined;
   if (refused === undefined) return;
-  throw new Problem('setting.invalid', refused[1]!, {
+  throw new UsageProblem('setting.invalid', refused[1]!, {
     where: refused[0]!,
     next: 'name a file: --output FILE',
-    exitCode: exitCodes.usage,
   });
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { parseMoment } from '../../../domain/text/moment.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { importLookups } from '../../../people/known/lookup-history.ts';
 import { describeService } from '../../run/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
@@ -56,9 +56,8 @@ Example:
 function timeOf(text: string): Date {
   const time = parseMoment(text);
   if (time && time.getTime() <= Date.now()) return time;
-  throw new Problem('setting.invalid', `"${text}" is no time in the past`, {
+  throw new UsageProblem('setting.invalid', `"${text}" is no time in the past`, {
     where: '--asked-at',
     next: 'write a time with its zone, such as 2026-11-20T02:00:00Z',
-    exitCode: exitCodes.usage,
   });
 }

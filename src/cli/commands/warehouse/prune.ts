@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { formatDuration } from '../../../domain/text/duration.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { retained, type Retained } from '../../../domain/runs/retention.ts';
 import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
@@ -39,12 +39,11 @@ Example:
       const config = settingsOf(options, { RETENTION: options.retention });
       const { retention } = config;
       if (Object.keys(retention).length === 0) {
-        throw new Problem('setting.missing', 'no retention is set', {
+        throw new UsageProblem('setting.missing', 'no retention is set', {
           where: 'RETENTION or --retention',
           next:
             'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d; what is not named ' +
             'is kept forever',
-          exitCode: exitCodes.usage,
         });
       }
       const removed = options.yes === true;

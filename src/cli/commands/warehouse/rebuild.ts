@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { readAnswersAgain } from '../../../calls/read-answers-again.ts';
 import { rebuild } from '../../../people/rebuild.ts';
 import type { Warehouse } from '../../../db/database.ts';
@@ -37,14 +37,10 @@ Examples:
         const check = options.check === true;
         const signal = stopAfterBatch();
         if (check && options.fromAnswers === true)
-          throw new Problem(
+          throw new UsageProblem(
             'option.conflict',
             '--check only compares, but --from-answers changes observations',
-            {
-              where: 'enrich rebuild',
-              next: 'use one of the two',
-              exitCode: exitCodes.usage,
-            },
+            { where: 'enrich rebuild', next: 'use one of the two' },
           );
         if (check) await requireFinishedUndos(warehouse);
         const read = options.fromAnswers === true ? await readAnswersAgain(warehouse, signal) : undefined;

@@ -7,7 +7,7 @@ import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { findProgram } from '../../../dev/find-program.ts';
 import { onInterruption } from '../../../dev/interruption.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
-import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -77,20 +77,18 @@ async function answerOf({ warehouse }: Session, statement: string): Promise<Answ
     const answer = answers.at(-1)!;
     // pg has no command where there was no statement, such as in "" and ";".
     if ((answer.command as string | null) !== null) return answer;
-    throw new Problem('sql.refused', 'there is no statement', {
+    throw new UsageProblem('sql.refused', 'there is no statement', {
       where: '--command',
       next: "write a statement, such as 'select * from run_costs'; enrich sql without --command opens psql",
-      exitCode: exitCodes.usage,
     });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
-    throw new Problem('sql.refused', error.message, {
+    throw new UsageProblem('sql.refused', error.message, {
       where: `--command${error.position === undefined ? '' : `, character ${error.position}`}`,
       next:
         error.code === readOnly
           ? 'enrich sql without --command opens psql, which can write'
           : (error.hint ?? 'docs/warehouse.md has the tables and questions with their SQL'),
-      exitCode: exitCodes.usage,
     });
   } finally {
     client.release(true);
@@ -109,11 +107,11 @@ function objectsOf({ fields, rows }: Answer): Record<string, unknown>[] {
   const names = fields.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) {
-    throw new Problem('sql.refused', `two columns are named "${repeated}", and an object has a name once`, {
-      where: '--command',
-      next: 'give each column a name of its own: … as NAME',
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageProblem(
+      'sql.refused',
+      `two columns are named "${repeated}", and an object has a name once`,
+      { where: '--command', next: 'give each column a name of its own: … as NAME' },
+    );
   }
   return rows.map((row) =>
     Object.fromEntries(
