@@ -1,13 +1,9 @@
 import { join, resolve } from 'node:path';
 import { periodNames, settingOfPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
-import { formatCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits } from '../domain/money/decimal.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { sandbox } from '../domain/runs/asked-service.ts';
 import type { Freshness } from '../domain/runs/freshness.ts';
-import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
-import type { Retention } from '../domain/runs/retention.ts';
-import type { ListenAddress } from './setting-values.ts';
 import { settingsSchema, type Setting, type SettingValues } from './settings-schema.ts';
 
 export type { ListenAddress } from './setting-values.ts';
@@ -39,83 +35,9 @@ export type TokenOrigin =
   | { readonly kind: 'access-token'; readonly command: string };
 
 /** All settings of a process, validated once. */
-export interface Config {
-  readonly service: ServiceSettings;
-  /** Undefined: embedded PostgreSQL. */
-  readonly databaseUrl: string | undefined;
-  /** Undefined: the Temporal dev server. */
-  readonly temporalAddress: string | undefined;
-  /** Undefined: commands print no links to the UI of a configured server. */
-  readonly temporalUiUrl: string | undefined;
-  /** The version of this process's workers in Worker Versioning; undefined: not versioned. */
-  readonly workerVersion: { readonly deploymentName: string; readonly buildId: string } | undefined;
-  /** Undefined: payloads are not encrypted. */
-  readonly temporalCodec: CodecKeysOrigin | undefined;
-  readonly codecServer: {
-    readonly listen: ListenAddress | undefined;
-    readonly uiOrigins: readonly string[];
-    readonly token: string | undefined;
-  };
-  readonly rateLimits: readonly RateLimit[];
-  /** Maximum calls in flight per worker. */
-  readonly callConcurrency: number;
-  readonly budgets: {
-    readonly perRun: Credits | undefined;
-    readonly perPeriod: PeriodLimits;
-  };
-  /** Percents of a budget at which an alarm is raised, ascending. */
-  readonly budgetAlarms: readonly number[];
-  readonly freshness: Freshness;
-  readonly retention: Retention;
-  readonly webhook: { readonly publicUrl: string | undefined; readonly listen: ListenAddress | undefined };
-  readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
-  /** Access to exports that are not files of this machine. */
-  readonly exportAccess: {
-    /** Absolute. */
-    readonly stagingDirectory: string;
-    readonly netrcFile: string;
-    readonly s3: { readonly endpoint: string | undefined };
-  };
-  readonly embedded: {
-    /** Absolute. */
-    readonly dataDirectory: string;
-    readonly cacheDirectory: string;
-    readonly temporalCliPath: string | undefined;
-    /** 0: a free one. */
-    readonly ports: {
-      readonly temporal: number;
-      readonly temporalUi: number;
-      readonly postgres: number;
-      readonly sandbox: number;
-    };
-    /** The embedded sandbox. */
-    readonly sandbox: {
-      /** Its time at the start, as written in the setting; undefined: now. */
-      readonly clock: string | undefined;
-      /** The kind of credential that the client uses. */
-      readonly credential: 'key' | 'token';
-    };
-  };
-  /** Address for traces; undefined: no traces. */
-  readonly tracesEndpoint: string | undefined;
-  /** The receiver of lineage events; without an address none are sent. */
-  readonly lineage: {
-    readonly url: string | undefined;
-    readonly apiKey: string | undefined;
-    readonly namespace: string;
-  };
-  readonly notify: {
-    readonly url: string | undefined;
-    /** Key of the signature of posted events. */
-    readonly secret: string | undefined;
-    /** A shell command. */
-    readonly command: string | undefined;
-    readonly on: readonly NotifiedEvent[];
-  };
-  readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | undefined };
-  /** Undefined: no metrics are served. */
-  readonly metricsListen: ListenAddress | undefined;
-}
+export type Config = DeepReadonly<ReturnType<typeof configOf>>;
+
+type DeepReadonly<Value> = { readonly [Member in keyof Value]: DeepReadonly<Value[Member]> };
 
 /** Flags of a command, by the setting that they override. */
 export type Overrides = { readonly [Name in Setting]?: string | undefined };
@@ -169,38 +91,56 @@ export function readConfig(
       flagOf,
     );
   }
-  const values = result.data;
-  return deepFreeze({
+  return deepFreeze(configOf(result.data));
+}
+
+/** A part that is undefined was not set. */
+function configOf(values: SettingValues) {
+  const {
+    TEMPORAL_DEPLOYMENT_NAME: deploymentName,
+    TEMPORAL_WORKER_BUILD_ID: buildId,
+    TEMPORAL_CODEC_KEYS: codecKeys,
+    TEMPORAL_CODEC_KEYS_FILE: codecKeysFile,
+  } = values;
+  const codecKeysOrigin: CodecKeysOrigin | undefined =
+    codecKeys !== undefined
+      ? { text: codecKeys }
+      : codecKeysFile !== undefined
+        ? { file: resolve(codecKeysFile) }
+        : undefined;
+  return {
     service: {
       baseUrl: values.ENRICHMENT_BASE_URL?.replace(/\/$/, ''),
       credential: readCredential(values),
       callTimeoutSeconds: values.CALL_TIMEOUT,
       pollPath: values.POLL_PATH,
-    },
+    } satisfies ServiceSettings,
+    /** Undefined: embedded PostgreSQL. */
     databaseUrl: values.DATABASE_URL,
+    /** Undefined: the Temporal dev server. */
     temporalAddress: values.TEMPORAL_ADDRESS,
+    /** Undefined: commands print no links to the UI of a configured server. */
     temporalUiUrl: values.TEMPORAL_UI_URL?.replace(/\/$/, ''),
+    /** The version of this process's workers in Worker Versioning; undefined: not versioned. */
     workerVersion:
-      values.TEMPORAL_DEPLOYMENT_NAME !== undefined && values.TEMPORAL_WORKER_BUILD_ID !== undefined
-        ? { deploymentName: values.TEMPORAL_DEPLOYMENT_NAME, buildId: values.TEMPORAL_WORKER_BUILD_ID }
-        : undefined,
-    temporalCodec:
-      values.TEMPORAL_CODEC_KEYS !== undefined
-        ? { text: values.TEMPORAL_CODEC_KEYS }
-        : values.TEMPORAL_CODEC_KEYS_FILE !== undefined
-          ? { file: resolve(values.TEMPORAL_CODEC_KEYS_FILE) }
-          : undefined,
+      deploymentName !== undefined && buildId !== undefined ? { deploymentName, buildId } : undefined,
+    /** Undefined: payloads are not encrypted. */
+    temporalCodec: codecKeysOrigin,
     codecServer: {
       listen: values.CODEC_SERVER_LISTEN,
       uiOrigins: values.CODEC_SERVER_UI_ORIGINS,
       token: values.CODEC_SERVER_TOKEN,
     },
     rateLimits: values.RATE_LIMITS,
+    /** Maximum calls in flight per worker. */
     callConcurrency: values.CALL_CONCURRENCY,
     budgets: {
       perRun: values.MAX_CREDITS_PER_RUN,
-      perPeriod: Object.fromEntries(periodNames.map((period) => [period, values[settingOfPeriod(period)]])),
+      perPeriod: Object.fromEntries(
+        periodNames.map((period) => [period, values[settingOfPeriod(period)]]),
+      ) as PeriodLimits,
     },
+    /** Percents of a budget at which an alarm is raised, ascending. */
     budgetAlarms: values.BUDGET_ALARMS,
     freshness: values.FRESHNESS,
     retention: values.RETENTION,
@@ -209,6 +149,7 @@ export function readConfig(
       pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,
       deadlineSeconds: values.LATE_RESULTS_DEADLINE,
     },
+    /** Access to exports that are not files of this machine. */
     exportAccess: {
       stagingDirectory: join(values.ENRICH_DATA_DIR, 'staging'),
       netrcFile: values.NETRC,
@@ -218,15 +159,19 @@ export function readConfig(
       dataDirectory: values.ENRICH_DATA_DIR,
       cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
       temporalCliPath: values.TEMPORAL_CLI_PATH,
+      /** 0: a free one. */
       ports: {
         temporal: values.TEMPORAL_PORT,
         temporalUi: values.TEMPORAL_UI_PORT,
         postgres: values.POSTGRES_PORT,
         sandbox: values.SANDBOX_PORT,
       },
+      /** The time of the embedded sandbox at its start (undefined: now), and the credential that the client uses. */
       sandbox: { clock: values.SANDBOX_CLOCK, credential: values.SANDBOX_CREDENTIAL },
     },
+    /** Undefined: no traces. */
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    /** The receiver of lineage events; without an address none are sent. */
     lineage: {
       url: values.OPENLINEAGE_URL,
       apiKey: values.OPENLINEAGE_API_KEY,
@@ -234,7 +179,9 @@ export function readConfig(
     },
     notify: {
       url: values.NOTIFY_URL,
+      /** Key of the signature of posted events. */
       secret: values.NOTIFY_SECRET,
+      /** A shell command. */
       command: values.NOTIFY_COMMAND,
       on: values.NOTIFY_ON,
     },
@@ -243,8 +190,9 @@ export function readConfig(
       level: values.LOG_LEVEL ?? (values.TEMPORAL_ADDRESS === undefined ? 'warn' : 'info'),
       format: values.LOG_FORMAT,
     },
+    /** Undefined: no metrics are served. */
     metricsListen: values.METRICS_LISTEN,
-  });
+  };
 }
 
 /** The name of the called service in the warehouse. Answers of one service do not count for another. */
@@ -285,7 +233,7 @@ function readCredential(values: SettingValues): Credential | undefined {
   return undefined;
 }
 
-function deepFreeze<Value extends object>(value: Value): Value {
+function deepFreeze<Value extends object>(value: Value): DeepReadonly<Value> {
   for (const child of Object.values(value)) {
     if (typeof child === 'object' && child !== null) deepFreeze(child);
   }
