@@ -1,8 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { Problem } from '../domain/problem.ts';
-import { exitCodeOfUnwritable } from './exit-code-of-unwritable.ts';
+import { asUnwritable } from './unwritable.ts';
 
 /**
  * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only
@@ -19,13 +18,7 @@ export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string):
     if (isReplaced) await rename(target, path);
   } catch (error) {
     if (isReplaced) await rm(target, { force: true });
-    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
-    throw new Problem('output.unwritable', `the file cannot be written (${String(error.code)})`, {
-      where: path,
-      next: 'name a file in an existing folder that this user may write to',
-      exitCode: exitCodeOfUnwritable(error.code),
-      cause: error,
-    });
+    throw asUnwritable(error, 'the file', path);
   }
 }
 

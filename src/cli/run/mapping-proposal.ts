@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { exitCodeOfUnwritable } from '../../files/exit-code-of-unwritable.ts';
+import { asUnwritable } from '../../files/unwritable.ts';
 import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
 import {
   refusePersonalColumns,
@@ -196,15 +196,9 @@ async function writeMapping(
     ...more,
   ];
   const text = `${comments.map((comment) => `# ${comment}\n`).join('')}${stringify(mapping)}`;
-  await writeFile(file, text, { flag: 'wx' }).catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException;
-    const what = code === 'EEXIST' ? 'the file exists' : `the mapping file cannot be written (${code})`;
-    throw new Problem('output.unwritable', what, {
-      where: file,
-      next: 'name a new file in a writable folder',
-      exitCode: exitCodeOfUnwritable(code),
-      cause: error,
-    });
+  await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw asUnwritable(error, 'the mapping file', file);
+    throw new UsageProblem('output.unwritable', 'the file exists', { where: file, next: 'name a new file' });
   });
   tell(`mapping written to ${file}`);
 }

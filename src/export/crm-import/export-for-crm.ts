@@ -1,12 +1,12 @@
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { exitCodeOfUnwritable } from '../../files/exit-code-of-unwritable.ts';
+import { asUnwritable } from '../../files/unwritable.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { inAccountLanguage } from '../../domain/crm/in-account-language.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
-import { Problem, UsageProblem } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/read-changes.ts';
 import { countSuppressed, cursorOfExport } from '../contact-choice.ts';
@@ -77,7 +77,7 @@ export async function exportForCrm(
     return manifest;
   } catch (error) {
     await rm(partial, { recursive: true, force: true }).catch(() => {});
-    throw asUnwritable(error, folder);
+    throw asUnwritable(error, 'the folder', folder);
   }
 }
 
@@ -111,14 +111,4 @@ async function filesOf(manifest: string): Promise<readonly string[]> {
   } catch {
     return [];
   }
-}
-
-function asUnwritable(error: unknown, folder: string): unknown {
-  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
-  return new Problem('output.unwritable', `the folder is not writable (${String(error.code)})`, {
-    where: folder,
-    next: 'choose a writable folder on a disk with free space with --output',
-    exitCode: exitCodeOfUnwritable(error.code),
-    cause: error,
-  });
 }

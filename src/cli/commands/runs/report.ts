@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { Problem } from '../../../domain/problem.ts';
-import { exitCodeOfUnwritable } from '../../../files/exit-code-of-unwritable.ts';
+import { asUnwritable } from '../../../files/unwritable.ts';
 import { gatherReport } from '../../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
 import { anyRun } from '../../run/latest-run.ts';
@@ -51,22 +50,13 @@ Examples:
         }),
       );
       const text = renderReport(report, format);
-      if (options.output !== undefined) await writeFileAt(options.output, text);
-      else if (format === 'terminal') print(text.trimEnd());
+      if (options.output !== undefined) {
+        const path = resolve(options.output);
+        await writeFile(path, text).catch((error: unknown) => {
+          throw asUnwritable(error, 'the report', path);
+        });
+        tell(`written to ${path}`);
+      } else if (format === 'terminal') print(text.trimEnd());
       else write(process.stdout, text);
     });
-}
-
-async function writeFileAt(file: string, text: string): Promise<void> {
-  const path = resolve(file);
-  await writeFile(path, text).catch((cause: unknown) => {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new Problem('report.not-written', `the report cannot be written (${code})`, {
-      where: path,
-      next: 'name a file in a folder that is there and can be written to',
-      exitCode: exitCodeOfUnwritable(code),
-      cause,
-    });
-  });
-  tell(`written to ${path}`);
 }
