@@ -28,3 +28,8 @@ export interface Column {
   readonly title: string;
   readonly numeric?: true;
 }
+
+/** Columns of numbers. */
+export function numberColumns(...titles: readonly string[]): Column[] {
+  return titles.map((title) => ({ title, numeric: true }));
+}

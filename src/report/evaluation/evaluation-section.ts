@@ -1,7 +1,7 @@
 import { describeRate } from '../../domain/runs/match-rate.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import type { Section, Table } from '../document-types.ts';
+import { numberColumns, type Section, type Table } from '../document-types.ts';
 import { fieldName } from '../wording.ts';
 import type { Evaluation } from '../../domain/evaluation/evaluate.ts';
 
@@ -24,14 +24,7 @@ export function evaluationSection(evaluation: Evaluation): Section {
 function fieldTable({ fields }: Evaluation): Table {
   return {
     caption: 'Coverage and accuracy, by field',
-    columns: [
-      { title: 'Field' },
-      { title: 'Known', numeric: true },
-      { title: 'Filled', numeric: true },
-      { title: 'Correct', numeric: true },
-      { title: 'Coverage', numeric: true },
-      { title: 'Accuracy', numeric: true },
-    ],
+    columns: [{ title: 'Field' }, ...numberColumns('Known', 'Filled', 'Correct', 'Coverage', 'Accuracy')],
     rows: fields.map(({ field, known, filled, correct, coverage, accuracy }) => [
       fieldName(field),
       formatNumber(known),
@@ -46,7 +39,7 @@ function fieldTable({ fields }: Evaluation): Table {
 function wrongPeopleTable({ wrong_people: wrong }: Evaluation): Table {
   return {
     caption: 'Contacts with the data of another person',
-    columns: [{ title: 'Row of the truth file', numeric: true }, { title: 'Contact' }, { title: 'Other' }],
+    columns: [...numberColumns('Row of the truth file'), { title: 'Contact' }, { title: 'Other' }],
     rows: wrong.map(({ row, contact_id: contactId, because }) => [formatNumber(row), contactId, because]),
   };
 }

@@ -1,5 +1,5 @@
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
-import type { Section, Table } from '../document-types.ts';
+import { numberColumns, type Section, type Table } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
@@ -23,11 +23,7 @@ export function callsSection({ calls }: RunReport): Section {
         : [
             {
               caption: 'Maximum calls in a trailing window, of all runs',
-              columns: [
-                { title: 'Limit' },
-                { title: 'Maximum', numeric: true },
-                { title: 'Share of the limit', numeric: true },
-              ],
+              columns: [{ title: 'Limit' }, ...numberColumns('Maximum', 'Share of the limit')],
               rows: windows.map(({ limit, seconds, peak }) => [
                 formatRateLimits([{ calls: limit, seconds }]),
                 formatNumber(peak),
@@ -37,7 +33,7 @@ export function callsSection({ calls }: RunReport): Section {
           ]),
       {
         caption: 'Calls by status',
-        columns: [{ title: 'Status' }, { title: 'Calls', numeric: true }],
+        columns: [{ title: 'Status' }, ...numberColumns('Calls')],
         rows: Object.entries(statuses).map(([status, number]) => [
           status === 'released' ? 'released, never sent' : status,
           formatNumber(number),

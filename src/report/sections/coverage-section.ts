@@ -1,4 +1,4 @@
-import type { Section } from '../document-types.ts';
+import { numberColumns, type Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
@@ -25,11 +25,7 @@ export function coverageSection({ coverage }: RunReport): Section {
         caption: 'Contacts with a value, by field',
         columns: [
           { title: 'Field' },
-          { title: 'Before', numeric: true },
-          { title: 'After', numeric: true },
-          { title: 'Gained', numeric: true },
-          { title: 'Before, share', numeric: true },
-          { title: 'After, share', numeric: true },
+          ...numberColumns('Before', 'After', 'Gained', 'Before, share', 'After, share'),
         ],
         rows: fields.map(({ field, before, after, gained }) => [
           fieldName(field),

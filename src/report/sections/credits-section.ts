@@ -1,6 +1,6 @@
 import { deliveryKindNames, deliveryKinds } from '../../domain/late-results/delivery-kinds.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
-import type { Section, Table } from '../document-types.ts';
+import { numberColumns, type Section, type Table } from '../document-types.ts';
 import type { RunReport, Waste } from '../report-types.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { fieldName, price } from '../wording.ts';
@@ -9,7 +9,6 @@ import { fieldName, price } from '../wording.ts';
 export function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
   const { settled, held, planned, budgets } = money;
   const isFinal = run.status === 'finished' && held.total === '0' && (outcomes.over_budget ?? 0) === 0;
-  const amount = { title: 'Credits', numeric: true } as const;
   const kinds: [string, string][] = [
     ['records, billed with the answers', settled.records],
     ...deliveryKindNames.map((kind): [string, string] => [
@@ -25,19 +24,14 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
   const tables: Table[] = [
     {
       caption: 'Credits by kind',
-      columns: [{ title: 'Kind' }, amount],
+      columns: [{ title: 'Kind' }, ...numberColumns('Credits')],
       rows: kinds
         .filter(([kind, value]) => value !== '0' || kind === 'settled')
         .map(([kind, value]) => [kind, formatNumber(value)]),
     },
     {
       caption: 'Cost per usable field of the enriched rows',
-      columns: [
-        { title: 'Field' },
-        { title: 'Count', numeric: true },
-        amount,
-        { title: 'Each', numeric: true },
-      ],
+      columns: [{ title: 'Field' }, ...numberColumns('Count', 'Credits', 'Each')],
       rows:
         costs.length === 0
           ? [['not known: retention has removed the rows', '–', '–', '–']]
@@ -50,7 +44,7 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
     },
     {
       caption: 'Credits without a result',
-      columns: [{ title: 'Where' }, { title: 'Count', numeric: true }, amount],
+      columns: [{ title: 'Where' }, ...numberColumns('Count', 'Credits')],
       rows:
         waste.length === 0
           ? [['none', '0', '0']]
@@ -64,12 +58,7 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
   if (budgets.length > 0)
     tables.push({
       caption: 'Budgets of the calls, with all their runs',
-      columns: [
-        { title: 'Budget' },
-        { title: 'Limit', numeric: true },
-        { title: 'Settled', numeric: true },
-        { title: 'Reserved', numeric: true },
-      ],
+      columns: [{ title: 'Budget' }, ...numberColumns('Limit', 'Settled', 'Reserved')],
       rows: budgets.map(({ budget, limit, settled: spent, reserved }) => [
         budget,
         limit === null ? 'none' : formatNumber(limit),

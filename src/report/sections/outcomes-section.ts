@@ -1,5 +1,5 @@
 import { isOutcome, outcomeFacts } from '../../domain/runs/outcome.ts';
-import type { Section } from '../document-types.ts';
+import { numberColumns, type Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
@@ -21,12 +21,7 @@ export function outcomesSection({ run, outcomes, lost_contacts: lost }: RunRepor
     tables: [
       {
         caption: 'Rows by outcome',
-        columns: [
-          { title: 'Outcome' },
-          { title: 'Rows', numeric: true },
-          { title: 'Share', numeric: true },
-          { title: 'Meaning' },
-        ],
+        columns: [{ title: 'Outcome' }, ...numberColumns('Rows', 'Share'), { title: 'Meaning' }],
         rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
       },
       ...(lost.length === 0
@@ -34,7 +29,7 @@ export function outcomesSection({ run, outcomes, lost_contacts: lost }: RunRepor
         : [
             {
               caption: 'Rows whose contact has lost its person since',
-              columns: [{ title: 'Reason' }, { title: 'Rows', numeric: true as const }],
+              columns: [{ title: 'Reason' }, ...numberColumns('Rows')],
               rows: lost.map(({ reason, rows: number }) => [reason, formatNumber(number)]),
             },
           ]),
