@@ -42,24 +42,48 @@ export async function reuseObservations(
   `.execute(transaction);
 }
 
+/** What a run asks for, whose plan left people out. */
+interface LeftOutBy {
+  readonly runId: string;
+  readonly service: string;
+  readonly fieldGroups: readonly string[];
+  readonly freshness: Freshness;
+}
+
+/** Rows with numbers above `after`, up to `last`. */
+interface RowRange {
+  readonly after: number;
+  readonly last: number;
+}
+
 /**
  * Appends observations of undone runs for people whom a run left out because such a run had asked for them: otherwise
  * the answer would neither be used nor be asked for again. People of whom a run that counts knows as much are left as
  * they are, so that other runs do not bring back what was undone.
- *
- * @param rows.after rows with higher numbers, up to `rows.last`
  */
 export async function reuseForLeftOut(
   transaction: Transaction<Tables>,
-  asked: {
-    readonly runId: string;
-    readonly service: string;
-    readonly fieldGroups: readonly string[];
-    readonly freshness: Freshness;
-  },
-  rows: { readonly after: number; readonly last: number },
+  asked: LeftOutBy,
+  rows: RowRange,
 ): Promise<void> {
-  const { runId, service, fieldGroups, freshness } = asked;
+  const { runId, service } = asked;
+  const read = () => readLeftOut(transaction, asked, rows);
+  const people = [...new Set((await read()).flatMap((each) => each.people))];
+  if (people.length === 0) return;
+  await lockLog(transaction, { service, people, contacts: [] });
+  // Before the lock, another run may have appended the same observations.
+  for (const { kind, people: personKeys } of await read()) {
+    const locked = personKeys.filter((key) => people.includes(key));
+    await reuseObservations(transaction, { runId, service, personKeys: locked, kinds: [kind] });
+  }
+  await project(transaction, { service, people, contacts: [] });
+}
+
+async function readLeftOut(
+  transaction: Transaction<Tables>,
+  { runId, service, fieldGroups, freshness }: LeftOutBy,
+  rows: RowRange,
+): Promise<readonly { readonly kind: string; readonly people: readonly string[] }[]> {
   const leftOut = await sql<{ kind: string; people: string[] }>`
     with clocks as (
       select * from unnest(${fieldGroups}::text[], ${fieldGroups.map(kindOfGroup)}::text[],
@@ -91,12 +115,7 @@ export async function reuseForLeftOut(
         and extract(epoch from now() - o.asked_at) < l.seconds)
     group by l.kind
   `.execute(transaction);
-  const people = [...new Set(leftOut.rows.flatMap((row) => row.people))];
-  if (people.length === 0) return;
-  await lockLog(transaction, { service, people, contacts: [] });
-  for (const { kind, people: personKeys } of leftOut.rows)
-    await reuseObservations(transaction, { runId, service, personKeys, kinds: [kind] });
-  await project(transaction, { service, people, contacts: [] });
+  return leftOut.rows;
 }
 
 /** The kind of the observations that have a group of fields. */

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { keyOfId } from '../../../src/people/log/observation.ts';
+import { reuseForLeftOut } from '../../../src/people/log/reuse-observations.ts';
+import { lockLog } from '../../../src/people/project.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
@@ -31,8 +34,8 @@ async function undo(runId: string): Promise<void> {
   await undoRun(warehouse, runId, { by: 'somebody', reason: undefined }, new AbortController().signal);
 }
 
-/** A run with the people of a call, whom it need not ask for. */
-async function runWithPeopleOf(call: PhonesCall, extras: LateExtras): Promise<string> {
+/** A planned run with the people of a call, whom it need not ask for. */
+async function plannedRunOf(call: PhonesCall, extras: LateExtras): Promise<string> {
   const { runId } = await stagedRun(
     warehouse,
     call.people.map(({ contactId, identity }) => ({
@@ -49,6 +52,11 @@ async function runWithPeopleOf(call: PhonesCall, extras: LateExtras): Promise<st
   ]);
   await planRows(warehouse, runId, askedBy((await getRun(warehouse, runId)).options));
   expect(await outcomesOf(warehouse, runId)).toEqual(['fresh', 'fresh', 'fresh']);
+  return runId;
+}
+
+async function runWithPeopleOf(call: PhonesCall, extras: LateExtras): Promise<string> {
+  const runId = await plannedRunOf(call, extras);
   await reconcileContacts(warehouse, runId, new AbortController().signal);
   await endRun(warehouse, runId, 'finished', undefined);
   return runId;
@@ -119,4 +127,27 @@ it('a run that leaves out phones because an undone run has paid for them gets th
   expect(reused).toHaveLength(3);
   await runWithPeopleOf(call, phones);
   expect(await reusedObservations(call)).toEqual(reused);
+});
+
+it('two runs that leave out the same phones at the same time append them once', async () => {
+  const call = await answered();
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  await undo(call.runId);
+  await runThatFound(call);
+  const runIds = [await plannedRunOf(call, phones), await plannedRunOf(call, phones)];
+  const people = { service: 'test', people: call.ids.map(keyOfId), contacts: [] };
+  const reuse = (runId: string) =>
+    warehouse.database.transaction().execute(async (transaction) => {
+      const { options } = await getRun(warehouse, runId);
+      await reuseForLeftOut(transaction, { runId, ...askedBy(options) }, { after: 0, last: 3 });
+    });
+  const reused = await warehouse.database.transaction().execute(async (transaction) => {
+    await lockLog(transaction, people);
+    const both = runIds.map(reuse);
+    const waiting = `select from pg_locks where locktype = 'advisory' and not granted`;
+    await expect.poll(async () => (await warehouse.pool.query(waiting)).rowCount).toBe(2);
+    return both;
+  });
+  await Promise.all(reused);
+  expect(await reusedObservations(call)).toHaveLength(3);
 });
