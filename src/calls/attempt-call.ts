@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract/pause-reasons.ts';
-import { formatCredits } from '../domain/money/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
@@ -48,14 +47,20 @@ export interface AttemptRequest {
 }
 
 export type AttemptResult =
-  /**
-   * `recorded`: answered, and the first `people` have their outcome. `unknown`: may have been billed without a readable
-   * answer. The first `people` are unknown, and their credits stay reserved.
-   */
+  /** Answered, and the first `people` have their outcome. */
   | {
-      readonly kind: 'recorded' | 'unknown';
+      readonly kind: 'recorded';
       readonly called: true;
       readonly attemptId: string;
+      readonly people: number;
+    }
+  /**
+   * May have been billed without an answer that is recorded. The first `people` are unknown, and their credits stay
+   * reserved.
+   */
+  | {
+      readonly kind: 'unknown';
+      readonly called: true;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
     }
@@ -120,27 +125,22 @@ export async function attemptCall(
   }
 
   const { attemptId } = admission;
-  const { pollAfterSeconds } = dependencies;
-  const result = await untilDatabaseIsBack(async () => {
+  const { log, pollAfterSeconds } = dependencies;
+  const pauseReason = await untilDatabaseIsBack(async () => {
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
-    return recordOrKeep(warehouse, request.run, { attemptId, people, answer, pollAfterSeconds });
+    return recordOrKeep({ warehouse, log }, request.run, { attemptId, people, answer, pollAfterSeconds });
   });
   const ended = { called: true, attemptId, people: people.length } as const;
-  if ('refused' in result) return { ...ended, kind: 'unknown', pauseReason: result.refused };
+  if (pauseReason) return { ...ended, kind: 'unknown', pauseReason };
   killPoint('recorded');
-  const { recorded } = result;
   dependencies.streak.end();
-  dependencies.log.debug(
-    { attemptId, people: people.length, credits: formatCredits(recorded.creditsSettled) },
-    'a call is recorded',
-  );
+  log.debug({ attemptId, people: people.length }, 'a call is recorded');
   if (answer.unreadFields.length > 0)
-    dependencies.log.warn(
+    log.warn(
       { attemptId, fields: answer.unreadFields },
       'fields of the answer have an unexpected type and were left out',
     );
-  const pauseReason = recorded.overbilled ? overbilled(attemptId) : undefined;
-  return { ...ended, kind: 'recorded', pauseReason };
+  return { ...ended, kind: 'recorded' };
 }
 
 /** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
@@ -208,7 +208,6 @@ async function closeFailure(
         return {
           kind: 'unknown',
           called: true,
-          attemptId,
           people,
           pauseReason: streak.tooLong() ? pauseReason : undefined,
         };
@@ -235,12 +234,4 @@ async function again(streak: FailureStreak): Promise<AttemptResult> {
 async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
   await closeWithoutCost(warehouse, attemptId, { status: 'released', reason });
   await releaseSlot(warehouse.database, attemptId);
-}
-
-function overbilled(attemptId: string): PauseReason {
-  return {
-    type: 'service.overbilled',
-    reason: `the service billed more for attempt ${attemptId} than its prices allow`,
-    next: `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service`,
-  };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import type { BatchResult } from '../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
@@ -7,16 +8,12 @@ import { drainInbox } from '../late-results/drain-deliveries.ts';
 import { registerWaitingBatches, deregisterRun, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
+import { pauseCalls } from '../ledger/pause-calls.ts';
 import type { Wait } from '../ledger/rate-windows.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
-import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
+import { getRun, type RunRecord } from '../runs/runs.ts';
 import { restartMatchRate, watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
-import {
-  attemptCall,
-  type AttemptDependencies,
-  type AttemptRequest,
-  type AttemptResult,
-} from './attempt-call.ts';
+import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
 import type { OpenBatch } from './open-batches.ts';
 
 /**
@@ -27,145 +24,219 @@ import type { OpenBatch } from './open-batches.ts';
  */
 export async function enrichBatch(
   dependencies: AttemptDependencies,
-  { run, batch, isOurs, asked, people }: OpenBatch,
+  open: OpenBatch,
   signal: AbortSignal,
 ): Promise<BatchResult> {
-  const { warehouse } = dependencies;
-  const { runId } = run;
-  const register = (milliseconds: number): Promise<void> =>
-    registerWaitingBatches(warehouse.database, { runId, batches: [batch] }, milliseconds);
-  let calls = 0;
-  const stopped = (pauseReason: StatusReason): BatchResult => ({ kind: 'stopped', calls, pauseReason });
-  /** Admission removes the registration of a batch that calls. */
-  let isRegistered = true;
-  // Checked here too, because the queue hands batches back before admission while a window is full.
-  if (run.status !== 'running') return stopped(await reasonOfStop(dependencies, runId));
-  if (!isOurs)
-    return stopped(await pause(dependencies, runId, otherService(run, dependencies.limits.service)));
-  const groups: OpenPerson[][] = [people];
-  let taken = false;
+  return new BatchInProgress(dependencies, open, signal).run();
+}
+
+type Group = readonly OpenPerson[];
+
+class BatchInProgress {
+  readonly #dependencies: AttemptDependencies;
+  readonly #open: OpenBatch;
+  readonly #signal: AbortSignal;
+  /** People for whom one call asks, in the order of the calls. No group is empty. */
+  readonly #groups: Group[] = [];
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
-  const rejected: { rowNumber: number; reason: string }[] = [];
-  const writeOff = async (): Promise<void> => {
-    for (const person of rejected.splice(0)) {
-      await rejectPerson(warehouse, { runId, ...person, asked: run.options });
+  readonly #refused: { readonly rowNumber: number; readonly reason: string }[] = [];
+  #isAccepted = false;
+  #calls = 0;
+  /** Admission removes the registration of a batch that calls. */
+  #isRegistered = true;
+  #waitsSince = performance.now();
+  #readAt = performance.now();
+
+  constructor(dependencies: AttemptDependencies, open: OpenBatch, signal: AbortSignal) {
+    this.#dependencies = dependencies;
+    this.#open = open;
+    this.#signal = signal;
+    this.#callNext(open.people);
+  }
+
+  async run(): Promise<BatchResult> {
+    const { run, batch, isOurs } = this.#open;
+    // Checked here too, because the queue hands batches back before admission while a window is full.
+    if (run.status !== 'running') return this.#stop();
+    if (!isOurs) return this.#stop(await this.#pause(otherService(run, this.#dependencies.limits.service)));
+    for (let group = this.#groups.shift(); group; group = this.#groups.shift()) {
+      const ended = await this.#takeTurn(group);
+      if (ended) return ended;
     }
-  };
-  const patience = dependencies.patienceMilliseconds;
-  let waitsSince = performance.now();
-  let readAt = performance.now();
-  /** While the batch waits for its turn, another call can answer its people. */
-  const stillOpen = async (group: OpenPerson[]): Promise<OpenPerson[]> => {
-    if (performance.now() - readAt < staleMilliseconds) return group;
-    const open = new Set(
-      numbersOf(await refreshOpenPeople(warehouse.database, { runId, batches: [batch] }, asked)),
-    );
-    readAt = performance.now();
-    return group.filter(({ rowNumber }) => open.has(rowNumber));
-  };
-  for (let waiting = groups.shift(); waiting; waiting = groups.shift()) {
-    if (waiting.length === 0) continue;
-    let group = waiting;
-    const turn = await dependencies.queue.run(
-      run.options.priority,
+    if (this.#isRegistered)
+      await deregisterWaitingBatch(this.#dependencies.warehouse.database, run.runId, batch);
+    await this.#rejectRefused();
+    return { kind: 'done', calls: this.#calls };
+  }
+
+  /** Puts groups before those that wait for a call. */
+  #callNext(...groups: readonly Group[]): void {
+    this.#groups.unshift(...groups.filter((group) => group.length > 0));
+  }
+
+  /** Waits for the turn of a group and calls. @returns how the batch ends; undefined: it continues */
+  async #takeTurn(waiting: Group): Promise<BatchResult | undefined> {
+    const { queue } = this.#dependencies;
+    const turn = await queue.run(
+      this.#open.run.options.priority,
       async () => {
-        group = await stillOpen(group);
-        if (group.length === 0) return undefined;
-        return callAndPause(dependencies, { run, batch, people: group }, signal);
+        const group = await this.#stillOpen(waiting);
+        return group.length === 0 ? undefined : { group, ...(await this.#callAndPause(group)) };
       },
-      signal,
+      this.#signal,
     );
-    if (turn.kind === 'wait') {
-      await register(turn.milliseconds);
-      return { ...turn, calls };
-    }
-    if (!turn.result) continue;
-    const { result, paused } = turn.result;
+    if (turn.kind === 'wait') return this.#wait(turn);
+    if (!turn.result) return undefined;
+    const { group, result, paused } = turn.result;
     if ('called' in result) {
-      calls += 1;
-      isRegistered = false;
+      this.#calls += 1;
+      this.#isRegistered = false;
     }
-    if (result.kind !== 'wait') waitsSince = performance.now();
+    if (result.kind !== 'wait') this.#waitsSince = performance.now();
+    const ended = await this.#continue(group, result);
+    if (paused) return this.#stop(paused);
+    if (!ended && this.#groups.length > 0) await this.#register(0);
+    return ended;
+  }
+
+  /** While the batch waits for its turn, another call can answer its people. */
+  async #stillOpen(group: Group): Promise<Group> {
+    if (performance.now() - this.#readAt < staleMilliseconds) return group;
+    const { run, batch, asked } = this.#open;
+    const { database } = this.#dependencies.warehouse;
+    const open = await refreshOpenPeople(database, { runId: run.runId, batches: [batch] }, asked);
+    this.#readAt = performance.now();
+    return among(group, numbersOf(open));
+  }
+
+  /**
+   * Makes one call, and pauses the run if the call gives a reason. Both belong to one turn of the queue: the next call
+   * begins when the turn ends, and would otherwise be admitted before the pause is written.
+   */
+  async #callAndPause(
+    people: Group,
+  ): Promise<{ readonly result: AttemptResult; readonly paused: StatusReason | undefined }> {
+    const { warehouse } = this.#dependencies;
+    const { run, batch } = this.#open;
+    const { runId, options } = run;
+    const result = await attemptCall(this.#dependencies, { run, batch, people }, this.#signal);
+    const isRecorded = result.kind === 'recorded';
+    const reason = isRecorded
+      ? await watchMatchRate(warehouse, runId, options.minMatchRate)
+      : 'pauseReason' in result && result.pauseReason;
+    const paused = reason ? await this.#pause(reason) : undefined;
+    if (paused && isRecorded) await restartMatchRate(warehouse, runId);
+    // A delivery can arrive before the answer, and is applied after it.
+    if (isRecorded && lateKindsOf(options).length > 0)
+      await drainInbox(warehouse, { attemptId: result.attemptId }, this.#signal);
+    return { result, paused };
+  }
+
+  /** @returns how the batch ends; undefined: it continues */
+  async #continue(group: Group, result: AttemptResult): Promise<BatchResult | undefined> {
+    const { warehouse, callTimeoutSeconds, patienceMilliseconds: patience } = this.#dependencies;
+    const { run, batch } = this.#open;
     switch (result.kind) {
       case 'recorded':
-        taken = true;
-        await writeOff();
-        if (paused) return stopped(paused);
-        groups.unshift(group.slice(result.people));
-        break;
+        this.#isAccepted = true;
+        await this.#rejectRefused();
+        this.#callNext(group.slice(result.people));
+        return undefined;
       case 'unknown': {
-        const again =
-          run.options.onUnknown === 'retry' ? await reopenUnknown(warehouse, runId, numbersOf(group)) : [];
-        if (paused) return stopped(paused);
-        groups.unshift(
-          group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
-          group.slice(result.people),
-        );
-        break;
+        const again = await reopenUnknown(warehouse, run, sql`select unnest(${numbersOf(group)}::int[])`);
+        this.#callNext(among(group.slice(0, result.people), again), group.slice(result.people));
+        return undefined;
       }
       case 'again':
-        groups.unshift(group);
-        break;
-      case 'refused': {
-        // One person can make the service refuse all ten (422). Halving costs calls and no credits.
-        const sent = group.slice(0, result.people);
-        const rest = group.slice(result.people);
-        if (sent.length > 1) {
-          groups.unshift(...halve(sent), rest);
-          break;
-        }
-        rejected.push({ rowNumber: sent[0]!.rowNumber, reason: result.reason });
-        if (!taken && rejected.length === people.length && rejected.length >= fewestForSystematicRefusal) {
-          return stopped(await pause(dependencies, runId, everybodyRefused(result.reason)));
-        }
-        if (taken) await writeOff();
-        groups.unshift(rest);
-        break;
-      }
+        this.#callNext(group);
+        return undefined;
+      case 'refused':
+        return this.#divide(group.slice(0, result.people), group.slice(result.people), result.reason);
       case 'taken': {
-        const open = await readOpenPeople(warehouse.database, runId, batch);
-        const left = group.filter(({ rowNumber }) => open.some((person) => person.rowNumber === rowNumber));
-        // An operator skipped the page, or an abandoned call brought the outcome.
-        if (left.length < group.length) {
-          groups.unshift(left);
-          break;
-        }
+        const left = among(group, numbersOf(await readOpenPeople(warehouse.database, run.runId, batch)));
         // The other call ends within its timeout; then this batch tries again.
-        return {
-          kind: 'wait',
-          milliseconds: dependencies.callTimeoutSeconds * 1_000,
-          reason: 'an abandoned worker may still be calling for people of this batch',
-          calls,
-        };
+        if (left.length === group.length)
+          return this.#wait({
+            milliseconds: callTimeoutSeconds * 1_000,
+            reason: 'an abandoned worker may still be calling for people of this batch',
+          });
+        // An operator skipped the page, or an abandoned call brought the outcome.
+        this.#callNext(left);
+        return undefined;
       }
       case 'wait': {
-        const milliseconds = waitOfWorkflow(result, performance.now() - waitsSince, patience);
-        if (milliseconds !== undefined) {
-          await register(milliseconds);
-          return { kind: 'wait', milliseconds, reason: result.reason, calls };
-        }
+        const milliseconds = waitOfWorkflow(result, performance.now() - this.#waitsSince, patience);
+        if (milliseconds !== undefined) return this.#wait({ milliseconds, reason: result.reason });
         // Outside the queue, so that batches of higher priority can use the queue in the meantime.
-        await sleep(Math.min(result.milliseconds, patience), undefined, { signal });
-        groups.unshift(group);
-        break;
+        await sleep(Math.min(result.milliseconds, patience), undefined, { signal: this.#signal });
+        this.#callNext(group);
+        return undefined;
       }
       case 'over_budget':
         // All batches of the run: until it has credits again, and opens its page again, none of them needs a slot.
-        await deregisterRun(warehouse.database, runId);
-        return { kind: 'over_budget', budget: result.budget, calls };
+        await deregisterRun(warehouse.database, run.runId);
+        return { kind: 'over_budget', budget: result.budget, calls: this.#calls };
       case 'stopped':
-        return stopped(paused ?? result.pauseReason);
+        return this.#stop(result.pauseReason);
       case 'not_running':
-        return stopped(await reasonOfStop(dependencies, runId));
-    }
-    if (groups.some((left) => left.length > 0)) {
-      await register(0);
-      isRegistered = true;
+        return this.#stop();
     }
   }
-  if (isRegistered) await deregisterWaitingBatch(warehouse.database, runId, batch);
-  await writeOff();
-  return { kind: 'done', calls };
+
+  /** One person can make the service refuse all ten (422). Halving costs calls and no credits. */
+  async #divide(sent: Group, rest: Group, reason: string): Promise<BatchResult | undefined> {
+    if (sent.length > 1) {
+      this.#callNext(...halve(sent), rest);
+      return undefined;
+    }
+    this.#refused.push({ rowNumber: sent[0]!.rowNumber, reason });
+    const refused = this.#refused.length;
+    if (!this.#isAccepted && refused === this.#open.people.length && refused >= fewestForSystematicRefusal)
+      return this.#stop(await this.#pause(everybodyRefused(reason)));
+    if (this.#isAccepted) await this.#rejectRefused();
+    this.#callNext(rest);
+    return undefined;
+  }
+
+  async #rejectRefused(): Promise<void> {
+    const { runId, options } = this.#open.run;
+    for (const person of this.#refused.splice(0))
+      await rejectPerson(this.#dependencies.warehouse, { runId, ...person, asked: options });
+  }
+
+  async #register(milliseconds: number): Promise<void> {
+    const { run, batch } = this.#open;
+    const { database } = this.#dependencies.warehouse;
+    await registerWaitingBatches(database, { runId: run.runId, batches: [batch] }, milliseconds);
+    this.#isRegistered = true;
+  }
+
+  async #wait({ milliseconds, reason }: Wait): Promise<BatchResult> {
+    await this.#register(milliseconds);
+    return { kind: 'wait', milliseconds, reason, calls: this.#calls };
+  }
+
+  async #pause(pauseReason: PauseReason): Promise<PauseReason> {
+    const { warehouse, log } = this.#dependencies;
+    const { runId } = this.#open.run;
+    const paused = { ...pauseReason, next: `${pauseReason.next}; then: enrich resume ${runId}` };
+    await pauseCalls(warehouse.database, runId, paused);
+    log.warn({ type: pauseReason.type }, 'a call paused its run');
+    return paused;
+  }
+
+  /** @param pauseReason undefined: why the run is paused or has ended */
+  async #stop(pauseReason?: StatusReason): Promise<BatchResult> {
+    const { runId } = this.#open.run;
+    if (pauseReason) return { kind: 'stopped', calls: this.#calls, pauseReason };
+    const { status, pauseReason: ofRun } = await getRun(this.#dependencies.warehouse, runId);
+    const ofStatus = {
+      type: `run.${status}`,
+      reason: `the run is ${status}`,
+      next: `enrich resume ${runId}`,
+    };
+    return { kind: 'stopped', calls: this.#calls, pauseReason: ofRun ?? ofStatus };
+  }
 }
 
 /** People who were read longer ago than this are read again before their call. */
@@ -192,8 +263,12 @@ function waitOfWorkflow(
   return waited < preemptedPatience * patience ? undefined : Math.max(milliseconds, preemptedMilliseconds);
 }
 
-function numbersOf(people: readonly OpenPerson[]): number[] {
+function numbersOf(people: Group): number[] {
   return people.map((person) => person.rowNumber);
+}
+
+function among(people: Group, rowNumbers: readonly number[]): Group {
+  return people.filter(({ rowNumber }) => rowNumbers.includes(rowNumber));
 }
 
 /**
@@ -221,51 +296,4 @@ function everybodyRefused(reason: string): PauseReason {
     reason: `the service refuses every person of a batch (${reason})`,
     next: 'check the mapping and the options of the run against the service',
   };
-}
-
-/**
- * Makes one call, and pauses the run if the call gives a reason. Both belong to one turn of the queue: the next call
- * begins when the turn ends, and would otherwise be admitted before the pause is written.
- */
-async function callAndPause(
-  dependencies: AttemptDependencies,
-  call: AttemptRequest,
-  signal: AbortSignal,
-): Promise<{ readonly result: AttemptResult; readonly paused: StatusReason | undefined }> {
-  const { warehouse } = dependencies;
-  const { runId, options } = call.run;
-  const result = await attemptCall(dependencies, call, signal);
-  let reason = 'pauseReason' in result ? result.pauseReason : undefined;
-  if (result.kind === 'recorded') {
-    reason ??= await watchMatchRate(warehouse, runId, options.minMatchRate);
-  }
-  const paused = reason && (await pause(dependencies, runId, reason));
-  if (reason?.type === 'match-rate.below') await restartMatchRate(warehouse, runId);
-  // A delivery can arrive before the answer, and is applied after it.
-  if (result.kind === 'recorded' && lateKindsOf(options).length > 0)
-    await drainInbox(warehouse, { attemptId: result.attemptId }, signal);
-  return { result, paused };
-}
-
-/** Pauses the run. Admission reads its status, so no worker sends another call. */
-async function pause(
-  { warehouse, log }: AttemptDependencies,
-  runId: string,
-  pauseReason: PauseReason,
-): Promise<StatusReason> {
-  const paused = { ...pauseReason, next: `${pauseReason.next}; then: enrich resume ${runId}` };
-  await setRunStatus(warehouse, runId, 'paused', paused);
-  log.warn({ type: pauseReason.type }, 'a call paused its run');
-  return paused;
-}
-
-async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<StatusReason> {
-  const run = await getRun(warehouse, runId);
-  return (
-    run.pauseReason ?? {
-      type: `run.${run.status}`,
-      reason: `the run is ${run.status}`,
-      next: `enrich resume ${runId}`,
-    }
-  );
 }

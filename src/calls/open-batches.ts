@@ -1,9 +1,9 @@
 import { withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
-import { registerBatches, refreshOpenPeople, type OpenPerson } from './open-people.ts';
+import { registerBatches, refreshOpenPeople, rowsOfBatches, type OpenPerson } from './open-people.ts';
 import { askedBy } from '../runs/pages/pages.ts';
 import type { Asked } from '../runs/planning/earlier-lookups.ts';
-import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
+import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService } from '../runs/adopt-service.ts';
 import { getRun, type RunRecord } from '../runs/runs.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
@@ -47,8 +47,7 @@ export async function openBatches(
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
-  if (run.options.onUnknown === 'retry')
-    for (const batch of batches) await reopenBatch(warehouse, runId, batch);
+  await reopenUnknown(warehouse, run, rowsOfBatches({ runId, batches }));
   const asked = askedBy(run.options);
   const open = await refreshOpenPeople(database, { runId, batches }, asked, hasSuppressions);
   return batches.map((batch) => {

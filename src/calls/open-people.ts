@@ -43,6 +43,10 @@ const inBatches = (batches: readonly number[]) => {
   return sql<boolean>`p.position = any(${positions}::integer[])`;
 };
 
+/** Query of the row numbers of batches. */
+export const rowsOfBatches = ({ runId, batches }: BatchesOfRun) => sql`
+  select row_number from run_people p where p.run_id = ${runId} and ${inBatches(batches)}`;
+
 /** Reads the people of a batch without an outcome, in the order of the file. @param batch from 1 within the run */
 export async function readOpenPeople(
   database: Kysely<Tables>,
@@ -71,12 +75,7 @@ export async function refreshOpenPeople(
   asked: Asked,
   hasSuppressions = true,
 ): Promise<PersonOfBatch[]> {
-  if (hasSuppressions)
-    await dropSuppressed(
-      database,
-      runId,
-      sql`select row_number from run_people p where p.run_id = ${runId} and ${inBatches(batches)}`,
-    );
+  if (hasSuppressions) await dropSuppressed(database, runId, rowsOfBatches({ runId, batches }));
   const keys = sql`(
     select identity_key, r.row_number, p.left_out
     from ${peopleWithRows}

@@ -14,13 +14,8 @@ import {
   type AnswerToRecord,
   type UnmatchedPerson,
 } from './answered-rows.ts';
-import {
-  closeAttempt,
-  readRecorded,
-  settledCredits,
-  type Awaited,
-  type ClosedAttempt,
-} from '../ledger/close-attempt.ts';
+import { closeAttempt, settledCredits, type Awaited, type ClosedAttempt } from '../ledger/close-attempt.ts';
+import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { emailHashes } from '../people/known/email-hashes.ts';
 import type { LogEntries } from '../people/log/append-to-log.ts';
 import { withdrawalOf } from '../people/contacts/apply-changes.ts';
@@ -34,15 +29,6 @@ import type { OpenPerson } from './open-people.ts';
 import { withOwnIds } from './with-own-ids.ts';
 import { withoutIds } from '../privacy/hidden-ids.ts';
 import { clearSuppressedRows } from '../privacy/suppressions.ts';
-
-/** Result of recording an answer. */
-export interface RecordedAnswer {
-  readonly creditsSettled: Credits;
-  /** The service billed more than was reserved for this call. */
-  readonly overbilled: boolean;
-  /** False: the attempt was closed before, and nothing changed. */
-  readonly recordedNow: boolean;
-}
 
 const serializationFailure = '40001';
 
@@ -59,14 +45,14 @@ interface AnswerRecord {
 
 /**
  * Records an answer in one transaction: the raw body, the outcomes of the rows, the log with its projections, the
- * lookup history and the credits.
+ * lookup history and the credits. If the service billed more than was reserved, the transaction also pauses the run.
  *
- * Recording an attempt again changes nothing and returns the same result, because the reply to an earlier commit can be
- * lost. The answer of an attempt that was marked unknown is recorded too. An operator's decision stays.
+ * Recording an attempt again changes nothing, because the reply to an earlier commit can be lost. The answer of an
+ * attempt that was marked unknown is recorded too. An operator's decision stays.
  *
  * @param record.people the requested people, in the order of `details`
  */
-export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<RecordedAnswer> {
+export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
   for (;;)
     try {
       return await recordOnce(warehouse, record);
@@ -76,7 +62,7 @@ export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): 
     }
 }
 
-async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<RecordedAnswer> {
+async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
   const { attemptId, people } = record;
   const { matches, newKeys } = await withOwnIds(
     warehouse.database,
@@ -101,7 +87,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
   const consumed = isCredible ? answer.creditsConsumed : undefined;
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
   const bodyGzip = await compressBody(answer.raw);
-  return warehouse.database.transaction().execute(async (transaction) => {
+  await warehouse.database.transaction().execute(async (transaction) => {
     const found = peopleFound(answer, consumed, people.length);
     const isSkipped = answer.phoneEnrichment?.status === 'skipped';
     const awaited = awaitedOf(record.asked, answer, consumed, found, record.lateResults);
@@ -109,20 +95,17 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
       creditsConsumed: consumed,
-      reason:
-        consumed === undefined
-          ? `credits_consumed is ${isCredible ? (answer.creditsProblem ?? 'missing') : 'too large to be a price'}`
-          : null,
+      reason: consumed === undefined ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}` : null,
       foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
       foundPeople: found,
       awaited,
       phonesWithEarlier: isSkipped,
     });
-    if (!attempt) {
-      const before = await readRecorded(transaction, attemptId);
-      const creditsSettled = storedCredits(before?.settled ?? '0');
-      return { creditsSettled, overbilled: !isCredible || before?.overbilled === true, recordedNow: false };
-    }
+    if (!attempt) return;
+    const isOverbilled = !attempt.decided && (consumed ?? 0n) > storedCredits(attempt.reserved);
+    if (isOverbilled) await pauseOverbilled(transaction, attempt, 'billed more than reserved');
+    if (!isCredible)
+      await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,
       attempt,
@@ -151,13 +134,6 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
     });
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
     await giveEarlierPhones(transaction, attemptId, earlier);
-    return {
-      creditsSettled: awaited ? 0n : (consumed ?? 0n),
-      overbilled:
-        !isCredible ||
-        (!attempt.decided && consumed !== undefined && consumed > storedCredits(attempt.reserved)),
-      recordedNow: true,
-    };
   });
 }
 

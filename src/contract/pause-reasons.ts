@@ -56,10 +56,10 @@ export const pauseReasons = {
     meaning: 'the service refuses every person of a batch, one by one',
   },
   'service.overbilled': { needs: 'fix', meaning: 'a call was billed above its worst case' },
-  'answer.refused-by-database': {
+  'answer.not-recorded': {
     needs: 'fix',
     meaning:
-      'PostgreSQL refuses to store a paid answer; its body is in `enrichment.raw_answers` and its call is unknown',
+      'a paid answer cannot be recorded; its body is in `enrichment.raw_answers` and its call is unknown',
   },
 } as const satisfies Readonly<Record<string, PauseReasonFacts>>;
 

@@ -5,6 +5,7 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface ClosedAttempt {
+  readonly attemptId: string;
   readonly runId: string;
   readonly budgetIds: readonly string[];
   /** Decimal text. */
@@ -44,6 +45,10 @@ interface ClosingAnswer {
   readonly phonesWithEarlier: boolean;
 }
 
+const closedColumns = sql`
+  attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", admitted_at::text as "admittedAt",
+  locked.has_entries as "hasSuppressions", locked.erased`;
+
 /** SQL assignments of what an answer states about its call, also if the operator has settled the call before. */
 function statedBy(answer: ClosingAnswer): RawBuilder<unknown> {
   return sql`
@@ -71,9 +76,8 @@ export async function closeAttempt(
   attemptId: string,
   answer: ClosingAnswer,
 ): Promise<ClosedAttempt | undefined> {
-  const answered = decimalOf(answer.creditsConsumed);
   const { awaited } = answer;
-  const settled = awaited ? null : answered;
+  const settled = awaited ? null : decimalOf(answer.creditsConsumed);
   const closed = await sql<ClosedAttempt>`
     update attempts a set
       status = case
@@ -82,10 +86,7 @@ export async function closeAttempt(
         else 'settled'
       end,
       credits_settled = ${settled}::numeric,
-      reason = case
-        when ${answered}::numeric > credits_reserved then 'billed more than reserved'
-        else ${answer.reason}::text
-      end,
+      reason = ${answer.reason},
       ${statedBy(answer)},
       awaits = ${awaited?.kinds ?? []}::text[],
       awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
@@ -95,8 +96,7 @@ export async function closeAttempt(
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
     from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
-    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
-      admitted_at::text as "admittedAt", locked.has_entries as "hasSuppressions", locked.erased
+    returning ${closedColumns}, credits_reserved::text as reserved
   `.execute(transaction);
   return closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
 }
@@ -115,8 +115,7 @@ async function reopenDecided(
       reason = coalesce(reason || '; ', '') || 'answered after it was decided'
     from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
-    returning run_id as "runId", budget_ids as "budgetIds", credits_settled::text as settled, '0' as reserved,
-      admitted_at::text as "admittedAt", locked.has_entries as "hasSuppressions", locked.erased
+    returning ${closedColumns}, '0' as reserved, credits_settled::text as settled
   `.execute(transaction);
   const attempt = decided.rows[0];
   if (!attempt) return undefined;
@@ -154,23 +153,6 @@ export function settledCredits(
   const held = storedCredits(reserved);
   const spare = held - (awaited.worstCase ?? held);
   return spare > 0n ? { released: formatCredits(spare), consumed: 0n } : undefined;
-}
-
-/**
- * Reads how an earlier try closed an attempt. The reply to its commit was lost.
- *
- * @returns undefined if the operator closed the attempt and no answer was recorded
- */
-export async function readRecorded(
-  transaction: Transaction<Tables>,
-  attemptId: string,
-): Promise<{ readonly settled: string | null; readonly overbilled: boolean } | undefined> {
-  const recorded = await sql<{ settled: string | null; overbilled: boolean }>`
-    select credits_settled::text as settled, coalesce(credits_settled > credits_reserved, false) as overbilled
-    from attempts
-    where attempt_id = ${attemptId} and answered_at is not null
-  `.execute(transaction);
-  return recorded.rows[0];
 }
 
 /**

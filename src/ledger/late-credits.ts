@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { LateBill } from '../domain/late-results/late-bill.ts';
 import { settle } from './close-attempt.ts';
+import { pauseCalls } from './pause-calls.ts';
 import { databaseTime } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -177,14 +177,6 @@ export async function pauseOverbilled(
   { attemptId, runId }: { readonly attemptId: string; readonly runId: string },
   mark: string,
 ): Promise<void> {
-  const emptyBudget: PauseReasonType = 'budget.empty';
-  const pauseReason: PauseReason = {
-    type: 'service.overbilled',
-    reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
-    next:
-      `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; ` +
-      `then: enrich resume ${runId}`,
-  };
   const marked = await transaction
     .updateTable('attempts')
     .set({ reason: mark })
@@ -193,9 +185,11 @@ export async function pauseOverbilled(
     .executeTakeFirst();
   // Once for each attempt: the operator who resumed the run has seen it.
   if (marked.numUpdatedRows === 0n) return;
-  await sql`
-    update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
-    where run_id = ${runId}
-      and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = ${emptyBudget}))
-  `.execute(transaction);
+  await pauseCalls(transaction, runId, {
+    type: 'service.overbilled',
+    reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
+    next:
+      `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; ` +
+      `then: enrich resume ${runId}`,
+  });
 }

@@ -1,26 +1,28 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
-import { sql } from 'kysely';
-import { peoplePerCall } from '../contract/batch-sizes.ts';
-import type { Warehouse } from '../db/database.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
 
 /**
- * Reopens rows whose only call is unknown, for runs with `--on-unknown retry`. The unknown attempt keeps its
+ * Reopens rows whose only call is unknown, if the run has `--on-unknown retry`. The unknown attempt keeps its
  * reservation and its claims.
  *
  * Three kinds of rows stay unknown: rows with two calls, rows whose attempt the operator has decided, and rows of
  * erased people, which have no identifiers left.
  *
+ * @param rows query of row numbers
  * @returns the reopened rows
  */
 export async function reopenUnknown(
   warehouse: Warehouse,
-  runId: string,
-  rowNumbers: readonly number[],
+  { runId, options }: { readonly runId: string; readonly options: Pick<RunOptions, 'onUnknown'> },
+  rows: RawBuilder<unknown>,
 ): Promise<number[]> {
+  if (options.onUnknown !== 'retry') return [];
   const reopened = await sql<{ row_number: number }>`
     update run_rows r set outcome = null, reason = null
-    where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome = 'unknown'
+    where r.run_id = ${runId} and r.row_number in (${rows}) and r.outcome = 'unknown'
       and r.keys <> '{}'
       and (
         select count(*) = 1 and bool_and(a.status = 'unknown')
@@ -33,20 +35,4 @@ export async function reopenUnknown(
     returning r.row_number
   `.execute(warehouse.database);
   return reopened.rows.map((row) => row.row_number);
-}
-
-/** Reopens the rows of one batch, as `reopenUnknown` does. @param batch from 1 within the run */
-export async function reopenBatch(warehouse: Warehouse, runId: string, batch: number): Promise<void> {
-  const people = await warehouse.database
-    .selectFrom('run_people')
-    .select('row_number')
-    .where('run_id', '=', runId)
-    .where('position', '>=', (batch - 1) * peoplePerCall)
-    .where('position', '<', batch * peoplePerCall)
-    .execute();
-  await reopenUnknown(
-    warehouse,
-    runId,
-    people.map((row) => row.row_number),
-  );
 }

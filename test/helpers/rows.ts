@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Outcome } from '../../src/domain/runs/outcome.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../src/domain/identity/match-keys.ts';
@@ -6,6 +7,7 @@ import { findOrBeginRun, type RunSpec } from '../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
 import type { Asked } from '../../src/runs/planning/earlier-lookups.ts';
 import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
+import { reopenUnknown } from '../../src/ledger/reopen-unknown-attempts.ts';
 
 /** Extras that runs of tests ask for. */
 export const asked: Asked = {
@@ -131,6 +133,12 @@ export async function runningRun(warehouse: Warehouse, limit: string | null = nu
     .where('budget_id', '=', `run:${run.runId}`)
     .execute();
   return run.runId;
+}
+
+/** Reopens rows of unknown calls, as for a run with `--on-unknown retry`. */
+export function reopenRows(warehouse: Warehouse, runId: string, rows: readonly number[]): Promise<number[]> {
+  const retrying = { runId, options: { onUnknown: 'retry' } } as const;
+  return reopenUnknown(warehouse, retrying, sql`select unnest(${rows}::int[])`);
 }
 
 /** Outcome by row number. */

@@ -7,6 +7,7 @@ import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { pauseCalls } from '../../ledger/pause-calls.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { PilotFigures } from '../../db/schema/runs.ts';
 
@@ -124,13 +125,7 @@ export async function recordPilot(
       .set({ pilot: JSON.stringify(figures) })
       .where('run_id', '=', runId)
       .execute();
-    if (!pauseReason) return undefined;
-    await transaction
-      .updateTable('runs')
-      .set({ status: 'paused', pause_reason: JSON.stringify(pauseReason) })
-      .where('run_id', '=', runId)
-      .where('status', '=', 'running')
-      .execute();
+    if (pauseReason) await pauseCalls(transaction, runId, pauseReason);
     return pauseReason;
   });
 }

@@ -5,6 +5,7 @@ import { FailureStreak } from '../../../src/calls/failure-streak.ts';
 import { openBatches } from '../../../src/calls/open-batches.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { openAdmissions } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
@@ -13,6 +14,8 @@ import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
+import { operations } from '../../../src/service/endpoints.ts';
+import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun, testSpec } from '../../helpers/rows.ts';
 
@@ -48,15 +51,20 @@ function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAn
   } as unknown as AttemptDependencies;
 }
 
-it('a call that is billed above its reservation pauses its run although its worker stops meanwhile', async () => {
+/** A running run of one person. */
+async function runOfOne(email: string, options: Partial<RunOptions> = {}): Promise<string> {
   const spec = testSpec();
-  const { runId, options } = await stagedRun(
-    warehouse,
-    [{ keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' }],
-    { ...spec, options: { ...spec.options, reveal: ['phone'] } },
-  );
-  await planRows(warehouse, runId, askedBy(options));
-  await setRunStatus(warehouse, runId, 'running', undefined);
+  const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, contactId: email }], {
+    ...spec,
+    options: { ...spec.options, ...options },
+  });
+  await planRows(warehouse, run.runId, askedBy(run.options));
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  return run.runId;
+}
+
+it('a call that is billed above its reservation pauses its run although its worker stops meanwhile', async () => {
+  const runId = await runOfOne('a@orbit.example', { reveal: ['phone'] });
   const stop = new AbortController();
   const dependencies = dependenciesOf(async ({ webhookUrl }) => {
     const body = Buffer.from('{"people": []}');
@@ -80,4 +88,16 @@ it('a call that is billed above its reservation pauses its run although its work
     status: 'paused',
     pauseReason: { type: 'service.overbilled' },
   });
+});
+
+it('a refused key does not pause a run that is being cancelled', async () => {
+  const runId = await runOfOne('b@orbit.example');
+  const dependencies = dependenciesOf(async () => {
+    await setRunStatus(warehouse, runId, 'cancelling', undefined);
+    throw new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 });
+  });
+  const [open] = await openBatches(dependencies, runId, [1]);
+  const result = await enrichBatch(dependencies, open!, new AbortController().signal);
+  expect(result).toMatchObject({ kind: 'stopped', pauseReason: { type: 'service.unauthorized' } });
+  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'cancelling' });
 });

@@ -14,15 +14,14 @@ import type { AnswerToRecord } from '../../../src/calls/answered-rows.ts';
 import { recordAnswer } from '../../../src/calls/record-answer.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/endpoints.ts';
-import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { rejectPerson } from '../../../src/calls/reject-person.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { endRun, getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+import { asked, outcomesOf, reopenRows, type StagedRow, stagedRun } from '../../helpers/rows.ts';
 
 const { signal } = new AbortController();
 const undoNote = { by: 'test', reason: undefined };
@@ -189,9 +188,9 @@ describe('an answer', () => {
     const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
     const call = await callInFlight([found.row, missed.row, wrong.row]);
 
-    const recorded = await record(call, answerWith([found.person, null, stranger]));
+    await record(call, answerWith([found.person, null, stranger]));
 
-    expect(recorded).toEqual({ creditsSettled: wholeCredits(2), overbilled: false, recordedNow: true });
+    expect(await moneyOf(call.runId)).toEqual([0, 2]);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'not_found', 'identity_mismatch']);
     expect(await contact(found.row.contactId!)).toMatchObject({
       person_id: found.person.id,
@@ -449,13 +448,20 @@ describe('credits that are not as expected', () => {
     });
   });
 
-  it('an answer with more credits than reserved is settled in full and reported every time', async () => {
+  it('an answer with more credits than reserved is settled in full and pauses its run once', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });
-    expect(await record(call, answer)).toMatchObject({ overbilled: true, recordedNow: true });
+    await record(call, answer);
     expect(await moneyOf(call.runId)).toEqual([0, 9]);
-    expect(await record(call, answer)).toMatchObject({ overbilled: true, recordedNow: false });
+    expect(await getRun(warehouse, call.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'service.overbilled' },
+    });
+    // The reply to the commit was lost, and a person has resumed the run.
+    await setRunStatus(warehouse, call.runId, 'running', undefined);
+    await record(call, answer);
+    expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running' });
   });
 });
 
@@ -463,18 +469,18 @@ describe('recorded again', () => {
   it('an answer that is recorded again after a lost reply to COMMIT changes nothing', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
-    const first = await record(call, answerWith([person]));
-    const again = await record(call, answerWith([person]));
-    expect(again).toEqual({ ...first, recordedNow: false });
+    await record(call, answerWith([person]));
+    await record(call, answerWith([person]));
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
   });
 
   it('an answer that two workers record at once is recorded once', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
-    const recorded = await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
-    expect(recorded.filter(({ recordedNow }) => recordedNow)).toHaveLength(1);
+    await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
+    const entries = warehouse.database.selectFrom('observations').where('attempt_id', '=', call.attemptId);
+    expect(await entries.select('kind').execute()).toEqual([{ kind: 'answer' }]);
   });
 
   it('an attempt that was abandoned as unknown accepts its answer afterwards', async () => {
@@ -493,7 +499,7 @@ describe('people who are asked for once more after an unknown call', () => {
     const { row } = somebody();
     const first = await callInFlight([row]);
     await markUnknown(warehouse, first.attemptId, 'no answer');
-    await reopenUnknown(warehouse, first.runId, [1]);
+    await reopenRows(warehouse, first.runId, [1]);
     const second = await admitAgain(first.runId);
     await decideAttempt(warehouse, first.attemptId, { credits: '0' });
     expect(await claimsOf(first.runId)).toBe(1);
@@ -506,7 +512,7 @@ describe('people who are asked for once more after an unknown call', () => {
     const call = await callInFlight([somebody().row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
     await decideAttempt(warehouse, call.attemptId, { credits: '0' });
-    expect(await reopenUnknown(warehouse, call.runId, [1])).toEqual([]);
+    expect(await reopenRows(warehouse, call.runId, [1])).toEqual([]);
   });
 });
 
@@ -532,7 +538,7 @@ describe('an older answer', () => {
     const { row, person } = somebody();
     const first = await callInFlight([row]);
     await markUnknown(warehouse, first.attemptId, 'no answer');
-    await reopenUnknown(warehouse, first.runId, [1]);
+    await reopenRows(warehouse, first.runId, [1]);
     const second = await admitAgain(first.runId);
     await record(first, answerWith([null]));
     await record(second, answerWith([person]));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts';
 import { recordOrKeep } from '../../../src/calls/record-or-keep.ts';
+import type { Logger } from '../../../src/telemetry/log.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/late-calls.ts';
@@ -15,8 +16,10 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.close());
 
+const log = { error: () => {} } as unknown as Logger;
+
 async function record(call: PhonesCall, id: string, price: bigint): ReturnType<typeof recordOrKeep> {
-  return recordOrKeep(warehouse, await getRun(warehouse, call.runId), {
+  return recordOrKeep({ warehouse, log }, await getRun(warehouse, call.runId), {
     attemptId: call.attemptId,
     people: call.people,
     pollAfterSeconds: 60,
@@ -48,7 +51,7 @@ async function attempt(call: PhonesCall): Promise<object> {
   return rows[0]!;
 }
 
-describe('an answer that the database refuses', () => {
+describe('an answer that cannot be recorded', () => {
   it('an answer that the database refuses is kept, makes the call unknown and pauses the run', async () => {
     const call = await callWithPhones(warehouse);
     // Longer than an entry of an index can be, and of no pattern that would be compressed.
@@ -57,12 +60,23 @@ describe('an answer that the database refuses', () => {
     );
     const random = Buffer.from(Array.from({ length: 9_000 }, () => Math.floor(Math.random() * 256)));
     const recorded = await record(call, id + random.toString('base64'), wholeCredits(3));
-    expect(recorded).toMatchObject({ refused: { type: 'answer.refused-by-database' } });
+    expect(recorded).toMatchObject({ type: 'answer.not-recorded' });
     expect(await attempt(call)).toEqual({
       status: 'unknown',
-      reason: 'the database refuses the answer (54000)',
+      reason: 'the answer cannot be recorded (54000)',
       settled: null,
       reserved: 27,
+      kept: true,
+    });
+  });
+
+  it('an answer that this release fails to process is kept, makes the call unknown and pauses the run', async () => {
+    const call = await callWithPhones(warehouse);
+    const unexpected = {} as string;
+    expect(await record(call, unexpected, wholeCredits(3))).toMatchObject({ type: 'answer.not-recorded' });
+    expect(await attempt(call)).toMatchObject({
+      status: 'unknown',
+      reason: 'the answer cannot be recorded (TypeError)',
       kept: true,
     });
   });
@@ -74,10 +88,13 @@ describe('an answer whose price cannot be one', () => {
     async (price) => {
       const call = await callWithPhones(warehouse);
       const recordNow = () => record(call, `p0-${call.runId}`, parseCredits(price)!);
-      const recorded = { overbilled: true, creditsSettled: 0n };
-      expect(await recordNow()).toEqual({ recorded: { ...recorded, recordedNow: true } });
+      expect(await recordNow()).toBeUndefined();
+      expect(await getRun(warehouse, call.runId)).toMatchObject({
+        status: 'paused',
+        pauseReason: { type: 'service.overbilled' },
+      });
       // The reply to the commit was lost.
-      expect(await recordNow()).toEqual({ recorded: { ...recorded, recordedNow: false } });
+      expect(await recordNow()).toBeUndefined();
       expect(await outcomesOf(warehouse, call.runId)).toEqual(Array(3).fill('enriched'));
       expect(await attempt(call)).toEqual({
         status: 'unknown',

@@ -11,7 +11,6 @@ import { endRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';
-import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
@@ -28,7 +27,7 @@ import {
   storeFor,
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: undefined };
@@ -234,7 +233,7 @@ describe('an erased person', () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'lost');
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
-    expect(await reopenUnknown(warehouse, call.runId, [1, 2, 3])).toEqual([2, 3]);
+    expect(await reopenRows(warehouse, call.runId, [1, 2, 3])).toEqual([2, 3]);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['unknown', null, null]);
   });
 

@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
@@ -20,7 +19,7 @@ import {
 import { appendContact } from '../../helpers/append-contact.ts';
 import { everything } from '../../helpers/everything.ts';
 import { runningRunOf } from '../../helpers/scripted-calls.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
 let warehouse: Warehouse;
@@ -245,7 +244,7 @@ describe('a person who is erased', () => {
   it('a person who is erased after a call whose answer was lost has a reason that says so', async () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'no answer');
-    await reopenUnknown(warehouse, call.runId, [1, 2, 3]);
+    await reopenRows(warehouse, call.runId, [1, 2, 3]);
     await erase(warehouse, [`email:${first(call).email}`], note);
     expect((await reasonsOf(call))[0]).toBe('erased after a call whose answer was lost');
   });

@@ -7,11 +7,10 @@ import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate
 import { admit } from '../../../src/ledger/admit.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
-import { asked, stagedRun } from '../../helpers/rows.ts';
+import { asked, reopenRows, stagedRun } from '../../helpers/rows.ts';
 
 let warehouse: Warehouse;
 const budgets = {};
@@ -190,9 +189,9 @@ describe('people of an unknown call', () => {
       await markUnknown(warehouse, admission.attemptId, 'a test');
     };
     await ask();
-    expect(await reopenUnknown(warehouse, runId, [1, 2, 3])).toEqual([1, 2]);
+    expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([1, 2]);
     await ask();
-    expect(await reopenUnknown(warehouse, runId, [1, 2, 3])).toEqual([]);
+    expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([]);
     const { rows } = await warehouse.pool.query(
       'select status, count(*)::int as calls, sum(credits_reserved)::int as held from attempts where ' +
         'run_id = $1 group by 1',
