@@ -4,6 +4,4 @@ import type { ColumnType } from 'kysely';
 export type Decimal = string;
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 export type GeneratedTimestamp = ColumnType<Date, Date | string | undefined, Date | string>;
-/** A view that only raw SQL reads: `migrations/initial` has its columns, and `column-comments.ts` their meaning. */
-export type View = Readonly<Record<string, unknown>>;
 export type Json<Value> = ColumnType<Value, string, string>;

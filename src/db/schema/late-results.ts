@@ -16,13 +16,11 @@ export interface WebhookDeliveriesTable {
   status: Generated<DeliveryStatus>;
   reason: string | null;
   applied_at: Timestamp | null;
-  /** Whether it was applied after its run had ended. */
   late: Generated<boolean>;
   /** Hash of the people and the kind of results. Of bodies with the same subject, only the most expensive is billed. */
   subject: string | null;
   /** Hashes of the results that the body mentions (`DeliveredPart`), without ids of people. */
   covers: Generated<string[]>;
-  /** Hashes of the results that the body has values for. */
   brings: Generated<string[]>;
   person_ids: Generated<string[]>;
   /** Null: the body does not state a price. */

@@ -30,11 +30,8 @@ export interface RunsTable {
   warnings: Generated<string[]>;
   /** Records staged so far; with `ingested_at` set, the rows of the file. */
   rows_staged: Generated<number>;
-  /** Retention has removed the personal data of the rows up to this row number. */
   rows_pruned: Generated<number>;
-  /** Retention has removed the rows up to this row number. */
   rows_dropped: Generated<number>;
-  /** Number of rows by outcome, when retention has removed rows; null: `run_rows` has all of them. */
   outcomes: Json<Readonly<Record<string, number>>> | null;
   ingested_at: Timestamp | null;
   /** Counts of the file, for the expectations of later runs. */
@@ -50,7 +47,6 @@ export interface RunsTable {
   pilot: Json<PilotFigures> | null;
   /** The quality gate of the match rate counts calls that were answered after this time. */
   match_rate_since: Timestamp | null;
-  /** When the run was undone; its entries of the log then do not count. */
   undone_at: Timestamp | null;
   undone_by: string | null;
   undone_reason: string | null;
@@ -96,9 +92,7 @@ export interface RunPeopleTable {
   run_id: string;
   position: number;
   row_number: number;
-  /** Groups of fields that the call leaves out: they are fresh, or the person opted out of calls. */
   left_out: Generated<string[]>;
-  /** Whether an earlier call found the person; null: no earlier call asked for the person. */
   found_before: boolean | null;
 }
 

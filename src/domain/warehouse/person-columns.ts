@@ -161,10 +161,7 @@ type Columns = Merged<Group['columns']>;
 type Values<Of> = { -readonly [Name in keyof Of]: ValueTypes[TypeOf<Of[Name]>] | null };
 type TypeOf<Facts> = Facts extends { readonly type: infer Type extends ColumnType } ? Type : never;
 
-/** The columns of all groups, in `people`; null: unknown. */
-export type PersonColumns = Values<Columns>;
-
-/** The columns that `enriched_contacts` has as well. */
+/** The columns of `enriched_contacts`; null: unknown. */
 export type ContactColumns = Values<Merged<Extract<Group, { readonly inContacts: true }>['columns']>>;
 
 /** The columns of a contact that copy a field of the answer. */

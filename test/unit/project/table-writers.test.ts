@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { analystColumns } from '../../../src/db/analyst-role.ts';
 
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
@@ -64,10 +65,7 @@ const write =
 it('each table is written by one folder of src, with exceptions that have a reason', () => {
   const foreign = new Set<string>();
   const written = new Set<string>();
-  const schema = readdirSync(`${source}/db/schema`)
-    .map((file) => readFileSync(`${source}/db/schema/${file}`, 'utf8'))
-    .join('\n');
-  const tables = new Set([...schema.matchAll(/^ {2}([a-z_]+): \w+Table;$/gm)].map(([, table]) => table));
+  const tables = new Set(Object.keys(analystColumns));
   for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.startsWith('db/migrations/') || file.startsWith('sandbox/')) continue;
     const folder = file.split('/')[0]!;

@@ -2,7 +2,7 @@ import { attemptStatuses, holdingStatuses } from '../../../../domain/money/attem
 import { periodNames } from '../../../../domain/money/budget-periods.ts';
 import { oneOf } from '../../../one-of.ts';
 
-/** Attempts, budgets and rate windows; `schema.ts` explains the columns. */
+/** Attempts, budgets and rate windows; `column-comments.ts` explains the columns. */
 export const ledgerTables = [
   `create table enrichment.attempts (
     attempt_id text primary key,
@@ -120,9 +120,11 @@ export const ledgerTables = [
     on enrichment.credit_statements (service, cycle_start, statement_id)`,
 
   `create table enrichment.rate_scopes (
+    -- Shared by all addresses of the service: two addresses can be the same service.
     scope text primary key,
     paused_until timestamptz,
     pause_reason text,
+    -- Above 0, only one call at a time is sent, as a probe.
     refusals integer not null default 0,
     refused_at timestamptz
   )`,
@@ -149,9 +151,11 @@ export const ledgerTables = [
     service text not null,
     scope text not null,
     seconds integer not null check (seconds > 0),
+    -- The largest integer: unlimited, or not reported.
     calls_limit integer not null check (calls_limit > 0),
     calls_left integer not null check (calls_left >= 0),
     said_at timestamptz not null,
+    -- When the window has ended at the latest. Only the limit of the next window is then known.
     believed_until timestamptz not null,
     primary key (service, scope, seconds)
   )`,

@@ -1,6 +1,7 @@
 /**
- * The lookup history; `schema.ts` explains the columns. The table grows with every person that a call asks for. To keep
- * a row and its index entry at about 120 bytes, it has a hash of the key and a number for the run and its service.
+ * The last lookup of each identity key: while the lookup is fresh, no run pays for the person again. The table grows
+ * with every person that a call asks for. To keep a row and its index entry at about 120 bytes, it has a hash of the
+ * key and a number for the run and its service.
  */
 export const lookupHistoryTables = [
   `create table enrichment.lookup_runs (
@@ -13,6 +14,7 @@ export const lookupHistoryTables = [
     lookup_run integer not null,
     key_hash uuid not null,
     field_group text not null,
+    -- Misses have their own freshness.
     found boolean not null,
     primary key (key_hash, field_group)
   )`,

@@ -2,7 +2,7 @@ import { deliveryKindNames } from '../../../../domain/late-results/delivery-kind
 import { oneOf } from '../../../one-of.ts';
 import { identityCells } from '../identity-cells.ts';
 
-/** The log of observations of people and decisions about contacts; `schema.ts` explains the columns. */
+/** The log of observations of people and decisions about contacts; `column-comments.ts` explains the columns. */
 export const peopleLog = [
   `create table enrichment.organization_facts (
     facts_hash bytea primary key,
@@ -14,15 +14,18 @@ export const peopleLog = [
   `create table enrichment.observations (
     observation_id bigint generated always as identity primary key,
     service text not null,
+    -- person: with the id of the service; without an id row: with the row that got the person, or seen: with a hash.
     person_key text not null,
     person_id text,
     kind text not null check (kind in (${oneOf(['answer', ...deliveryKindNames, 'reused'])})),
+    -- Of a reused observation: of its origin, as attempt_id is.
     asked_at timestamptz not null,
     recorded_at timestamptz not null default clock_timestamp(),
     run_id text not null,
     attempt_id text not null,
     delivery_id text,
     origin_observation_id bigint check ((kind = 'reused') = (origin_observation_id is not null)),
+    -- id:…, domain:… or name:….
     organization_key text,
     organization_facts bytea,
     identity_keys text[] not null default '{}',
@@ -50,6 +53,7 @@ export const peopleLog = [
     recorded_at timestamptz not null default clock_timestamp(),
     ${identityCells},
     keys text[] not null,
+    -- The outcome of the row, when retention has removed the row.
     outcome text,
     primary key (source, contact_id, run_id)
   )`,
@@ -68,6 +72,7 @@ export const peopleLog = [
     asked boolean not null,
     run_id text not null,
     attempt_id text,
+    -- 0: a row of another contact led to the decision.
     row_number integer not null,
     match_keys integer[],
     while_undone text[],
