@@ -1,7 +1,5 @@
-import { accountSchema } from './schemas/account.ts';
-import { contactEmailSchema, contactSchema } from './schemas/contact.ts';
-import { organizationSchema } from './schemas/organization.ts';
-import { employmentSchema, personSchema } from './schemas/person.ts';
+import { accountSchema, organizationSchema } from './schemas/organization.ts';
+import { contactEmailSchema, contactSchema, employmentSchema, personSchema } from './schemas/person.ts';
 
 /** A JSON value. A number that a float would round is marked text (`readExactMatches`). */
 export type WireValue = null | boolean | number | string | readonly WireValue[] | WireObject;

@@ -61,17 +61,17 @@ const emailSchema = z.looseObject({ email: z.string(), email_status_cd: text, em
 const personSchema = z.looseObject({
   id: text,
   status: text,
-  phone_numbers: list<unknown>(),
+  phone_numbers: list,
   sanitized_phone: text,
-  contact: described(z.looseObject({ phone_numbers: list<unknown>(), sanitized_phone: text })),
-  emails: list<unknown>(),
-  waterfall: map<unknown>(),
+  contact: described(z.looseObject({ phone_numbers: list, sanitized_phone: text })),
+  emails: list,
+  waterfall: map,
 });
 
 const bodySchema = z.looseObject({
   status: text,
   missing_records: whole,
-  target_fields: list<unknown>(),
+  target_fields: list,
   people: z.array(z.unknown()),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listed } from '../../../domain/text/listed.ts';
 import type { AnsweredMembers } from '../../../domain/warehouse/person-columns.ts';
 
 /** A schema has at least the members that columns of the warehouse take. */
@@ -28,17 +29,25 @@ export const flag = described(z.boolean());
 export const unseen = z.unknown().optional();
 
 /** Elements of lists are not checked: a person has hundreds of keywords, and checking each is slow. */
-export const list = <Element>() => described(z.custom<readonly Element[]>(Array.isArray));
-export const texts = list<string>();
+export const list = described(z.custom<readonly unknown[]>(Array.isArray));
 /** Elements of another type are left out. */
 export const checkedTexts = described(
   z.array(z.unknown()).transform((elements) => elements.filter((each) => typeof each === 'string')),
 );
 /** Elements of another type are undefined, so that the others keep their positions. */
 export const objects = <Schema extends z.ZodType>(schema: Schema) => described(z.array(described(schema)));
-export const map = <Value>() =>
-  described(
-    z.custom<Readonly<Record<string, Value>>>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    ),
-  );
+export const map = described(
+  z.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  ),
+);
+
+/** One schema for several fields, as the tables of the interface document list them. */
+export function each<const List extends string, Schema extends z.ZodType>(
+  names: List,
+  schema: Schema,
+): Record<Names<List>, Schema> {
+  return Object.fromEntries(listed(names).map((name) => [name, schema])) as Record<Names<List>, Schema>;
+}
+
+type Names<List extends string> = List extends `${infer Name}, ${infer Rest}` ? Name | Names<Rest> : List;
