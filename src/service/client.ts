@@ -1,10 +1,9 @@
 import type { ServiceSettings } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
-import type { Organization, Person } from '../domain/identity/person.ts';
 import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { readHealth, readProfile, readUsers, type Page, type User } from './answers/account-answers.ts';
+import { readHealth, readProfile, type User } from './answers/account-answers.ts';
 import type { Sent } from './failures/advice.ts';
 import { readBulkAnswer, type BulkAnswer } from './answers/bulk-answer.ts';
 import {
@@ -21,7 +20,6 @@ import { mapTransportError } from './failures/map-failure.ts';
 import { readMatchAnswer, type MatchAnswer } from './answers/match-answer.ts';
 import { readPollAnswer, type PollAnswer } from './answers/poll-answer.ts';
 import { UnreadableToken } from './read-token.ts';
-import { readOrganization, readPeople } from './answers/search-answers.ts';
 import { createTransport, TransportError, type HttpAnswer, type Transport } from './transport.ts';
 import {
   readApiUsage,
@@ -30,7 +28,7 @@ import {
   type OperationUsage,
 } from './answers/usage-answers.ts';
 
-export type { Page, User } from './answers/account-answers.ts';
+export type { User } from './answers/account-answers.ts';
 export type { BulkAnswer } from './answers/bulk-answer.ts';
 export type { MatchAnswer } from './answers/match-answer.ts';
 export type { PollAnswer } from './answers/poll-answer.ts';
@@ -86,23 +84,11 @@ export interface ServiceClient {
   apiUsage(signal?: AbortSignal): Promise<readonly OperationUsage[]>;
   /** Needs a master key, or the scope for it. */
   creditUsage(signal?: AbortSignal): Promise<CreditUsage>;
-  /**
-   * Needs a master key.
-   *
-   * @param page from 1
-   */
-  users(page: number, signal?: AbortSignal): Promise<Page<User>>;
-  /** @param filters under the service's names, which the interface document does not list */
-  searchPeople(filters: SearchFilters, signal?: AbortSignal): Promise<Page<Person>>;
-  /** @param domain without `www.` or `@` */
-  enrichOrganization(domain: string, signal?: AbortSignal): Promise<Organization | undefined>;
   /** The setting that holds the credential; undefined without a credential. */
   readonly credentialSetting: Setting | undefined;
   /** Lets calls in flight end, then closes the connections. */
   close(): Promise<void>;
 }
-
-export type SearchFilters = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /** A limit of the interface document. */
 const peoplePerCall = 10;
@@ -222,10 +208,6 @@ export function createServiceClient(
     profile: (signal) => call(operations.profile, readProfile, { signal }),
     apiUsage: (signal) => call(operations.apiUsage, readApiUsage, { signal }),
     creditUsage: (signal) => call(operations.creditUsage, readCreditUsage, { signal }),
-    users: (page, signal) => call(operations.users, readUsers, { query: { page: String(page) }, signal }),
-    searchPeople: (body, signal) => call(operations.searchPeople, readPeople, { body, signal }),
-    enrichOrganization: (domain, signal) =>
-      call(operations.enrichOrganization, readOrganization, { query: { domain }, signal }),
     credentialSetting: settings.credential && credentialSetting(settings.credential),
     close: () => transport.close(),
   };

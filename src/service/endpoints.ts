@@ -8,26 +8,25 @@ export interface Operation extends Endpoint {
   readonly isCounted: boolean;
 }
 
-function operation(method: Operation['method'], path: string, price: 'free' | 'paid'): Operation {
-  return { name: `${method} ${path}`, method, path, paid: price === 'paid', isCounted: false };
+function enrichment(path: string): Operation {
+  return { name: `POST ${path}`, method: 'POST', path, paid: true, isCounted: true };
+}
+
+function report(method: Operation['method'], path: string): Operation {
+  return { name: `${method} ${path}`, method, path, paid: false, isCounted: false };
 }
 
 /**
- * The operations that the client calls.
- *
- * The interface document shows the paths of the first four. The other paths are those of public descriptions
- * of such services. An operation without a documented price counts as paid, except those that only report.
+ * The operations that the client calls, besides polls. The interface document shows the paths of the first four. The
+ * paths of the usage are those of public descriptions of such services.
  */
 export const operations = {
-  match: { ...operation('POST', '/people/match', 'paid'), isCounted: true },
-  bulkMatch: { ...operation('POST', '/people/bulk_match', 'paid'), isCounted: true },
-  health: operation('GET', '/auth/health', 'free'),
-  profile: operation('GET', '/users/api_profile', 'free'),
-  apiUsage: operation('POST', '/usage_stats/api_usage_stats', 'free'),
-  creditUsage: operation('POST', '/usage_stats/credit_usage_stats', 'free'),
-  users: operation('GET', '/users/search', 'free'),
-  searchPeople: operation('POST', '/mixed_people/search', 'paid'),
-  enrichOrganization: operation('GET', '/organizations/enrich', 'paid'),
+  match: enrichment('/people/match'),
+  bulkMatch: enrichment('/people/bulk_match'),
+  health: report('GET', '/auth/health'),
+  profile: report('GET', '/users/api_profile'),
+  apiUsage: report('POST', '/usage_stats/api_usage_stats'),
+  creditUsage: report('POST', '/usage_stats/credit_usage_stats'),
 } as const satisfies Record<string, Operation>;
 
 /** The poll operation of a request. Its path is a setting because the interface document does not show it. */

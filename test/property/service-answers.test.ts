@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readHealth, readProfile, readUsers } from '../../src/service/answers/account-answers.ts';
+import { readHealth, readProfile } from '../../src/service/answers/account-answers.ts';
 import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
 import { failureKinds } from '../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure, type Endpoint } from '../../src/service/failures/failure.ts';
@@ -8,7 +8,6 @@ import { readLateResult } from '../../src/service/answers/late-result.ts';
 import { isRefusal, mapFailure, mapTransportError } from '../../src/service/failures/map-failure.ts';
 import { readMatchAnswer } from '../../src/service/answers/match-answer.ts';
 import { readPollAnswer } from '../../src/service/answers/poll-answer.ts';
-import { readOrganization, readPeople } from '../../src/service/answers/search-answers.ts';
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
 import { readApiUsage, readCreditUsage } from '../../src/service/answers/usage-answers.ts';
 
@@ -22,9 +21,6 @@ const readers: Readonly<Record<string, (answer: HttpAnswer, endpoint: Endpoint) 
   poll: readPollAnswer,
   health: readHealth,
   profile: readProfile,
-  users: readUsers,
-  people: readPeople,
-  organization: readOrganization,
   'api usage': readApiUsage,
   'credit usage': readCreditUsage,
 };
@@ -33,7 +29,7 @@ const readers: Readonly<Record<string, (answer: HttpAnswer, endpoint: Endpoint) 
  * Names that the parsers look for, so that what is generated gets past their doors; and names that objects have of
  * themselves.
  */
-const names = `request_id credits_consumed matches person people users organization pagination total_pages
+const names = `request_id credits_consumed matches person people organization
   error error_code error_details code suggestions label context window value retry_after_seconds
   status waterfall phone_enrichment webhook_result webhook_status id name email emails phone_numbers position
   employment_history contact account credit_usage_stats current_credit_cycle limit consumed left_over minute hour day
@@ -78,12 +74,7 @@ const { json } = fc.letrec<{ json: string; object: string; list: string }>((tie)
 
 /** An object that has what the reader of a bulk or single answer, a poll, a delivery or an error asks for first. */
 const envelope = fc
-  .tuple(
-    fc.constantFrom('matches', 'person', 'people', 'webhook_result', 'error_details', 'users'),
-    json,
-    json,
-    json,
-  )
+  .tuple(fc.constantFrom('matches', 'person', 'people', 'webhook_result', 'error_details'), json, json, json)
   .map(
     ([name, value, id, credits]) =>
       `{"request_id":${id},"${name}":[${value},{"id":"p1"}],"credits_consumed":${credits}}`,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readAnswer } from './answer.ts';
 import { readJson } from './exact-json.ts';
 import type { Endpoint } from '../failures/failure.ts';
-import { described, flag, text, whole } from './schemas/field.ts';
+import { flag, text } from './schemas/field.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
@@ -24,7 +24,7 @@ function isPlain(body: Buffer): boolean {
   return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;
 }
 
-/** A user of the team. The interface document shows only the identifier. */
+/** The acting user, who owns what this credential creates. The interface document shows only the identifier. */
 export interface User {
   readonly id: string;
   readonly name: string | undefined;
@@ -42,23 +42,7 @@ const userSchema = z
     };
   });
 
-/** Reads the profile. Its `id` is the acting user, who owns what this credential creates. Pure. */
+/** Reads the profile. Pure. */
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint): User {
   return readAnswer(answer, endpoint, userSchema).data;
-}
-
-/** One page of a list. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  /** Undefined: not reported. */
-  readonly totalPages: number | undefined;
-}
-
-/** The member of a list that says how many pages there are. */
-export const pagination = described(z.looseObject({ total_pages: whole }));
-
-/** Reads one page of the team's users. Pure. */
-export function readUsers(answer: HttpAnswer, endpoint: Endpoint): Page<User> {
-  const { data } = readAnswer(answer, endpoint, z.looseObject({ users: z.array(userSchema), pagination }));
-  return { items: data.users, totalPages: data.pagination?.total_pages ?? undefined };
 }

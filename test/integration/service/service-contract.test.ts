@@ -131,29 +131,7 @@ describe.each([
     expect((await other.match({ person: known })).person?.id).toBe(known.personId);
     const refused = { type: 'forbidden', disposition: 'pause', mayHaveBeenBilled: false };
     await expect(other.bulkMatch({ details: [known] })).rejects.toMatchObject(refused);
-    await expect(other.users(1)).rejects.toMatchObject(refused);
     await other.close();
-  });
-
-  it('users() pages through the users of the team', async () => {
-    const { items, totalPages } = await client.users(1);
-    expect(items.map(({ id }) => id)).toContain((await client.profile()).id);
-    expect(totalPages).toBe(1);
-  });
-
-  it('people are searched, and their company is enriched', async () => {
-    const { items, totalPages } = await client.searchPeople({ page: 2, per_page: 10 });
-    expect([items.length, totalPages]).toEqual([10, 100]);
-    const domain = items[0]?.organization?.primary_domain ?? '';
-    expect(await client.enrichOrganization(domain)).toMatchObject({ primary_domain: domain });
-    expect(await client.enrichOrganization('nonsense')).toBeUndefined();
-  });
-
-  it('a company without a domain is refused by error_details only', async () => {
-    await expect(client.enrichOrganization('')).rejects.toMatchObject({
-      type: 'validation',
-      codes: ['REQUEST.VALIDATION.PARAMETER_MISSING'],
-    });
   });
 
   it('usage agrees with the log', async () => {

@@ -283,18 +283,6 @@ describe('account', () => {
     expect(await clientOf(transport).profile()).toEqual({ id: 'u1', name: 'Ada Holm', email: undefined });
     expect(line(sent)).toBe('GET /api/v1/users/api_profile');
   });
-
-  it('users() reads a page of users', async () => {
-    const { transport, sent } = carrying({
-      users: [{ id: 'u1', name: 'Ada' }],
-      pagination: { total_pages: 3 },
-    });
-    expect(await clientOf(transport).users(2)).toEqual({
-      items: [{ id: 'u1', name: 'Ada', email: undefined }],
-      totalPages: 3,
-    });
-    expect(line(sent)).toBe('GET /api/v1/users/search?page=2');
-  });
 });
 
 describe('usage', () => {
@@ -336,31 +324,6 @@ describe('usage', () => {
       type: 'forbidden',
       codes: ['API_INACCESSIBLE'],
       mayHaveBeenBilled: false,
-    });
-  });
-});
-
-describe('search and companies', () => {
-  it('searchPeople() reads a page of people', async () => {
-    const { transport, sent } = carrying({ people: [{ id: 'p1' }], pagination: { total_pages: 9 } });
-    const page = await clientOf(transport).searchPeople({ person_titles: ['engineer'], page: 1 });
-    expect([page.items[0]?.id, page.totalPages]).toEqual(['p1', 9]);
-    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ person_titles: ['engineer'], page: 1 });
-  });
-
-  it('enrichOrganization() reads a company', async () => {
-    const { transport, sent } = carrying({ organization: { id: 'o1', name: 'Nordlys' } });
-    expect(await clientOf(transport).enrichOrganization('nordlys.example')).toMatchObject({
-      name: 'Nordlys',
-    });
-    expect(line(sent)).toBe('GET /api/v1/organizations/enrich?domain=nordlys.example');
-  });
-
-  it('enrichOrganization() reads a refusal with error_details only', async () => {
-    const { transport } = carrying({ error_details: { code: 'ORGANIZATION.VALIDATION.DOMAIN' } }, 422);
-    await expect(clientOf(transport).enrichOrganization('x')).rejects.toMatchObject({
-      type: 'validation',
-      codes: ['ORGANIZATION.VALIDATION.DOMAIN'],
     });
   });
 });
