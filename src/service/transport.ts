@@ -46,21 +46,14 @@ export class TransportError extends Error {
   readonly code: string;
   /** The HTTP status, if the headers of the answer arrived. */
   readonly status: number | undefined;
-  readonly #body: Buffer;
 
   /** Does not keep the original error: parser errors of undici contain bytes of the answer. */
-  constructor(code: string, facts: { sent: boolean; status?: number | undefined; body?: Buffer }) {
+  constructor(code: string, facts: { sent: boolean; status?: number | undefined }) {
     super(`no complete answer (${code})`);
     this.name = 'TransportError';
     this.code = code;
     this.sent = facts.sent;
     this.status = facts.status;
-    this.#body = facts.body ?? Buffer.alloc(0);
-  }
-
-  /** The part of the answer that arrived. A method, so that logs do not print it. */
-  body(): Buffer {
-    return this.#body;
   }
 }
 
@@ -221,22 +214,17 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     const status = this.#status ?? 0;
-    const body = this.#body(this.#isError() ? this.#bounds.errorBytes : this.#bytes);
+    const body = Buffer.concat(
+      this.#chunks,
+      this.#isError() ? Math.min(this.#bounds.errorBytes, this.#bytes) : this.#bytes,
+    );
     this.#settle(() => this.#resolve({ status, headers: this.#headers, body, receivedAt: Date.now() }));
   }
 
   #fail(code: string): void {
     const sent = this.#controller !== undefined;
-    const error = new TransportError(code, {
-      sent,
-      status: this.#status,
-      body: this.#body(this.#bounds.answerBytes),
-    });
+    const error = new TransportError(code, { sent, status: this.#status });
     this.#settle(() => this.#reject(error));
-  }
-
-  #body(bytes: number): Buffer {
-    return Buffer.concat(this.#chunks, Math.min(bytes, this.#bytes));
   }
 
   #settle(end: () => void): void {
@@ -262,7 +250,7 @@ async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<Http
   } catch (error) {
     if (isError) return { ...answer, body: Buffer.alloc(0) };
     const code = codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'TOO_LARGE' : 'UNDECODABLE';
-    throw new TransportError(code, { sent: true, status: answer.status, body: answer.body });
+    throw new TransportError(code, { sent: true, status: answer.status });
   }
 }
 

@@ -36,8 +36,6 @@ export interface BulkAnswer {
   /** Number of billed people. */
   readonly uniqueEnrichedRecords: number | undefined;
   readonly missingRecords: number | undefined;
-  /** The error of a partial answer, which has data too. */
-  readonly errorCode: string | undefined;
   /**
    * `pending`; or `skipped`: the delivery of an earlier request has the phones, and this request cannot be
    * polled.
@@ -64,9 +62,6 @@ export interface UnreadableMatch {
 export const laterResults = described(z.object({ status: z.string().max(100), message: text }));
 
 const envelopeSchema = z.looseObject({
-  status: text,
-  error_code: text,
-  error_message: text,
   total_requested_enrichments: whole,
   unique_enriched_records: described(z.int().nonnegative()),
   missing_records: described(z.int().nonnegative()),
@@ -104,7 +99,6 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,
     missingRecords: data.missing_records ?? undefined,
-    errorCode: data.error_code ?? undefined,
     phoneEnrichment: data.phone_enrichment ?? undefined,
     waterfall: data.waterfall ?? undefined,
     rateLimits: readRateHeaders(answer.headers),

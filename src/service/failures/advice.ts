@@ -8,13 +8,12 @@ const shortestSecret = 8;
 
 /** A next step in the service's words. People read it; code never branches on it. */
 export interface Suggestion {
-  readonly label: string;
-  readonly url?: string;
-  readonly parameter?: string;
-  readonly parameters?: readonly string[];
-  readonly header?: string;
-  readonly example?: string;
-  readonly retryAfterSeconds?: number;
+  readonly label?: string | undefined;
+  readonly url?: string | undefined;
+  readonly parameter?: string | undefined;
+  readonly parameters?: readonly string[] | undefined;
+  readonly header?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 /** What a request contained. */

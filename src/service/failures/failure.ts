@@ -26,15 +26,15 @@ export interface FailureFacts {
   readonly retryAfterSeconds?: number | undefined;
   readonly rateLimits?: readonly RateWindow[] | undefined;
   readonly suggestions?: readonly Suggestion[] | undefined;
+  /** `error_details.context`: name → `{value, description}`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  readonly body?: Buffer | undefined;
 }
 
 /**
  * A call without a usable answer, with its disposition and next step.
  *
- * Body, suggestions and context may quote the person or the credential of the request. They are private
- * fields behind methods, so that `inspect`, JSON and loggers do not print them.
+ * Suggestions and context may quote the person or the credential of the request. They are private fields, so that
+ * `inspect`, JSON and loggers do not print them.
  */
 export class ServiceFailure extends Problem {
   declare readonly type: FailureType;
@@ -50,7 +50,6 @@ export class ServiceFailure extends Problem {
   readonly rateLimits: readonly RateWindow[];
   readonly #suggestions: readonly Suggestion[];
   readonly #context: Readonly<Record<string, unknown>>;
-  readonly #body: Buffer;
   #advice: readonly string[] = [];
 
   constructor(type: FailureType, facts: FailureFacts) {
@@ -73,17 +72,6 @@ export class ServiceFailure extends Problem {
     this.rateLimits = facts.rateLimits ?? [];
     this.#suggestions = facts.suggestions ?? [];
     this.#context = facts.context ?? {};
-    this.#body = facts.body ?? Buffer.alloc(0);
-  }
-
-  /** The service's next steps, in its order. May quote the request. */
-  suggestions(): readonly Suggestion[] {
-    return this.#suggestions;
-  }
-
-  /** `error_details.context`: name → `{value, description}`. May quote the request. */
-  context(): Readonly<Record<string, unknown>> {
-    return this.#context;
   }
 
   /** The service's next steps and context, without quotes of the request. Empty before `adviseWithout`. */
@@ -98,11 +86,6 @@ export class ServiceFailure extends Problem {
    */
   adviseWithout(sent: Sent): void {
     this.#advice = adviceOf(this.#suggestions, this.#context, sent);
-  }
-
-  /** The received body, truncated; empty if none arrived. */
-  body(): Buffer {
-    return this.#body;
   }
 }
 

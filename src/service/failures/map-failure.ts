@@ -14,18 +14,37 @@ const codeText = z
   .regex(/^[\w.:-]{1,100}$/)
   .optional()
   .catch(absent);
+const seconds = z
+  .union([
+    z.number().nonnegative(),
+    z
+      .string()
+      .regex(/^\d{1,9}(?:\.\d+)?$/)
+      .transform(Number),
+  ])
+  .optional()
+  .catch(absent);
 const line = z.string().max(1_000).optional().catch(absent);
 
 const suggestion = z
   .looseObject({
-    label: z.string().max(1_000),
+    label: line,
     url: line,
     parameter: line,
     parameters: z.array(z.string()).optional().catch(absent),
     header: line,
-    example: line,
-    retry_after_seconds: z.number().nonnegative().optional().catch(absent),
+    retry_after_seconds: seconds,
   })
+  .transform(
+    ({ label, url, parameter, parameters, header, retry_after_seconds: retryAfterSeconds }): Suggestion => ({
+      label,
+      url,
+      parameter,
+      parameters,
+      header,
+      retryAfterSeconds,
+    }),
+  )
   .optional()
   .catch(absent);
 
@@ -36,7 +55,7 @@ const errorBody = z.looseObject({
   status: z.unknown().optional(),
   error: z.unknown().optional(),
   error_code: codeText,
-  retry_after_seconds: z.number().nonnegative().optional().catch(absent),
+  retry_after_seconds: seconds,
   error_details: z
     .looseObject({
       code: codeText,
@@ -64,7 +83,7 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
   const body = parsed.success ? parsed.data : undefined;
   const named = [body?.error_details?.code, body?.error_code].filter((code) => code !== undefined);
   const codes = [...new Set(named)];
-  const suggestions = readSuggestions(body);
+  const suggestions = (body?.error_details?.suggestions ?? []).filter((step) => step !== undefined);
   return new ServiceFailure(typeOf(answer.status, codes, body), {
     endpoint,
     httpStatus: answer.status,
@@ -78,7 +97,6 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
     rateLimits: readRateHeaders(answer.headers),
     suggestions,
     context: body?.error_details?.context,
-    body: answer.body,
   });
 }
 
@@ -140,24 +158,6 @@ function typeOf(status: number, codes: ErrorCodes, body: ErrorBody | undefined):
   }
 }
 
-function readSuggestions(body: ErrorBody | undefined): Suggestion[] {
-  return (body?.error_details?.suggestions ?? []).flatMap((step): Suggestion[] => {
-    if (step === undefined) return [];
-    const { label, url, parameter, parameters, header, example, retry_after_seconds: seconds } = step;
-    return [
-      {
-        label,
-        ...(url !== undefined && { url }),
-        ...(parameter !== undefined && { parameter }),
-        ...(parameters !== undefined && { parameters }),
-        ...(header !== undefined && { header }),
-        ...(example !== undefined && { example }),
-        ...(seconds !== undefined && { retryAfterSeconds: seconds }),
-      },
-    ];
-  });
-}
-
 /**
  * Maps a call without a complete answer to its failure. Pure.
  *
@@ -169,7 +169,6 @@ export function mapTransportError(error: TransportError, endpoint: Endpoint): Se
     endpoint,
     httpStatus: error.status,
     codes: [error.code],
-    body: error.body(),
   });
 }
 

@@ -183,13 +183,12 @@ describe('a call that may have been billed', () => {
     expect(verdict(failure)).toEqual(unknown('connection-lost'));
   });
 
-  it('a call whose body is cut off is unknown, and keeps what came', async () => {
+  it('a call whose body is cut off is unknown', async () => {
     const { failure } = await failsWith([
       (socket) => void socket.end(httpAnswer(200, good, { 'content-length': String(good.length + 40) })),
     ]);
     expect(verdict(failure)).toEqual(unknown('connection-lost'));
     expect(failure.httpStatus).toBe(200);
-    expect(failure.body().toString()).toBe(good);
   });
 
   it('a call whose chunked body is cut off is unknown', async () => {
@@ -272,7 +271,6 @@ describe('a call that may have been billed', () => {
   ])('a call with a 200 whose body is %s is unknown', async (_, body) => {
     const { failure } = await failsWith([answering(httpAnswer(200, body))]);
     expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
-    expect(failure.body().toString()).toBe(body);
   });
 
   it('a call that gets no HTTP is unknown', async () => {
@@ -294,7 +292,6 @@ describe('a refusal', () => {
       clientOf(server.baseUrl, { errorBodyMilliseconds: 200 }).bulkMatch({ details }),
     );
     expect(verdict(failure)).toEqual(['validation', 'reject', false]);
-    expect(failure.body().toString()).toBe('{"error"');
   });
 
   it('a refusal is recognised if its body is cut off', async () => {
@@ -309,9 +306,11 @@ describe('a refusal', () => {
 
   it('a refusal keeps no more of an endless body than allowed', async () => {
     const server = await serve(answering(httpAnswer(403, 'x'.repeat(500_000))));
-    const failure = await failureOf(clientOf(server.baseUrl, { errorBytes: 1_000 }).bulkMatch({ details }));
-    expect(verdict(failure)).toEqual(['forbidden', 'pause', false]);
-    expect(failure.body()).toHaveLength(1_000);
+    const transport = createTransport({ errorBytes: 1_000 });
+    const url = new URL(server.baseUrl);
+    const answer = await transport.send({ method: 'GET', url, headers: {}, deadlineMilliseconds: 5_000 });
+    expect([answer.status, answer.body.length]).toEqual([403, 1_000]);
+    await transport.close();
   });
 
   it('a refusal by a redirect is not followed, because another host would get the key', async () => {

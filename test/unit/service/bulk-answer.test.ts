@@ -201,7 +201,7 @@ describe('readBulkAnswer', () => {
   });
 
   it('readBulkAnswer() keeps data that comes with an error', () => {
-    expect(read({ matches: [person], error_code: 'PARTIAL' })).toMatchObject({ errorCode: 'PARTIAL' });
+    expect(read({ matches: [person], error_code: 'PARTIAL' })).toMatchObject({ matches: [person] });
   });
 
   it('readBulkAnswer() keeps the body as it came, and reports the rate windows', () => {
