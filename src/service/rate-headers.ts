@@ -11,8 +11,8 @@ export interface RateWindow {
   readonly left: number | null | undefined;
 }
 
-/** Names of the headers of each window; `daily` is the older name of `24-hour`. */
-const windows = [
+/** The windows that a service reports, with their names in headers; `daily` is the older name of `24-hour`. */
+export const reportedWindows = [
   { window: 'minute', seconds: 60, names: ['minute'] },
   { window: 'hour', seconds: 3_600, names: ['hourly', 'hour'] },
   { window: 'day', seconds: 86_400, names: ['24-hour', 'daily'] },
@@ -24,7 +24,7 @@ const windows = [
  * @returns the reported windows, shortest first; empty on 401 and 403, which carry no such headers
  */
 export function readRateHeaders(headers: Headers): RateWindow[] {
-  return windows.flatMap(({ window, seconds, names }) => {
+  return reportedWindows.flatMap(({ window, seconds, names }) => {
     const find = (header: (name: string) => string) =>
       names.map((name) => headers[header(name)]).find((value) => typeof value === 'string');
     const limit = readCount(find((name) => `x-rate-limit-${name}`));

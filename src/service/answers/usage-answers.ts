@@ -4,7 +4,7 @@ import { readAnswer } from './answer.ts';
 import { memberSources } from './exact-json.ts';
 import { readCredits } from './exact-values.ts';
 import type { Endpoint } from '../failures/failure.ts';
-import type { RateWindow } from '../rate-headers.ts';
+import { reportedWindows, type RateWindow } from '../rate-headers.ts';
 import { described, text } from './schemas/field.ts';
 import type { HttpAnswer } from '../transport.ts';
 
@@ -31,12 +31,6 @@ const count = described(z.int().nonnegative());
 const window = described(z.looseObject({ limit: count, consumed: count, left_over: count }));
 const operationUsage = z.looseObject({ minute: window, hour: window, day: window });
 
-const windows = [
-  { window: 'minute', seconds: 60 },
-  { window: 'hour', seconds: 3_600 },
-  { window: 'day', seconds: 86_400 },
-] as const;
-
 /** Reads the usage of the rate windows. Entries in another format are left out. Pure. */
 export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationUsage[] {
   const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
@@ -44,25 +38,14 @@ export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationU
     const operation = readOperation(key);
     const usage = operationUsage.safeParse(value);
     if (operation === undefined || !usage.success) return [];
-    return [
-      {
-        path: operation[0],
-        action: operation[1],
-        windows: windows.flatMap(({ window: name, seconds }): RateWindow[] => {
-          const used = usage.data[name];
-          if (used === undefined || used === null) return [];
-          return [
-            {
-              window: name,
-              seconds,
-              limit: used.limit,
-              used: used.consumed ?? undefined,
-              left: used.left_over,
-            },
-          ];
-        }),
-      },
-    ];
+    const [path, action] = operation;
+    const windows = reportedWindows.flatMap(({ window: name, seconds }): RateWindow[] => {
+      const used = usage.data[name];
+      if (!used) return [];
+      const { limit, consumed, left_over: left } = used;
+      return [{ window: name, seconds, limit, used: consumed ?? undefined, left }];
+    });
+    return [{ path, action, windows }];
   });
 }
 
