@@ -56,23 +56,34 @@ const phoneSchema = z.looseObject({
   confidence_cd: text,
 });
 
-const emailSchema = z.looseObject({ email: z.string(), email_status_cd: text, email_status: text });
+const emailSchema = z.looseObject({
+  email: z.string(),
+  email_status_cd: text,
+  email_status: text,
+});
+
+const contactSchema = z.looseObject({ phone_numbers: list, sanitized_phone: text, contact_emails: list });
 
 const personSchema = z.looseObject({
+  ...contactSchema.shape,
   id: text,
+  person_id: text,
   status: text,
-  phone_numbers: list,
-  sanitized_phone: text,
-  contact: described(z.looseObject({ phone_numbers: list, sanitized_phone: text })),
+  email: text,
+  contact: described(contactSchema),
   emails: list,
   waterfall: map,
 });
+
+type WirePerson = z.infer<typeof personSchema>;
 
 const bodySchema = z.looseObject({
   status: text,
   missing_records: whole,
   target_fields: list,
-  people: z.array(z.unknown()),
+  people: list,
+  matches: list,
+  person: map,
 });
 
 /** The enumeration is open: whatever else a status says, the results are there. */
@@ -83,64 +94,83 @@ const mostPeople = 1_000;
 const mostOfOnePerson = 100;
 
 /**
- * Reads a late result. Pure. Invalid parts are left out.
+ * Reads a late result. Pure. Invalid parts are left out. The interface document shows no body: what is delivered is
+ * read wherever its answers, persons and contacts have it.
  *
  * @param body decompressed
- * @returns undefined if the body is no JSON or has no list of people
+ * @returns undefined if the body is no JSON or has no people
  */
 export function readLateResult(body: Buffer): LateResult | undefined {
   const json = readJson(body);
-  const parsed = json && bodySchema.safeParse(json.value);
-  if (!parsed?.success) return undefined;
-  const members = memberSources(json!.text);
+  const parsed = bodySchema.safeParse(json?.value).data;
+  const listed = parsed && peopleOf(parsed);
+  if (!json || !listed) return undefined;
+  const members = memberSources(json.text);
   const { credits, problem } = readCredits(members.get('credits_consumed'));
-  const people = parsed.data.people.slice(0, mostPeople).flatMap((element) => {
-    const person = personSchema.safeParse(element);
-    return person.success ? [person.data] : [];
+  const people = listed.slice(0, mostPeople).flatMap((element) => {
+    const person = personSchema.safeParse(element).data;
+    return person ? [{ person, numbers: numbersOf(person), addresses: addressesOf(person) }] : [];
   });
   const waterfall =
     members.has('target_fields') ||
     members.has('records_enriched') ||
-    people.some((person) => 'waterfall' in person || 'emails' in person);
+    people.some(({ person, addresses }) => 'waterfall' in person || addresses !== undefined);
   const isPending = (status: string | null | undefined): boolean => pendingStatus.test(status ?? '');
   return {
     kind: waterfall ? 'waterfall' : 'phones',
     requestId: readRequestId(members.get('request_id')),
-    people: people.map((person) => {
-      const numbers = numbersOf(person)?.slice(0, mostOfOnePerson);
-      const phones = numbers?.flatMap(readPhone) ?? [];
+    people: people.map(({ person, numbers, addresses }) => {
+      const phones = (numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone);
       const isUnread = phones.length === 0 && numbers !== undefined && numbers.length > 0;
       return {
-        id: displayForm(person.id ?? '') || undefined,
+        // The id of a saved contact is another.
+        id: displayForm(person.person_id ?? person.id ?? '') || undefined,
         phones,
-        emails: (person.emails ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
+        emails: (addresses ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
         fields: [
-          ...(person.emails || person.waterfall?.['emails'] !== undefined ? ['emails'] : []),
+          ...(addresses || person.waterfall?.['emails'] !== undefined ? ['emails'] : []),
           ...(numbers || person.waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
         ],
-        isPending: isUnread || isPending(person.status) || isPending(parsed.data.status),
+        isPending: isUnread || isPending(person.status) || isPending(parsed.status),
       };
     }),
-    unreadablePeople: parsed.data.people.length - people.length,
+    unreadablePeople: listed.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
-    missing: parsed.data.missing_records ?? undefined,
-    targetFields: (parsed.data.target_fields ?? []).filter((field) => typeof field === 'string'),
+    missing: parsed.missing_records ?? undefined,
+    targetFields: (parsed.target_fields ?? []).filter((field) => typeof field === 'string'),
   };
 }
 
-/**
- * The phones of a person. The interface document shows no body: they are read wherever its persons and contacts have
- * phones. Undefined: the body has none for the person, not even an empty list.
- */
-function numbersOf({
-  phone_numbers: own,
-  sanitized_phone: number,
-  contact,
-}: z.infer<typeof personSchema>): readonly unknown[] | undefined {
-  const numbers = [own, contact?.phone_numbers].flatMap((each) => (each ? [each] : []));
-  const single = number ?? contact?.sanitized_phone;
-  return numbers.find(({ length }) => length > 0) ?? (single ? [single] : numbers[0]);
+/** The people of a body: a list, one person, or the body itself if it has phones or addresses. */
+function peopleOf(body: z.infer<typeof bodySchema>): readonly unknown[] | undefined {
+  const { people, matches, person } = body;
+  const listed = people ?? matches ?? (person ? [person] : undefined);
+  if (listed) return listed;
+  const own = personSchema.safeParse(body).data;
+  return own && (numbersOf(own) ?? addressesOf(own)) ? [own] : undefined;
+}
+
+/** The phones of a person; undefined: the body has none for the person, not even an empty list. */
+function numbersOf({ phone_numbers: own, sanitized_phone: number, contact }: WirePerson) {
+  return firstFilled([own, contact?.phone_numbers], number ?? contact?.sanitized_phone);
+}
+
+/** The addresses of a person. Beside phones only their own list counts: other addresses may be known ones. */
+function addressesOf(person: WirePerson) {
+  const { emails, contact_emails: own, contact, email } = person;
+  return emails || numbersOf(person)
+    ? (emails ?? undefined)
+    : firstFilled([own, contact?.contact_emails], email && person);
+}
+
+/** The first list with elements; else the single value; else an empty list, if there is one. */
+function firstFilled(
+  lists: readonly (readonly unknown[] | null | undefined)[],
+  single: unknown,
+): readonly unknown[] | undefined {
+  const present = lists.filter((each) => each !== null && each !== undefined);
+  return present.find(({ length }) => length > 0) ?? (single ? [single] : present[0]);
 }
 
 /** @param element an object as documented, or a text with digits */
@@ -161,8 +191,9 @@ function readPhone(element: unknown): DeliveredPhone[] {
   ];
 }
 
+/** @param element an object as documented, or a text */
 function readEmail(element: unknown): DeliveredEmail[] {
-  const parsed = emailSchema.safeParse(element).data;
+  const parsed = emailSchema.safeParse(typeof element === 'string' ? { email: element } : element).data;
   const email = parsed && parseEmail(parsed.email);
   if (email === undefined) return [];
   const status = parsed?.email_status_cd ?? parsed?.email_status;

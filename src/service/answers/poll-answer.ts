@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAnswer } from './answer.ts';
+import { readLateResult } from './late-result.ts';
 import { codeNaming } from '../failures/error-codes.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
@@ -32,8 +33,8 @@ const schema = z.looseObject({
 /**
  * Reads the answer of a poll. Pure.
  *
- * The payload decides: `webhook_status` describes the delivery, which can fail although the result is
- * complete.
+ * The payload decides, in its member or in place of the answer: `webhook_status` describes the delivery, which can fail
+ * although the result is complete.
  *
  * @throws ServiceFailure for a refusal that says nothing about the request: credential, rate, server error
  */
@@ -46,6 +47,9 @@ export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnsw
     const body = Buffer.from(members.get('webhook_result') ?? '');
     return { state: 'result', body, deliveryStatus, rateLimits };
   }
+  const late = readLateResult(answer.body);
+  if (late?.people.some(({ isPending, fields }) => !isPending && fields.length > 0))
+    return { state: 'result', body: answer.body, deliveryStatus, rateLimits };
   return deliveryStatus === 'failed' || deliveryStatus === 'success'
     ? { state: 'no-result', deliveryStatus, reason: data.failure_reason ?? undefined, rateLimits }
     : { state: 'pending', retryAfterSeconds: undefined, rateLimits };

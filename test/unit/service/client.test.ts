@@ -207,6 +207,14 @@ describe('poll', () => {
     expect(answer).toMatchObject({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
   });
 
+  it('poll() takes an answer with people for the delivery', async () => {
+    const delivery = '{"request_id":-7049,"people":[{"id":"p1","phone_numbers":[]}]}';
+    const answer = await poll(delivery);
+    expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
+    for (const status of ['pending', 'in_progress'])
+      expect(await poll({ status, people: [{ id: 'p1' }] })).toMatchObject({ state: 'pending' });
+  });
+
   it('poll() reports that a delivery ended without a result', async () => {
     expect(
       await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),

@@ -113,6 +113,40 @@ describe('phones of a delivered person', () => {
   );
 });
 
+describe('people of a body', () => {
+  const person = { id: 'p1', phone_numbers: [phone] };
+
+  it.each<[string, object]>([
+    ['the list of a bulk answer', { matches: [person] }],
+    ['the person of a single answer', { person }],
+    ['the body itself', { request_id: 7, ...person }],
+    ['a saved contact, whose own id is another', { people: [{ ...person, id: 'c1', person_id: 'p1' }] }],
+  ])('people of a body are read from %s', (_, body) => {
+    expect(read(body)?.people).toMatchObject([{ id: 'p1', phones: [{ sanitizedNumber: '+15550100123' }] }]);
+  });
+});
+
+describe('addresses of a delivered person', () => {
+  const reading = (person: object) => read({ people: [{ id: 'p1', ...person }] })?.people[0];
+  const address = { email: 'm@l.example', email_status: 'verified' };
+
+  it.each<[string, object]>([
+    ['objects', { emails: [address] }],
+    ['texts', { emails: ['m@l.example'] }],
+    ['the list of the contact', { contact: { contact_emails: [address] } }],
+    ['the list of a contact', { contact_emails: [address] }],
+    ['the address of the person', address],
+  ])('addresses of a delivered person are read from %s', (_, person) => {
+    expect(reading(person)).toMatchObject({ emails: [{ email: 'm@l.example' }], fields: ['emails'] });
+  });
+
+  it('addresses of a delivered person with phones are only those in a list', () => {
+    const known = { ...address, contact: { contact_emails: [address] } };
+    const { emails, fields } = reading({ ...known, phone_numbers: [phone] })!;
+    expect({ emails, fields }).toEqual({ emails: [], fields: ['phone_numbers'] });
+  });
+});
+
 describe('the body of a waterfall', () => {
   const body = (
     requestId: string,
@@ -142,6 +176,7 @@ describe('the body of a waterfall', () => {
     ['records_enriched', { records_enriched: 0, people: [] }],
     ['a list of addresses', { people: [{ id: 'w1', emails: [] }] }],
     ['what its vendors did', { people: [{ id: 'w1', waterfall: {} }] }],
+    ['an address without phones', { people: [{ id: 'w1', email: 'm@l.example' }] }],
   ])('the body of a waterfall is recognised by %s alone', (_, minimal) => {
     expect(read(minimal)?.kind).toBe('waterfall');
   });

@@ -32,7 +32,7 @@ export const unseen = z.unknown().optional();
 export const list = described(z.custom<readonly unknown[]>(Array.isArray));
 /** Elements of another type are left out. */
 export const checkedTexts = described(
-  z.array(z.unknown()).transform((elements) => elements.filter((each) => typeof each === 'string')),
+  z.array(z.unknown()).transform((elements) => elements.filter((element) => typeof element === 'string')),
 );
 /** Elements of another type are undefined, so that the others keep their positions. */
 export const objects = <Schema extends z.ZodType>(schema: Schema) => described(z.array(described(schema)));
