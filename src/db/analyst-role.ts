@@ -125,7 +125,8 @@ export const analystColumns: {
   notifications: 'none',
   analyst_roles: 'none',
   fetched_exports: 'none',
-  suppression_entries: 'all',
+  // Without its hash, which shows whether an identifier is on the list.
+  suppression_entries: ['kind', 'domain', 'reason', 'added_by', 'added_at'],
   suppressed_keys: 'none',
   erasures: 'all',
 };

@@ -93,6 +93,7 @@ describe('an analyst’s role', () => {
     'select token_hash from enrichment.attempts',
     'select header from enrichment.runs',
     'select options from enrichment.runs',
+    'select entry_id from enrichment.suppression_entries',
     'select * from enrichment.lookup_history',
     'select * from enrichment.claims',
   ])('the analyst role cannot read: %s', async (statement) => {
