@@ -7,13 +7,13 @@ import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import { refreshOpenPeople } from '../../../src/calls/open-people.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
@@ -524,10 +524,7 @@ describe('a contact whose newest row is suppressed', () => {
     await endRun(warehouse, runId, 'finished', undefined);
   }
 
-  const listed = (email: string): Promise<unknown> =>
-    warehouse.database
-      .transaction()
-      .execute((transaction) => suppress(transaction, [`email:${email}`], note));
+  const listed = (email: string): Promise<unknown> => putOnList(warehouse, `email:${email}`);
 
   it.each(['opted out', 'on the list', 'on the list since the plan'])(
     'a contact loses its person by a suppressed row of another person (%s) until the run is undone',
@@ -763,9 +760,7 @@ describe('a contact whose new person is erased', () => {
 
 describe('a person on the suppression list', () => {
   it('a person on the suppression list is not written if only a personal address in the answer is listed', async () => {
-    await warehouse.database
-      .transaction()
-      .execute((transaction) => suppress(transaction, ['email:ada.private@home.example'], note));
+    await putOnList(warehouse, 'email:ada.private@home.example');
     const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
     const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
     const { attemptId } = await answerBatch(warehouse, { runId }, () => [
@@ -790,7 +785,7 @@ describe('a person on the suppression list', () => {
 });
 
 it('the duplicates of a row lose their cells if the answer shows a person on the suppression list', async () => {
-  await warehouse.database.transaction().execute((transaction) => suppress(transaction, ['person:P8'], note));
+  await putOnList(warehouse, 'person:P8');
   const row = {
     firstName: 'Ada',
     lastName: 'Eight',

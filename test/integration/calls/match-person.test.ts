@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 
 let warehouse: Warehouse;
 
@@ -18,9 +18,7 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
   'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',
   async (key) => {
     await warehouse.pool.query('truncate suppression_entries cascade');
-    await warehouse.database
-      .transaction()
-      .execute((transaction) => suppress(transaction, [key], { by: 'test', reason: undefined }));
+    await putOnList(warehouse, key);
     const person = {
       id: 'p1',
       email: 'ada@orbit.example',

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import { createTestDatabase } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import type { StagedRow } from '../../helpers/rows.ts';
 import { rowsReadByTable } from '../../helpers/rows-read.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
@@ -34,11 +34,7 @@ beforeAll(async () => {
   );
   for (const { name } of tables)
     await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
-  await warehouse.database
-    .transaction()
-    .execute((transaction) =>
-      suppress(transaction, ['email:listed@orbit.example'], { by: 'test', reason: undefined }),
-    );
+  await putOnList(warehouse, 'email:listed@orbit.example');
 });
 
 afterAll(() => warehouse.close());

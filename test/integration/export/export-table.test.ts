@@ -11,9 +11,9 @@ import { encodeParquet } from '../../../src/export/parquet.ts';
 import { writeS3Object } from '../../../src/files/write-s3-object.ts';
 import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
 
@@ -240,11 +240,7 @@ describe('exportTable()', () => {
         person: moved,
       });
     }
-    await warehouse.database
-      .transaction()
-      .execute((transaction) =>
-        suppress(transaction, ['person:suppressed'], { by: 'test', reason: undefined }),
-      );
+    await putOnList(warehouse, 'person:suppressed');
     for (const table of exportedTableNames) {
       for (const format of exportFormatNames) {
         const { rows, bytes } = await bytesOf({ table, format, choice: { runId: 'r2' } });
@@ -387,9 +383,7 @@ describe('exported contacts', () => {
       'profile:linkedin.com/in/josé-ruiz',
       'domain:acme.example',
     ];
-    await warehouse.database
-      .transaction()
-      .execute((transaction) => suppress(transaction, keys, { by: 'test', reason: undefined }));
+    await putOnList(warehouse, ...keys);
     expect(await idsOf({})).toEqual(['kept']);
   });
 
@@ -398,11 +392,7 @@ describe('exported contacts', () => {
     await insert('one', { email: 'bo@acme.example' });
     await insert('other', { email: 'cy@acme.example', source: 'pipedrive' });
     expect(await countSuppressed(warehouse, {})).toBe(0);
-    await warehouse.database
-      .transaction()
-      .execute((transaction) =>
-        suppress(transaction, ['domain:acme.example'], { by: 'test', reason: undefined }),
-      );
+    await putOnList(warehouse, 'domain:acme.example');
     expect(await countSuppressed(warehouse, {})).toBe(2);
     expect(await countSuppressed(warehouse, { source: 'hubspot' })).toBe(1);
     expect(await countSuppressed(warehouse, { runId: 'another-run' })).toBe(0);
@@ -415,11 +405,7 @@ describe('exported contacts', () => {
     ]);
     await insert('bo', { email: 'info@orbit.example', run_id: run.runId, row_number: 1 });
     await insert('cy', { email: 'info@orbit.example', run_id: run.runId, row_number: 2 });
-    await warehouse.database
-      .transaction()
-      .execute((transaction) =>
-        suppress(transaction, ['email:bo.private@orbit.example'], { by: 'test', reason: undefined }),
-      );
+    await putOnList(warehouse, 'email:bo.private@orbit.example');
     expect(await idsOf({})).toEqual(['cy']);
   });
 
@@ -443,9 +429,7 @@ describe('exported contacts', () => {
       await appendContact(warehouse, { contactId, runId, rowNumber: 2, person: now, askedAt });
     }
     const keys = ['email:cy@home.example', 'email:bo@former.example', 'domain:listed.example'];
-    await warehouse.database
-      .transaction()
-      .execute((transaction) => suppress(transaction, keys, { by: 'test', reason: undefined }));
+    await putOnList(warehouse, ...keys);
     expect(await idsOf({})).toEqual(['kept']);
   });
 

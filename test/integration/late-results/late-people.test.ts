@@ -4,8 +4,8 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/runs.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import { asked, stagedRun } from '../../helpers/rows.ts';
 import {
   callWithPhones,
@@ -111,11 +111,7 @@ describe('a late result of somebody on the suppression list', () => {
     const profile = 'linkedin.com/in/listed-novak';
     const stated = { 0: { proflink_url: `https://www.${profile}` } };
     await recordPhonesAnswer(warehouse, { ...call, stated });
-    await warehouse.database
-      .transaction()
-      .execute((transaction) =>
-        suppress(transaction, [`profile:${profile}`], { by: 'test', reason: undefined }),
-      );
+    await putOnList(warehouse, `profile:${profile}`);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
       null,
@@ -133,11 +129,7 @@ describe('a late result of somebody on the suppression list', () => {
     const call = await answeredCall(waterfall);
     const own = call.people[0]!.identity.email!;
     const listed = `private-${call.runId.toLowerCase()}@home.example`;
-    await warehouse.database
-      .transaction()
-      .execute((transaction) =>
-        suppress(transaction, [`email:${listed}`], { by: 'test', reason: undefined }),
-      );
+    await putOnList(warehouse, `email:${listed}`);
     await deliver(call, {
       credits_consumed: 4,
       people: [
@@ -163,11 +155,7 @@ describe('a late result of somebody on the suppression list', () => {
   it('a late result is dropped if its contact has a listed key and the body has another id', async () => {
     const call = await answeredCall(waterfall);
     const own = call.people[0]!.identity.email!;
-    await warehouse.database
-      .transaction()
-      .execute((transaction) =>
-        suppress(transaction, [`person:${call.ids[0]}`], { by: 'test', reason: undefined }),
-      );
+    await putOnList(warehouse, `person:${call.ids[0]}`);
     await deliver(call, {
       credits_consumed: 4,
       people: [{ id: 'other-id', emails: [{ email: own }], phone_numbers: [phoneOf(0)] }],
@@ -220,11 +208,7 @@ describe('a body', () => {
   it.each(['a\u0000b', 'a\u0000b@orbit.example', '\ud800@orbit.example', 'x'.repeat(5_000), '', '@'])(
     'a body with the address %j applies the rest, also with a suppression list',
     async (email) => {
-      await warehouse.database
-        .transaction()
-        .execute((transaction) =>
-          suppress(transaction, ['email:x@y.example'], { by: 'test', reason: undefined }),
-        );
+      await putOnList(warehouse, 'email:x@y.example');
       const call = await answeredCall(waterfall);
       await deliver(call, {
         credits_consumed: 6,

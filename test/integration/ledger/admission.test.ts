@@ -15,9 +15,9 @@ import {
   releaseSlot,
   acquireSlot,
 } from '../../../src/ledger/rate-windows.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import { outcomesOf, runningRun } from '../../helpers/rows.ts';
 import { runningRunOf } from '../../helpers/scripted-calls.ts';
 
@@ -688,11 +688,7 @@ describe('admit() and the suppression list', () => {
       firstName: name,
     }));
     const runId = await runningRunOf(warehouse, rows);
-    await warehouse.database
-      .transaction()
-      .execute((transaction) =>
-        suppress(transaction, ['email:bo@admission.example'], { by: 'test', reason: undefined }),
-      );
+    await putOnList(warehouse, 'email:bo@admission.example');
     expect(await ask(runId, { people: 2, from: 1 })).toEqual({ kind: 'taken' });
     expect(await outcomesOf(warehouse, runId)).toEqual([null, 'suppressed']);
     expect(await ask(runId, { people: 1, from: 1 })).toMatchObject({ kind: 'admitted', rowNumbers: [1] });

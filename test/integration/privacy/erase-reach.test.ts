@@ -12,7 +12,6 @@ import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { everything } from '../../helpers/everything.ts';
@@ -27,6 +26,7 @@ import {
   storeFor,
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
@@ -326,9 +326,7 @@ describe('a late delivery', () => {
       [call.runId],
     );
     await recordPhonesAnswer(warehouse, call);
-    await warehouse.database
-      .transaction()
-      .execute((transaction) => suppress(transaction, ['profile:linkedin.com/in/late-ada'], note));
+    await putOnList(warehouse, 'profile:linkedin.com/in/late-ada');
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     const { rows } = await warehouse.pool.query(
       'select person_id from person_phones where run_id = $1 order by 1',
@@ -345,9 +343,7 @@ describe('a late delivery', () => {
       [call.runId],
     );
     await recordPhonesAnswer(warehouse, call);
-    await warehouse.database
-      .transaction()
-      .execute((transaction) => suppress(transaction, ['email:listed-late@orbit.example'], note));
+    await putOnList(warehouse, 'email:listed-late@orbit.example');
     const body = {
       people: call.ids.slice(0, 2).map((id, index) => ({
         id,

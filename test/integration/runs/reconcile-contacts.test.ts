@@ -6,10 +6,10 @@ import {
   reconcileContacts,
   type ReconciledContacts,
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
 let warehouse: Warehouse;
@@ -63,9 +63,7 @@ async function contactsOfSource(source: string): Promise<unknown[]> {
 }
 
 async function suppressed(key: string): Promise<void> {
-  await warehouse.database
-    .transaction()
-    .execute((transaction) => suppress(transaction, [key], { by: 'test', reason: undefined }));
+  await putOnList(warehouse, key);
 }
 
 const reconcile = (runId: string): Promise<ReconciledContacts> =>
