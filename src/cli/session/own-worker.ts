@@ -11,7 +11,8 @@ import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import { runOwnReceiver } from './run-receiver.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
-import { startNotifier } from './start-notifier.ts';
+import { commandChannel, urlChannel } from '../../monitoring/notification-channels.ts';
+import { Notifier } from '../../monitoring/notifier.ts';
 import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../terminal/version.ts';
 import { webhookUrlOf } from './webhook-address.ts';
@@ -57,7 +58,7 @@ export async function startOwnWorker(
       })
     : undefined;
   if (receiver) atEnd(() => receiver.close());
-  const notifier = startNotifier(config, warehouse, log);
+  const notifier = startNotifier(parts);
   if (notifier) atEnd(() => notifier.close());
   const { url, apiKey, namespace } = config.lineage;
   const source = { namespace, databaseUrl: stack.databaseUrl, version };
@@ -90,4 +91,16 @@ export async function startOwnWorker(
   });
   atEnd(() => worker.stop());
   return { worker, receiver };
+}
+
+/** Starts notifications to NOTIFY_URL and NOTIFY_COMMAND; undefined if neither is set. */
+function startNotifier({ config: { notify }, warehouse, log }: WorkerParts): Notifier | undefined {
+  const channels = [
+    ...(notify.url === undefined ? [] : [urlChannel(notify.url, notify.secret)]),
+    ...(notify.command === undefined ? [] : [commandChannel(notify.command)]),
+  ];
+  if (channels.length === 0) return undefined;
+  const notifier = new Notifier({ warehouse, channels, events: notify.on, log });
+  notifier.start();
+  return notifier;
 }
