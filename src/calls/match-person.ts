@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { counted } from '../domain/text/counted.ts';
 import { worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
@@ -77,9 +77,8 @@ export async function matchPerson(
 async function refuseSuppressed({ database }: Warehouse, person: Identity): Promise<void> {
   const keys = [...identityKeys(person), ...(person.domain === undefined ? [] : [`domain:${person.domain}`])];
   if (!(await areSuppressed(database, keys)).includes(true)) return;
-  throw new Problem('match.suppressed', 'this person is on the suppression list', {
+  throw new UsageProblem('match.suppressed', 'this person is on the suppression list', {
     next: 'nothing was sent; to take a person off the list: enrich suppress remove WHO',
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -1,5 +1,5 @@
 import { formatDuration } from '../domain/text/duration.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem, type Problem } from '../domain/problem.ts';
 import { readReports, type ServiceWindow } from '../ledger/rate-reports.ts';
 import { bulkMatchScope } from '../ledger/rate-windows.ts';
 import type { ServiceClient } from '../service/client.ts';
@@ -92,13 +92,12 @@ async function tryPolling(dependencies: PollDependencies): Promise<void> {
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     if (error.type !== 'forbidden') return;
-    throw new Problem(
+    throw new UsageProblem(
       'service.scope-missing',
       `phones and waterfall results could not be fetched: ${error.message}; nothing was spent`,
       {
         ...(error.where !== undefined && { where: error.where }),
         next: 'give the key the scope of that endpoint, or set WEBHOOK_PUBLIC_URL so that results are delivered',
-        exitCode: exitCodes.usage,
         cause: error,
       },
     );
@@ -112,12 +111,11 @@ function refused(
   where: string | undefined,
   cause?: ServiceFailure,
 ): Problem {
-  return new Problem('service.credential-refused', `${what}; nothing was spent`, {
+  return new UsageProblem('service.credential-refused', `${what}; nothing was spent`, {
     ...(where !== undefined && { where }),
     next:
       `correct ${credentialSetting ?? 'the credential'}, or give the credential its scopes; set an API key in ` +
       'ENRICHMENT_API_KEY, and an OAuth token in ENRICHMENT_ACCESS_TOKEN (or …_FILE, …_COMMAND)',
-    exitCode: exitCodes.usage,
     cause,
   });
 }

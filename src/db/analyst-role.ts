@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import { schemaName } from './database.ts';
 import type { Tables } from './schema.ts';
 
@@ -179,17 +179,15 @@ async function requireReader(transaction: Transaction<never>, role: string): Pro
     from pg_roles where rolname = ${role}
   `.execute(transaction);
   if (found.rows.length === 0) {
-    throw new Problem('role.unknown', `there is no role "${role}"`, {
+    throw new UsageProblem('role.unknown', `there is no role "${role}"`, {
       where: '--analyst-role',
       next: 'create the role first, such as: create role analyst login password …',
-      exitCode: exitCodes.usage,
     });
   }
   if (found.rows[0]!.owns) {
-    throw new Problem('role.owner', `"${role}" owns the tables or is a superuser: it cannot only read`, {
+    throw new UsageProblem('role.owner', `"${role}" owns the tables or is a superuser: it cannot only read`, {
       where: '--analyst-role',
       next: 'name a role that only analysts use',
-      exitCode: exitCodes.usage,
     });
   }
 }

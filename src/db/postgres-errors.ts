@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { Problem, UsageProblem } from '../domain/problem.ts';
 
 /** SQLSTATE and socket codes of a database that is unreachable, as opposed to a refused statement. */
 const awayCodes = new Set([
@@ -60,10 +60,9 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
     });
   }
   if (code === '28P01' || code === '28000') {
-    return new Problem('database.login-refused', 'the database refuses the user or the password', {
+    return new UsageProblem('database.login-refused', 'the database refuses the user or the password', {
       where,
       next: 'correct the user and password in DATABASE_URL',
-      exitCode: exitCodes.usage,
       cause: error,
     });
   }

@@ -2,7 +2,7 @@ import { anyOf } from '../db/one-of.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseTime } from '../db/expressions.ts';
 import { isNamedId } from '../db/named-id.ts';
@@ -161,13 +161,12 @@ export async function listDeliveries(
 export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {
   const [delivery, other] = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
   if (delivery && !other) return delivery;
-  throw new Problem(
+  throw new UsageProblem(
     delivery ? 'delivery.ambiguous' : 'delivery.unknown',
     delivery ? `the ids of two deliveries or more begin with ${named}` : `there is no delivery ${named}`,
     {
       where: 'enrichment.webhook_deliveries',
       next: `${delivery ? 'write more of the id; ' : ''}enrich inbox list shows the deliveries`,
-      exitCode: exitCodes.usage,
     },
   );
 }
@@ -235,10 +234,9 @@ export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): 
   if (Number(reopened.numAffectedRows) > 0) return;
   const { status } = await getDelivery(warehouse, deliveryId);
   if (isIneffective(status)) throw bodyPruned(deliveryId, true);
-  throw new Problem('delivery.not-replayable', `delivery ${deliveryId} is ${status}`, {
+  throw new UsageProblem('delivery.not-replayable', `delivery ${deliveryId} is ${status}`, {
     where: 'enrichment.webhook_deliveries',
     next: 'replay only quarantined and orphaned deliveries; enrich inbox list --status quarantined lists them',
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { counted, nounFor } from '../domain/text/counted.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem, type Problem } from '../domain/problem.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import { decimalText } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
@@ -179,13 +179,12 @@ async function noteChange(
 }
 
 function belowUsed(budgetId: string, used: string): Problem {
-  return new Problem(
+  return new UsageProblem(
     'budget.below-used',
     `${counted(used, 'credit')} of budget ${budgetId} ${nounFor(used, 'is', 'are')} settled or reserved already`,
     {
       where: budgetId,
       next: `set at least that limit; to stop spending from this budget: enrich budget set ${budgetId} used`,
-      exitCode: exitCodes.usage,
     },
   );
 }

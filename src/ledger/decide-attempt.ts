@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem, type Problem } from '../domain/problem.ts';
 import { settle } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isNamedId } from '../db/named-id.ts';
@@ -57,13 +57,12 @@ export async function listAttempts(
 export async function getAttempt(warehouse: Warehouse, named: string): Promise<AttemptFacts> {
   const [attempt, other] = await listAttempts(warehouse, { attemptId: named });
   if (attempt && !other) return attempt;
-  throw new Problem(
+  throw new UsageProblem(
     attempt ? 'attempt.ambiguous' : 'attempt.unknown',
     attempt ? `the ids of two attempts or more begin with ${named}` : `there is no attempt ${named}`,
     {
       where: 'enrichment.attempts',
       next: `${attempt ? 'write more of the id; ' : ''}enrich attempts list --all shows all of them`,
-      exitCode: exitCodes.usage,
     },
   );
 }
@@ -132,25 +131,20 @@ export async function decideAttempt(
 }
 
 function attemptClosed(attemptId: string): Problem {
-  return new Problem(
+  return new UsageProblem(
     'attempt.closed',
     `attempt ${attemptId} waits for no decision, and has none to correct`,
-    {
-      where: 'enrich attempts',
-      next: 'enrich attempts list shows the attempts that wait for a decision',
-      exitCode: exitCodes.usage,
-    },
+    { where: 'enrich attempts', next: 'enrich attempts list shows the attempts that wait for a decision' },
   );
 }
 
 function moreThanHeld(attemptId: string, credits: string, held: Credits): Problem {
-  return new Problem(
+  return new UsageProblem(
     'attempt.more-than-held',
     `${credits} credits are more than the ${formatCredits(held)} that are held for attempt ${attemptId}`,
     {
       where: '--credits',
       next: 'check the number; if the service did bill more than the call could cost, add --yes',
-      exitCode: exitCodes.usage,
     },
   );
 }

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem, type Problem } from '../domain/problem.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** One change of a contact for incremental readers. A deletion has only the contact's key. */
@@ -82,11 +82,7 @@ export function parseCursor(
 ): { readonly transaction: string; readonly change: string } {
   const [, transaction, change] = /^(\d{1,19})-(\d{1,18})$/.exec(cursor.trim()) ?? [];
   if (transaction !== undefined && change !== undefined) return { transaction, change };
-  throw new Problem('changes.cursor-invalid', `"${cursor}" is no cursor`, {
-    where: '--since',
-    next,
-    exitCode: exitCodes.usage,
-  });
+  throw new UsageProblem('changes.cursor-invalid', `"${cursor}" is no cursor`, { where: '--since', next });
 }
 
 async function readPage(
@@ -150,7 +146,7 @@ async function requireBeginning(database: Kysely<Tables>): Promise<void> {
 }
 
 function unreadable(type: string, what: string): Problem {
-  return new Problem(type, what, { where: '--since', next: readAnew, exitCode: exitCodes.usage });
+  return new UsageProblem(type, what, { where: '--since', next: readAnew });
 }
 
 /** SQL: changes older than a time that every reader could have read. @param before null: none */

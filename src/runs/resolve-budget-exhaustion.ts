@@ -6,7 +6,7 @@ import { policyOf } from '../domain/money/budget-policy.ts';
 import { counted } from '../domain/text/counted.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, parseCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import { setBudget } from '../ledger/budget-limits.ts';
 import {
   budgetsOf,
@@ -103,10 +103,9 @@ export async function changeRunBudget(
   const { runId, limit, reason } = request;
   const credits = limit === 'none' ? limit : parseCredits(limit);
   if (credits === undefined) {
-    throw new Problem('setting.invalid', `"${limit}" is no limit`, {
+    throw new UsageProblem('setting.invalid', `"${limit}" is no limit`, {
       where: `run:${runId}`,
       next: 'write credits such as 500 or 12.5, or none',
-      exitCode: exitCodes.usage,
     });
   }
   const note = { by: 'update raiseBudget', reason: reason || undefined };

@@ -4,7 +4,7 @@ import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
 import type { RunStatus } from '../contract/run-statuses.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
@@ -65,21 +65,19 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     .limit(2)
     .execute();
   if (row && other && runId !== 'latest') {
-    throw new Problem('run.ambiguous', `two runs or more end in "${runId}"`, {
+    throw new UsageProblem('run.ambiguous', `two runs or more end in "${runId}"`, {
       where: 'enrichment.runs',
       next: `use a whole id, such as ${row.run_id}; enrich status --json lists them`,
-      exitCode: exitCodes.usage,
     });
   }
   if (!row) {
-    throw new Problem(
+    throw new UsageProblem(
       'run.unknown',
       runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
       {
         where: 'enrichment.runs',
         next:
           runId === 'latest' ? 'enrich run FILE begins one' : 'enrich status (without a name) lists the runs',
-        exitCode: exitCodes.usage,
       },
     );
   }

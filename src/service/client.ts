@@ -2,7 +2,7 @@ import type { ServiceSettings } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import { readHealth, readProfile, type User } from './answers/account-answers.ts';
 import type { Sent } from './failures/advice.ts';
 import { readBulkAnswer, type BulkAnswer } from './answers/bulk-answer.ts';
@@ -107,10 +107,9 @@ export function createServiceClient(
 ): ServiceClient {
   const { baseUrl, observe = unobserved } = settings;
   if (baseUrl === undefined) {
-    throw new Problem('setting.invalid', 'the address of the service is missing', {
+    throw new UsageProblem('setting.invalid', 'the address of the service is missing', {
       where: 'ENRICHMENT_BASE_URL',
       next: 'set it to the address of the service; the address ends in /api/v1',
-      exitCode: exitCodes.usage,
     });
   }
   const headers = {
@@ -252,14 +251,10 @@ type Query = Readonly<Record<string, string | undefined>>;
 function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query {
   const late = lateKindsOf({ reveal, waterfall });
   if (late.length > 0 && webhookUrl === undefined) {
-    throw new Problem(
+    throw new UsageProblem(
       'service.no-webhook-url',
       'the service delivers phones and waterfall results to a webhook, and its address is missing',
-      {
-        where: 'WEBHOOK_PUBLIC_URL',
-        next: 'set it to the public address of the receiver (enrich receiver)',
-        exitCode: exitCodes.usage,
-      },
+      { where: 'WEBHOOK_PUBLIC_URL', next: 'set it to the public address of the receiver (enrich receiver)' },
     );
   }
   return {

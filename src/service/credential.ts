@@ -1,6 +1,6 @@
 import type { Credential } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import { fitsHeader, readToken } from './read-token.ts';
 
 /** The header that a credential is sent in. */
@@ -23,21 +23,19 @@ export type CredentialSource = (refused?: CredentialHeader) => Promise<Credentia
  */
 export function credentialSource(credential: Credential | undefined): CredentialSource {
   if (credential === undefined) {
-    throw new Problem('service.no-credential', 'the credential for the service is missing', {
+    throw new UsageProblem('service.no-credential', 'the credential for the service is missing', {
       where: 'ENRICHMENT_API_KEY, ENRICHMENT_ACCESS_TOKEN',
       next: 'set one of the two; without ENRICHMENT_BASE_URL the built-in sandbox runs and needs no credential',
-      exitCode: exitCodes.usage,
     });
   }
   if (!('value' in credential)) return renewable(async () => bearer(await readToken(credential)));
   if (!fitsHeader(credential.value)) {
-    throw new Problem(
+    throw new UsageProblem(
       'setting.invalid',
       'the credential has characters that are not allowed in an HTTP header',
       {
         where: credentialSetting(credential),
         next: 'copy the credential again, without spaces and line breaks',
-        exitCode: exitCodes.usage,
       },
     );
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { CodecKeysOrigin } from '../config/settings.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { UsageProblem, type Problem } from '../domain/problem.ts';
 
 /** Node's own AES, with a random nonce of 96 bits for each payload and a tag that shows every change. */
 const cipher = 'aes-256-gcm';
@@ -88,7 +88,7 @@ export class EncryptingCodec implements PayloadCodec {
     const id = textOf(payload.metadata?.['encryption-key-id']);
     const key = this.#keys.find((each) => each.id === id);
     if (key) return key;
-    throw new Problem(
+    throw new UsageProblem(
       'codec.key-missing',
       `a payload in Temporal is encrypted with key "${id}", which is not set here`,
       {
@@ -96,7 +96,6 @@ export class EncryptingCodec implements PayloadCodec {
         next:
           'set TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE) as the workers have it, for every worker, receiver ' +
           'and command; keep an old key until the last run that it encrypted is gone',
-        exitCode: exitCodes.usage,
       },
     );
   }
@@ -125,7 +124,7 @@ function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
     const opened = decrypting.update(data.subarray(nonceBytes, -tagBytes));
     return PayloadMessage.decode(Buffer.concat([opened, decrypting.final()]));
   } catch (cause) {
-    throw new Problem(
+    throw new UsageProblem(
       'codec.undecipherable',
       `a payload in Temporal does not open with the key named "${id}"`,
       {
@@ -133,7 +132,6 @@ function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
         next:
           'the name stands for another key than where it was encrypted: set that key, and give each new key a ' +
           'new name',
-        exitCode: exitCodes.usage,
         cause,
       },
     );
@@ -149,20 +147,22 @@ function readKeyFile(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new Problem('codec.keys', `the file of keys for Temporal’s payloads cannot be read (${code})`, {
-      where: `TEMPORAL_CODEC_KEYS_FILE: ${file}`,
-      next: 'name a file that exists, and let this user read it (in a container: user 1000)',
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageProblem(
+      'codec.keys',
+      `the file of keys for Temporal’s payloads cannot be read (${code})`,
+      {
+        where: `TEMPORAL_CODEC_KEYS_FILE: ${file}`,
+        next: 'name a file that exists, and let this user read it (in a container: user 1000)',
+      },
+    );
   }
 }
 
 function wrongKeys(setting: string, what: string): Problem {
-  return new Problem('codec.keys', `the keys for Temporal’s payloads are wrong: ${what}`, {
+  return new UsageProblem('codec.keys', `the keys for Temporal’s payloads are wrong: ${what}`, {
     where: setting,
     next:
       `write name:key,…, the one that encrypts first, each key ${keyBytes} random bytes in base64: openssl ` +
       `rand -base64 ${keyBytes}`,
-    exitCode: exitCodes.usage,
   });
 }

@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem, type Problem } from '../problem.ts';
 import { importerNames, importers, type ImporterName } from './importer.ts';
 
 /**
@@ -10,14 +10,10 @@ import { importerNames, importers, type ImporterName } from './importer.ts';
 export function requireOwnSource(importer: ImporterName, source: string | undefined): void {
   const owner = importerNames.find((each) => importers[each].source === source);
   if (source === undefined || owner === undefined || owner === importer) return;
-  throw new Problem(
+  throw new UsageProblem(
     'setting.invalid',
     `contacts of ${source} have no record ids of ${importers[importer].title}`,
-    {
-      where: '--source',
-      next: `write --for ${owner}, or leave --source out`,
-      exitCode: exitCodes.usage,
-    },
+    { where: '--source', next: `write --for ${owner}, or leave --source out` },
   );
 }
 
@@ -32,7 +28,7 @@ export function runOfAnotherSource(
 ): Problem {
   const { title, source: own } = importers[importer];
   const owner = importerNames.find((each) => importers[each].source === run.source);
-  return new Problem(
+  return new UsageProblem(
     'setting.invalid',
     `run ${run.runId} has contacts of source "${run.source}", and none of source "${own}"`,
     {
@@ -42,7 +38,6 @@ export function runOfAnotherSource(
           ? `add --source ${run.source}, if its contact ids are record ids of ${title}; otherwise give enrich run an ` +
             `export of ${title} with record ids, with --source ${own} if its header is not recognised`
           : `write --for ${owner}, or --run with a run of ${title}`,
-      exitCode: exitCodes.usage,
     },
   );
 }

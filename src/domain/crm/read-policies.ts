@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem, type Problem } from '../problem.ts';
 import { defaultPolicies, fieldPolicies, type FieldPolicy } from './field-policy.ts';
 import { importFields, type ImportField } from './importer.ts';
 
@@ -45,9 +45,8 @@ export function readPolicyPairs(text: string, where: string, defaults?: FieldPol
 }
 
 function invalid(what: string, where: string): Problem {
-  return new Problem('policy.invalid', what, {
+  return new UsageProblem('policy.invalid', what, {
     where,
     next: `fields: ${importFields.join(', ')}; policies: ${fieldPolicies.join(', ')}`,
-    exitCode: exitCodes.usage,
   });
 }

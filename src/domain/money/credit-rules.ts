@@ -1,5 +1,5 @@
 import { storedCredits, wholeCredits, type Credits } from './decimal.ts';
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem } from '../problem.ts';
 
 /** The requested data of each person that have a price. */
 export interface Ask {
@@ -162,13 +162,10 @@ function asksFor(ask: Ask, kind: 'email' | 'phone'): boolean {
 function waterfallCeiling(ask: Ask): Credits {
   if ((ask.waterfall?.length ?? 0) === 0) return 0n;
   if (ask.maxCreditsPerPerson === undefined) {
-    throw new Problem(
+    throw new UsageProblem(
       'credits.no-ceiling',
       'a waterfall has no fixed price, and the run has no maximum per person',
-      {
-        next: 'add --max-credits-per-person, or remove --waterfall',
-        exitCode: exitCodes.usage,
-      },
+      { next: 'add --max-credits-per-person, or remove --waterfall' },
     );
   }
   return ask.maxCreditsPerPerson;

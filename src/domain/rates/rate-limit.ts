@@ -1,5 +1,5 @@
 import { parseDuration, formatDuration } from '../text/duration.ts';
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem, type Problem } from '../problem.ts';
 
 /** At most `calls` calls may arrive at the service in any trailing `seconds` seconds. */
 export interface RateLimit {
@@ -49,10 +49,9 @@ function windowName(seconds: number): string {
 }
 
 function invalid(part: string, setting: string): Problem {
-  return new Problem('setting.invalid', `"${part.trim()}" is not a rate limit`, {
+  return new UsageProblem('setting.invalid', `"${part.trim()}" is not a rate limit`, {
     where: setting,
     next: 'write calls and a window, such as 600/hour or 20/10s; separate several by commas; or write "unlimited"',
-    exitCode: exitCodes.usage,
   });
 }
 

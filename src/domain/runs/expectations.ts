@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem } from '../problem.ts';
 import { counted } from '../text/counted.ts';
 import { formatNumber } from '../text/format-number.ts';
 import { formatPercent } from '../text/format-percent.ts';
@@ -91,10 +91,9 @@ function ruleOf(name: string, value: string, part: string): Partial<Expectations
   if (name === 'malformed' && share !== undefined) return { malformed: share };
   if (name === 'mapping' && (value === 'same' || value === 'any')) return { sameMapping: value === 'same' };
   if (name === 'empty' && (value === 'no' || value === 'any')) return { notEmpty: value === 'no' };
-  throw new Problem('setting.invalid', `"${part.trim()}" is not an expectation`, {
+  throw new UsageProblem('setting.invalid', `"${part.trim()}" is not an expectation`, {
     where: '--expect',
     next: 'write none, usual, or rules such as rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no',
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -1,5 +1,5 @@
 import { parseDuration, formatDuration } from '../text/duration.ts';
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem } from '../problem.ts';
 
 /** Seconds for which an answer counts as recent, by the kind of answer. */
 export interface Freshness {
@@ -41,10 +41,9 @@ export function parseFreshness(setting: string): Freshness {
   for (const part of setting.split(',')) {
     const [name = '', value = ''] = part.split('=').map((text) => text.trim());
     if (!Object.hasOwn(kinds, name)) {
-      throw new Problem('setting.invalid', `there is no kind of answer "${name}"`, {
+      throw new UsageProblem('setting.invalid', `there is no kind of answer "${name}"`, {
         where: 'FRESHNESS',
         next: `write one duration (90d), or kinds with a duration each, such as ${example}`,
-        exitCode: exitCodes.usage,
       });
     }
     set[kinds[name as Kind]] = parseDuration(value, 'FRESHNESS', name);

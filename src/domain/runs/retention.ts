@@ -1,5 +1,5 @@
 import { parseDuration } from '../text/duration.ts';
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem, type Problem } from '../problem.ts';
 
 /**
  * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of orphaned and
@@ -71,5 +71,5 @@ export function parseRetention(setting: string): Retention {
 }
 
 function invalid(what: string, next: string): Problem {
-  return new Problem('setting.invalid', what, { where: 'RETENTION', next, exitCode: exitCodes.usage });
+  return new UsageProblem('setting.invalid', what, { where: 'RETENTION', next });
 }

@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem, type Problem } from '../problem.ts';
 
 /** A column of the export whose values order the people to ask for. */
 export interface RowOrder {
@@ -89,5 +89,5 @@ function quotedWhere(pattern: RegExp, column: string): string {
 }
 
 function wrong(where: string, what: string, next: string): Problem {
-  return new Problem('setting.invalid', what, { where, next, exitCode: exitCodes.usage });
+  return new UsageProblem('setting.invalid', what, { where, next });
 }

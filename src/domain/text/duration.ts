@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../problem.ts';
+import { UsageProblem } from '../problem.ts';
 
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -17,10 +17,9 @@ export function parseDuration(text: string, setting: string, part?: string): num
     : Number.NaN;
   if (!Number.isSafeInteger(seconds)) {
     const what = part === undefined ? `"${text}"` : `"${text}" of "${part}"`;
-    throw new Problem('setting.invalid', `${what} is not a duration`, {
+    throw new UsageProblem('setting.invalid', `${what} is not a duration`, {
       where: setting,
       next: 'write a whole number and a unit: 15s, 30m, 24h, 90d or 2w',
-      exitCode: exitCodes.usage,
     });
   }
   return seconds;

@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
 import { fieldsOfHeader } from './column-map.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
@@ -55,10 +55,9 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
   const unknown = named.find(({ column }) => findColumns(columns, column).length === 0);
   if (!unknown) return;
   const names = columns.header.filter((name) => name !== '' && (isShown || isKnownName(headerKey(name))));
-  throw new Problem('column.unknown', `the file has no column "${shownHeader(unknown.column)}"`, {
+  throw new UsageProblem('column.unknown', `the file has no column "${shownHeader(unknown.column)}"`, {
     where: unknown.flag,
     next: `name one of its columns: ${shownHeaders(names)}`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -101,10 +100,9 @@ function refuseColumns(only: readonly RowFilter[], isPersonal: (column: string) 
     ({ column, values }) => values.some((value) => value !== '') && isPersonal(column),
   );
   if (!refused) return;
-  throw new Problem('setting.invalid', 'this condition seems to name a person', {
+  throw new UsageProblem('setting.invalid', 'this condition seems to name a person', {
     where: '--only',
     next: describingColumn,
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { Columns } from './columns.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
@@ -169,7 +169,7 @@ function refuseIgnoredOptOuts(
     const meaning = optOutOf(columns.nameOf(column));
     if (meaning === undefined || optOuts.some((optOut) => optOut.column === column)) continue;
     const forbidden = meaning.scope === 'calls' ? 'called' : 'processed';
-    throw new Problem(
+    throw new UsageProblem(
       'mapping.opt-out-ignored',
       `column "${shownHeader(columns.nameOf(column))}" says who must not be ${forbidden}, and cannot be ignored`,
       {
@@ -177,7 +177,6 @@ function refuseIgnoredOptOuts(
         next:
           `list the values that mean so: {"columns": {"${fieldOfScope[meaning.scope]}": {"column": "…", ` +
           '"values": ["yes"]}}}',
-        exitCode: exitCodes.usage,
       },
     );
   }
@@ -207,15 +206,18 @@ function refuseWithoutPeople(
     (other === 'companies' && single.organization_name.length > 0);
   if (single.name.length > 0 && employed && isPerson) return;
   if (other !== undefined) {
-    throw new Problem('export.other-object', `the file is an export of ${other}, and tells of no person`, {
-      where: columns.where(),
-      next:
-        `export contacts (people) in place of ${other}; if the rows are people, say which columns they are: ` +
-        '--mapping FILE',
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageProblem(
+      'export.other-object',
+      `the file is an export of ${other}, and tells of no person`,
+      {
+        where: columns.where(),
+        next:
+          `export contacts (people) in place of ${other}; if the rows are people, say which columns they are: ` +
+          '--mapping FILE',
+      },
+    );
   }
-  throw new Problem(
+  throw new UsageProblem(
     'export.no-identifying-column',
     'no column tells who the people are: none is known as email, profile URL, or name with company',
     {
@@ -223,7 +225,6 @@ function refuseWithoutPeople(
       next:
         'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
         'COLUMN"}}; enrich plan proposes one',
-      exitCode: exitCodes.usage,
     },
   );
 }

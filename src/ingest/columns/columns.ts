@@ -1,5 +1,5 @@
 import { nearestText } from '../../domain/text/nearest-text.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
@@ -87,18 +87,14 @@ export class Columns {
   }
 
   #unknown(what: string, next: string): Problem {
-    return new Problem('mapping.unknown-column', what, {
-      where: this.where(),
-      next,
-      exitCode: exitCodes.usage,
-    });
+    return new UsageProblem('mapping.unknown-column', what, { where: this.where(), next });
   }
 
   #ambiguous(field: Field | undefined, found: readonly number[]): Problem {
     const numbers = found.map((column) => column + 1);
     const name = shownHeader(this.#header[found[0]!]!);
     const one = `{"columns": {"${field ?? 'email'}": ${numbers[0]}}}`;
-    return new Problem(
+    return new UsageProblem(
       'mapping.ambiguous',
       `columns ${numbers.join(' and ')} have the same name, "${name}"`,
       {
@@ -108,7 +104,6 @@ export class Columns {
             ? `say by number in a mapping file (--mapping FILE) which of them has the addresses: ${one}; ` +
               `if each of them has: {"columns": {"email": [${numbers.join(', ')}]}}`
             : `say by number in a mapping file (--mapping FILE) which one is meant: ${one}`,
-        exitCode: exitCodes.usage,
       },
     );
   }

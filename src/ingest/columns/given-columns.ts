@@ -1,7 +1,7 @@
 import { parseDomain } from '../../domain/identity/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../domain/identity/email-address.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import type { ColumnMap } from './column-map.ts';
 import type { ExportMapping } from './mapping-file.ts';
@@ -43,7 +43,7 @@ export function refuseImplausibleColumns(
   const filled = (column: number): string[] =>
     rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '' && !isNoValue(cell));
   const refuse = (field: string, column: number, what: string): never => {
-    throw new Problem(
+    throw new UsageProblem(
       'mapping.implausible',
       `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
       {
@@ -51,7 +51,6 @@ export function refuseImplausibleColumns(
         next:
           `name another column as ${field} in the mapping file; enrich plan FILE --write-mapping MAPPING ` +
           'proposes columns',
-        exitCode: exitCodes.usage,
       },
     );
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nearestText } from '../../domain/text/nearest-text.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 
 /** A column by its name in the header or by its position from 1. */
 const column = z.union([z.string().min(1).max(2_000), z.int().min(1)]);
@@ -55,21 +55,19 @@ export function checkedMapping(content: unknown): ExportMapping {
   const issue = result.error.issues[0]!;
   const place = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') throw unknownKey(issue.keys[0]!, place);
-  throw new Problem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
+  throw new UsageProblem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
     where: place === '' ? 'mapping file' : `mapping file, ${place}`,
     next:
       'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; ' +
       'docs/exports.md lists all fields',
-    exitCode: exitCodes.usage,
   });
 }
 
 function unknownKey(key: string, place: string): Problem {
   const known = Object.keys(place === '' ? mappingSchema.shape : mappingSchema.shape.columns.unwrap().shape);
   const nearest = nearestText(key, known);
-  return new Problem('mapping.invalid', `the mapping file has an unknown key "${key}"`, {
+  return new UsageProblem('mapping.invalid', `the mapping file has an unknown key "${key}"`, {
     where: place === '' ? 'mapping file' : `mapping file, ${place}`,
     next: nearest === undefined ? `possible keys: ${known.join(', ')}` : `did you mean "${nearest}"?`,
-    exitCode: exitCodes.usage,
   });
 }

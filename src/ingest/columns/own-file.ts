@@ -1,5 +1,5 @@
 import { importers, type Importer } from '../../domain/crm/importer.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
 
 /** A file that `enrich export` has written. */
@@ -55,9 +55,8 @@ export function recogniseOwnFile(
 
 /** Contacts of two CRMs can have one id. */
 export function mixedSources(path: string): Problem {
-  return new Problem('export.mixed-sources', 'the file holds contacts of several sources', {
+  return new UsageProblem('export.mixed-sources', 'the file holds contacts of several sources', {
     where: `${path}, column source`,
     next: 'export one source at a time: enrich export --source NAME; or name one for all rows: --source NAME',
-    exitCode: exitCodes.usage,
   });
 }

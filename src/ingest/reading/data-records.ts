@@ -3,7 +3,7 @@ import type { OpenedExport } from './open-export.ts';
 import { mixedSources } from '../columns/own-file.ts';
 import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
 import { createHeaderCheck } from '../columns/repeated-header.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { isBlank, leftOut } from './layout.ts';
 import { readRecords, type RecordBatch } from './records.ts';
 
@@ -123,9 +123,9 @@ function isAlone(record: readonly ByteText[], columns: number): boolean {
 }
 
 function secondHeader(path: string, row: number): Problem {
-  return new Problem('export.second-header', 'a second header with other columns stands among the rows', {
-    where: `${path}, row ${row}`,
-    next: 'split the file there into two, and run each of them',
-    exitCode: exitCodes.usage,
-  });
+  return new UsageProblem(
+    'export.second-header',
+    'a second header with other columns stands among the rows',
+    { where: `${path}, row ${row}`, next: 'split the file there into two, and run each of them' },
+  );
 }

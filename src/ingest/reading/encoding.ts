@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 
 /** What the bytes of a file turned out to be. */
 export interface FoundEncoding {
@@ -57,19 +57,17 @@ export class EncodingDetector {
     if (this.#incomplete.length > 0) this.#examine(this.#incomplete);
     if (this.#foreignLine === undefined) return { encoding: 'utf-8' };
     if (this.#given !== undefined) {
-      throw new Problem('export.encoding', 'the file is not valid utf-8', {
+      throw new UsageProblem('export.encoding', 'the file is not valid utf-8', {
         where: `${this.#path}, line ${this.#foreignLine}`,
         next: 'leave "encoding" out of the mapping file, or name the right one',
-        exitCode: exitCodes.usage,
       });
     }
     if (this.#sawUtf8) {
-      throw new Problem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
+      throw new UsageProblem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
         where: `${this.#path}, line ${this.#foreignLine}`,
         next:
           'export it again as UTF-8, or correct that line; a mapping file can say "encoding": "windows-1252" to ' +
           'read it as it is',
-        exitCode: exitCodes.usage,
       });
     }
     return {
@@ -97,10 +95,9 @@ export function checkedEncoding(label: string): string {
   try {
     return new TextDecoder(label).encoding;
   } catch (error) {
-    throw new Problem('mapping.encoding', `"${label.slice(0, 40)}" is no known encoding`, {
+    throw new UsageProblem('mapping.encoding', `"${label.slice(0, 40)}" is no known encoding`, {
       where: 'encoding in the mapping file',
       next: 'write one such as utf-8, utf-16le, windows-1252, iso-8859-2, macintosh, shift_jis or gb18030',
-      exitCode: exitCodes.usage,
       cause: error,
     });
   }
@@ -110,10 +107,9 @@ function utf16Of(path: string, bytes: Buffer): string | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) {
     if (bytes[2] !== 0 || bytes[3] !== 0 || bytes.length < 4) return 'utf-16le';
-    throw new Problem('export.encoding', 'the file is UTF-32', {
+    throw new UsageProblem('export.encoding', 'the file is UTF-32', {
       where: path,
       next: 'save it as UTF-8',
-      exitCode: exitCodes.usage,
     });
   }
   if (first === 0xfe && second === 0xff) return 'utf-16be';
@@ -132,10 +128,9 @@ function refuseBinary(path: string, bytes: Buffer): void {
   const sample = bytes.subarray(0, 4_096);
   const controls = sample.reduce((count, byte) => count + (byte < 9 || (byte > 13 && byte < 32) ? 1 : 0), 0);
   if (sample.length < 100 || controls < sample.length / 10) return;
-  throw new Problem('export.not-csv', 'this is no text file', {
+  throw new UsageProblem('export.not-csv', 'this is no text file', {
     where: path,
     next: 'export the contacts as CSV and use that file',
-    exitCode: exitCodes.usage,
   });
 }
 

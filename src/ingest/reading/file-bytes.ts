@@ -3,7 +3,7 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 
 /** Of one reading from the disk. */
 const readBytesAtOnce = 1024 * 1024;
@@ -35,7 +35,7 @@ export async function fileState(path: string): Promise<FileState> {
           'name one CSV file of it; enrich schedule set NAME --every-new takes each new file',
         ]
       : ['this is no regular file', 'write it to a file first: a pipe cannot be read twice'];
-    throw new Problem('export.not-a-file', what, { where: path, next, exitCode: exitCodes.usage });
+    throw new UsageProblem('export.not-a-file', what, { where: path, next });
   }
   if (found.size === 0) throw emptyFile(path);
   return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };
@@ -91,10 +91,9 @@ export async function* readBytes(path: string, gzip: boolean, signal?: AbortSign
     signal?.throwIfAborted();
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw fileProblem(path, error);
-    throw new Problem('export.gzip-damaged', 'the gzip file is damaged or cut off', {
+    throw new UsageProblem('export.gzip-damaged', 'the gzip file is damaged or cut off', {
       where: path,
       next: 'copy or export it again; gzip -t FILE checks it',
-      exitCode: exitCodes.usage,
       cause: error,
     });
   }
@@ -110,10 +109,9 @@ async function openFile(path: string): Promise<FileHandle> {
 
 /** The file is empty or has only blank lines. */
 export function emptyFile(path: string): Problem {
-  return new Problem('export.empty', 'the file is empty', {
+  return new UsageProblem('export.empty', 'the file is empty', {
     where: path,
     next: 'export the contacts again, with a header line and one line for each contact',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -122,18 +120,16 @@ function fileProblem(path: string, error: unknown): Problem {
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     // Node replaces the bytes of a name that is no UTF-8: such a file is never found by it.
     if (path.includes('\ufffd')) return notUtf8(path);
-    return new Problem('export.missing', 'there is no such file', {
+    return new UsageProblem('export.missing', 'there is no such file', {
       where: path,
       next: 'check the path; it is relative to the current folder',
-      exitCode: exitCodes.usage,
       cause: error,
     });
   }
   if (code === 'EACCES' || code === 'EPERM') {
-    return new Problem('export.not-permitted', `the file cannot be read (${code})`, {
+    return new UsageProblem('export.not-permitted', `the file cannot be read (${code})`, {
       where: path,
       next: 'give the user that runs this the right to read it',
-      exitCode: exitCodes.usage,
       cause: error,
     });
   }
@@ -146,9 +142,8 @@ function fileProblem(path: string, error: unknown): Problem {
 
 /** A file whose name Node cannot open: its bytes are no UTF-8, and it knows them only as the replacement character. */
 function notUtf8(path: string): Problem {
-  return new Problem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
+  return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
     where: path,
     next: 'rename the file, such as with: mv caf*.csv contacts.csv; or pipe it in: enrich plan - < FILE',
-    exitCode: exitCodes.usage,
   });
 }

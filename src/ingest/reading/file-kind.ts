@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 
 interface ForeignKind {
   readonly name: string;
@@ -85,10 +85,9 @@ export function refuseForeignKind(path: string, head: Buffer): void {
   const text = latin(head).replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
   const kind = foreignKinds.find((candidate) => candidate.matches(head, text));
   if (!kind) return;
-  throw new Problem('export.not-csv', `this is no CSV file but ${kind.name}`, {
+  throw new UsageProblem('export.not-csv', `this is no CSV file but ${kind.name}`, {
     where: path,
     next: kind.next,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -102,10 +101,9 @@ export async function refuseMarkdown(path: string): Promise<void> {
   const text = (await readFile(path)).toString('latin1', 0, 4_096);
   const signs = text.match(markdownSigns) ?? [];
   if (signs.length < 2 || !text.trimStart().startsWith(signs[0]!)) return;
-  throw new Problem('export.not-csv', 'this is no CSV file: it looks like Markdown', {
+  throw new UsageProblem('export.not-csv', 'this is no CSV file: it looks like Markdown', {
     where: path,
     next: fromTheCrm,
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 import { counted, nounFor } from '../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { emptyFile } from './file-bytes.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { fieldsNamed, isKnownName } from '../columns/is-known-name.ts';
@@ -188,11 +188,14 @@ function looksLikeData(header: readonly string[]): boolean {
 }
 
 function noHeader(path: string): Problem {
-  return new Problem('export.no-header', 'the first line holds a contact and not the names of the columns', {
-    where: `${path}, line 1`,
-    next: 'put a line with the column names above it, such as first_name,last_name,email,company',
-    exitCode: exitCodes.usage,
-  });
+  return new UsageProblem(
+    'export.no-header',
+    'the first line holds a contact and not the names of the columns',
+    {
+      where: `${path}, line 1`,
+      next: 'put a line with the column names above it, such as first_name,last_name,email,company',
+    },
+  );
 }
 
 /**
@@ -200,10 +203,9 @@ function noHeader(path: string): Problem {
  */
 function refuseSwallowedRows(path: string, header: readonly string[]): void {
   if (!header.some((name) => /[\r\n]/.test(name) && looksLikeData(name.split(/[\r\n,;|\t]+/)))) return;
-  throw new Problem('export.unclosed-quote', 'a quote is opened in the header and not closed there', {
+  throw new UsageProblem('export.unclosed-quote', 'a quote is opened in the header and not closed there', {
     where: `${path}, header`,
     next: 'close the quote in that line, or export the file again; inside of quotes, a quote is written twice',
-    exitCode: exitCodes.usage,
   });
 }
 

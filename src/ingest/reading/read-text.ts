@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { byteText, type ByteText } from './byte-text.ts';
 import { readBytes } from './file-bytes.ts';
 import type { SurveyedExport } from './survey.ts';
@@ -57,10 +57,9 @@ function withoutMark(bytes: Buffer): Buffer {
 
 /** The bytes do not fit the encoding. */
 function invalidText(file: SurveyedExport, line: number, cause: unknown): Problem {
-  return new Problem('export.encoding', `the file is not valid ${file.encoding}`, {
+  return new UsageProblem('export.encoding', `the file is not valid ${file.encoding}`, {
     where: `${file.path}, near line ${line}`,
     next: 'export it as UTF-8, or name its encoding in a mapping file: {"encoding": "windows-1252"}',
-    exitCode: exitCodes.usage,
     cause,
   });
 }

@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 import { counted } from '../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { encodeText, type ByteText } from './byte-text.ts';
 import { DamageInspector, type Damage } from './damage.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
@@ -143,12 +143,11 @@ export class RecordParser {
     records.push(...damage.records);
     this.#reread += input.length - end;
     if (this.#reread <= longestReread) return;
-    throw new Problem('export.unclosed-quote', 'too many quotes are opened and never closed', {
+    throw new UsageProblem('export.unclosed-quote', 'too many quotes are opened and never closed', {
       where: `${this.#path}, line ${line}`,
       next:
         'export the file again with quotes written twice inside of cells; a mapping file can say "quotes": ' +
         '"none" where they enclose no cells',
-      exitCode: exitCodes.usage,
     });
   }
 
@@ -168,19 +167,17 @@ export class RecordParser {
     const { errors } = ended.parse(input.slice(start), 0, false) as Papa.ParseResult<string[]>;
     const open = errors.find((error) => error.code === 'MissingQuotes');
     if (open) return this.#unclosedQuote(input, start + (open.index ?? 0));
-    return new Problem('export.record-too-long', `a record is longer than ${longestRecord} characters`, {
+    return new UsageProblem('export.record-too-long', `a record is longer than ${longestRecord} characters`, {
       where: `${this.#path}, line ${this.#line + this.#breaks(input, start)}`,
       next: 'check that this is the right CSV file, and check the line ends and quotes near that line',
-      exitCode: exitCodes.usage,
     });
   }
 
   #unclosedQuote(input: string, index: number): Problem {
     const line = this.#line + this.#breaks(input, index);
-    return new Problem('export.unclosed-quote', 'a quote is opened and never closed', {
+    return new UsageProblem('export.unclosed-quote', 'a quote is opened and never closed', {
       where: `${this.#path}, line ${line}`,
       next: 'close the quote in that line, or export the file again; inside of quotes, a quote is written twice',
-      exitCode: exitCodes.usage,
     });
   }
 }

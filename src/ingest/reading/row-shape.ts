@@ -1,5 +1,5 @@
 import { counted } from '../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { createCellFit, type CellFit } from '../columns/cell-fit.ts';
 import type { ColumnMap } from '../columns/column-map.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
@@ -65,7 +65,7 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
   if (isOther && !rows.some(continuesCell) && isProven(header, alike, usual, fit, usedColumns(columns)))
     return shape(usual);
   if (rows.length < 2 || rows.some((row) => row.length === header.length)) return shape(header.length);
-  throw new Problem(
+  throw new UsageProblem(
     'export.ragged',
     alike.length === rows.length
       ? `the header has ${counted(header.length, 'column')}, but the lines below it have ${usual}`
@@ -73,7 +73,6 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
     {
       where: `${path}, header`,
       next: 'export it again, or correct the header so that it has a name for each column',
-      exitCode: exitCodes.usage,
     },
   );
 }

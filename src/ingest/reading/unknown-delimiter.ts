@@ -1,4 +1,4 @@
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 
 type Rows = readonly (readonly string[])[];
 
@@ -22,13 +22,12 @@ export function refuseUnknownDelimiter(
     .sort((one, other) => other.count - one.count);
   if (delimiter === undefined) return;
   const { character } = delimiter;
-  throw new Problem(
+  throw new UsageProblem(
     'export.unknown-delimiter',
     `the file has one column, and seems to be separated by ${character}`,
     {
       where: `${path}, header`,
       next: `write delimiter: '${character}' in a mapping file, and name the mapping file: --mapping FILE`,
-      exitCode: exitCodes.usage,
     },
   );
 }

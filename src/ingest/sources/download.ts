@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
 /** One answer with the bytes of a remote export, from its beginning or from where it broke off. */
@@ -114,10 +114,9 @@ async function take(
 
 /** More than any export of contacts holds. */
 export function tooLarge(where: string, limits: DownloadLimits): Problem {
-  return new Problem('export.too-large', `the export is larger than ${limits.bytes} bytes`, {
+  return new UsageProblem('export.too-large', `the export is larger than ${limits.bytes} bytes`, {
     where,
     next: 'check that this is the right export; split a large export, or download it and name the file',
-    exitCode: exitCodes.usage,
   });
 }
 

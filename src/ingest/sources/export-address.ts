@@ -1,5 +1,5 @@
 import { basename, isAbsolute, resolve } from 'node:path';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 
 /** Where the rows of an export are taken from. */
 export type ExportAddress =
@@ -174,5 +174,5 @@ function quoteIfNeeded(name: string): string {
 }
 
 function wrongAddress(where: string, what: string, next: string): Problem {
-  return new Problem('export.address', what, { where, next, exitCode: exitCodes.usage });
+  return new UsageProblem('export.address', what, { where, next });
 }

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { posix, basename, dirname, join, sep } from 'node:path';
 import picomatch from 'picomatch';
 import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, shownAddress, tableAddress, type ExportAddress } from './export-address.ts';
@@ -49,11 +49,7 @@ export async function findExports(
  */
 export function checkPattern(address: ExportAddress): void {
   const refuse = (what: string, next: string): never => {
-    throw new Problem('export.pattern', what, {
-      where: shownAddress(address),
-      next,
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageProblem('export.pattern', what, { where: shownAddress(address), next });
   };
   if (address.kind === 'http' && address.shown.includes('*'))
     refuse('a web address cannot be a pattern', 'name it in full; {date} may stand in it for the date');
@@ -88,10 +84,9 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   const fits = namePattern(basename(pattern));
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(
     (error: unknown) => {
-      throw new Problem('export.folder-unreadable', 'the folder of the exports cannot be read', {
+      throw new UsageProblem('export.folder-unreadable', 'the folder of the exports cannot be read', {
         where: folder,
         next: 'check the path, and that the worker can read it: the worker searches for the export',
-        exitCode: exitCodes.usage,
         cause: error,
       });
     },

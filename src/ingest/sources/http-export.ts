@@ -1,5 +1,5 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import type { RemoteExport, RemotePart } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 import { basic, basicAuthorization } from './netrc.ts';
@@ -107,10 +107,9 @@ class HttpExport implements RemoteExport {
       refusePlainHttp(next, url);
       url = next;
     }
-    throw new Problem('export.redirected', 'the address redirects too many times', {
+    throw new UsageProblem('export.redirected', 'the address redirects too many times', {
       where: this.shown,
       next: 'use the address of the export itself, without redirects',
-      exitCode: exitCodes.usage,
     });
   }
 
@@ -125,20 +124,22 @@ class HttpExport implements RemoteExport {
   #refuse(status: number): never {
     if (passingStatuses.has(status)) throw new Error(`the server answers ${status}`);
     if (status === 404 || status === 410) {
-      throw new Problem('export.missing', `there is no such export (the server answers ${status})`, {
+      throw new UsageProblem('export.missing', `there is no such export (the server answers ${status})`, {
         where: this.shown,
         next: 'check the address',
-        exitCode: exitCodes.usage,
       });
     }
-    throw new Problem('export.refused', `the server does not give the export out (it answers ${status})`, {
-      where: this.shown,
-      next:
-        status === 401 || status === 403
-          ? 'check the login in .netrc (NETRC), or whether the signature in the address has expired'
-          : 'check the address; what it says to a browser may tell more',
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageProblem(
+      'export.refused',
+      `the server does not give the export out (it answers ${status})`,
+      {
+        where: this.shown,
+        next:
+          status === 401 || status === 403
+            ? 'check the login in .netrc (NETRC), or whether the signature in the address has expired'
+            : 'check the address; what it says to a browser may tell more',
+      },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Pool } from 'pg';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
 import { download, downloadLimits, tooLarge, type DownloadLimits, type DownloadRetry } from './download.ts';
 import { emptyFile } from '../reading/file-bytes.ts';
@@ -85,10 +85,9 @@ export async function findContent(
   const here = await staging.claim(sha256, runId, options.fetched);
   if (here !== undefined) return here;
   if (!canBeFetchedAgain(parsed)) {
-    throw new Problem('export.gone', 'the export cannot be fetched again from here', {
+    throw new UsageProblem('export.gone', 'the export cannot be fetched again from here', {
       where: shownAddress(parsed),
       next: 'run the command again that began the run, with the same export; nothing was paid',
-      exitCode: exitCodes.usage,
     });
   }
   const obtained = await obtainExport(parsed, access, options.signal);

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { addressName, addressText, type ExportAddress } from './export-address.ts';
 import type { StagingFile } from './staging-directory.ts';
 
@@ -86,7 +86,7 @@ function asProblem(error: unknown, address: RowsAddress): unknown {
   if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;
   const speaks = code.startsWith('42') || code.startsWith('25') || code.startsWith('0A');
   const timedOut = code === '57014';
-  return new Problem(
+  return new UsageProblem(
     address.kind === 'table' ? 'export.table' : 'export.query',
     timedOut
       ? `the rows did not come within ${longestMinutes} minutes`
@@ -98,7 +98,6 @@ function asProblem(error: unknown, address: RowsAddress): unknown {
         : address.kind === 'table'
           ? 'name a table or view of the database of DATABASE_URL, as SCHEMA.TABLE, that its user may read'
           : 'a SELECT that the user of DATABASE_URL may carry out, in one statement; try it in psql',
-      exitCode: exitCodes.usage,
       cause: error,
     },
   );

@@ -1,5 +1,5 @@
 import type * as AmazonS3 from '@aws-sdk/client-s3';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../../files/s3-client.ts';
 import type { RemoteExport, RemotePart } from './download.ts';
 import { addressText, type ExportAddress } from './export-address.ts';
@@ -107,9 +107,8 @@ function refuse(shown: string): (error: unknown) => never {
 }
 
 function tooMany(shown: string): Problem {
-  return new Problem('export.too-many', `more than ${mostObjects} objects begin so`, {
+  return new UsageProblem('export.too-many', `more than ${mostObjects} objects begin so`, {
     where: shown,
     next: 'give the exports a prefix of their own, with {date} in it, or narrow the pattern',
-    exitCode: exitCodes.usage,
   });
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 
 /**
  * The sources that have contacts with data, by name.
@@ -33,9 +33,8 @@ export async function requireSource(database: Kysely<Tables>, source: string): P
     .execute();
   const known = rows.map((row) => row.source);
   if (known.includes(source)) return;
-  throw new Problem('source.unknown', `the warehouse has no source "${source}"`, {
+  throw new UsageProblem('source.unknown', `the warehouse has no source "${source}"`, {
     where: '--source',
     next: known.length === 0 ? 'enrich an export first: enrich run FILE' : `write one of ${known.join(', ')}`,
-    exitCode: exitCodes.usage,
   });
 }
