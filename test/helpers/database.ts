@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../src/db/database.ts';
 import { checkStatements } from './check-statements.ts';
 import { templateName } from './global-setup.ts';
@@ -25,6 +25,13 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
 export async function openTestWarehouse(options: WarehouseOptions = {}): Promise<Warehouse> {
   const warehouse = openWarehouse(await createTestDatabase(), options);
   checkStatements(warehouse.pool);
+  return warehouse;
+}
+
+/** Opens the warehouse of a test file, at the top of the file, and closes it after the last test. */
+export async function warehouseOfFile(options: WarehouseOptions = {}): Promise<Warehouse> {
+  const warehouse = await openTestWarehouse(options);
+  afterAll(() => warehouse.close());
   return warehouse;
 }
 

@@ -1,5 +1,5 @@
 import type { Person } from '../../src/domain/identity/person.ts';
-import { parseCredits, wholeCredits } from '../../src/domain/money/decimal.ts';
+import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
 import { recordAnswer } from '../../src/calls/record-answer.ts';
 import type { Warehouse } from '../../src/db/database.ts';
@@ -86,7 +86,8 @@ export async function answerBatch(
       requestId: undefined,
       matches,
       unreadableMatches: [],
-      creditsConsumed: parseCredits(String(matches.filter(Boolean).length)),
+      // A price above the reservation would pause the run.
+      creditsConsumed: wholeCredits(Math.min(people.length, matches.filter(Boolean).length)),
       creditsProblem: undefined,
       ...(waterfall.length > 0 && { waterfall: { status: 'accepted' } }),
       raw: Buffer.from(JSON.stringify({ matches })),

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { lateKindsOf } from '../../src/domain/late-results/delivery-kinds.ts';
 import {
   countUncovered,
@@ -12,7 +11,7 @@ import { lateBill, type PricedPart } from '../../src/domain/late-results/late-bi
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { storePolled } from '../../src/late-results/deliveries.ts';
 import { markExpiredUnknown } from '../../src/late-results/late-polls.ts';
-import { openTestWarehouse } from '../helpers/database.ts';
+import { warehouseOfFile } from '../helpers/database.ts';
 import {
   callWithPhones,
   drainCall,
@@ -30,13 +29,7 @@ const cases = Number(process.env['LATE_MONEY_CASES'] ?? 40);
 /** Calls of one day's budget, side by side. */
 const atOnce = 4;
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 it(`the rules settle ${ruleCases} calls for what was billed, and none for less while results are to come`, () => {
   fc.assert(fc.property(lateCase, playByRules), { numRuns: ruleCases });

@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { readChanges } from '../../src/people/read-changes.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { measurePrune, prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
-import { openTestWarehouse } from '../helpers/database.ts';
+import { warehouseOfFile } from '../helpers/database.ts';
 import { everything } from '../helpers/everything.ts';
 import { sequence, type Step } from '../helpers/warehouse-steps.ts';
 import { openWorlds, type World } from '../helpers/warehouse-world.ts';
@@ -23,13 +22,7 @@ const perDatabase = 100;
 const atOnce = 3;
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 /** After which steps retention removes all that it may: of every sequence of a database at once. */
 const retention = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
 import { FailureStreak } from '../../../src/calls/failure-streak.ts';
 import { openBatches } from '../../../src/calls/open-batches.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
@@ -16,16 +15,10 @@ import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
 import { operations } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { stagedRun, testSpec } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 /** What a worker needs for calls to a service that answers as given. */
 function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>): AttemptDependencies {

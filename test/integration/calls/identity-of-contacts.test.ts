@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
@@ -12,20 +11,14 @@ import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 async function contact(contactId: string): Promise<Record<string, unknown> | undefined> {
   const { rows } = await warehouse.pool.query('select * from enriched_contacts where contact_id = $1', [

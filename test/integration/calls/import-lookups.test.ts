@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 import { insertLookup } from '../../helpers/lookups.ts';
 
 const profile = { reveal: [], waterfall: [], service: 'test' };
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 /** Takes rows as asked for so many seconds ago. */
 async function remember(rows: readonly StagedRow[], seconds: number, options = profile): Promise<number> {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
   'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/open-people.ts';
 import { openBatches } from '../../../src/calls/open-batches.ts';
@@ -10,16 +9,10 @@ import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const rateLimits = [{ calls: 1, seconds: 60 }];
 const limits = { service: 'test', rateLimits, budgets: {} };

@@ -1,18 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { readAnswersAgain } from '../../../src/calls/read-answers-again.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile();
 const { signal } = new AbortController();
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
 
 it('readAnswersAgain() fills observations from stored bodies, once, and leaves those without a body', async () => {
   const call = await callWithPhones(warehouse);

@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
@@ -20,18 +19,12 @@ import { endRun, getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked, outcomesOf, reopenRows, type StagedRow, stagedRun } from '../../helpers/rows.ts';
 
 const { signal } = new AbortController();
 const undoNote = { by: 'test', reason: undefined };
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 let names = 0;
 

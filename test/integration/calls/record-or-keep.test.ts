@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts';
 import { recordOrKeep } from '../../../src/calls/record-or-keep.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/late-calls.ts';
 import { outcomesOf } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const log = { error: () => {} } as unknown as Logger;
 

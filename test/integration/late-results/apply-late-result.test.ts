@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
@@ -14,7 +13,7 @@ import {
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -28,13 +27,7 @@ import {
   type PhonesCall as Call,
 } from '../../helpers/late-calls.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const callInFlight = (): Promise<Call> => callWithPhones(warehouse);
 const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Promise<void> =>

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { endAwaitedByPoll, settleByLastPoll } from '../../../src/late-results/late-polls.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse, warehouseOfFile } from '../../helpers/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -20,13 +19,7 @@ import {
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const emailsAndPhones: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
 

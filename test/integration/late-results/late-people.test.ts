@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';
 import { asked, stagedRun } from '../../helpers/rows.ts';
 import {
@@ -16,13 +15,7 @@ import {
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const waterfall: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { admit, openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
@@ -16,20 +15,14 @@ import {
   acquireSlot,
 } from '../../../src/ledger/rate-windows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';
 import { outcomesOf, runningRun } from '../../helpers/rows.ts';
 import { runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 20, connectMilliseconds: 60_000 });
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
 
 const rowsAskedFor = new Map<string, number>();
 

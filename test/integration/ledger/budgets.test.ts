@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { wholeCredits, type Credits } from '../../../src/domain/money/decimal.ts';
 import { presentBudget, setBudget, setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import {
@@ -10,20 +9,14 @@ import {
   type BudgetLimits,
 } from '../../../src/ledger/credit-ledger.ts';
 import { readBudgetHistory, readBudgets } from '../../../src/ledger/read-budgets.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { runningRun } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile({ connections: 10 });
 
 const noLimits: BudgetLimits = {};
 const tenADay: BudgetLimits = { day: wholeCredits(10) };
 const note = { by: 'mira', reason: 'trade fair' };
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 10 });
-});
-
-afterAll(() => warehouse.close());
 
 beforeEach(() => warehouse.pool.query('truncate budgets, default_budgets, budget_changes, budget_alarms'));
 

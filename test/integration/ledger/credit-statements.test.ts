@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { parseCredits, type Credits } from '../../../src/domain/money/decimal.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import {
@@ -8,16 +7,10 @@ import {
   statementOf,
 } from '../../../src/ledger/credit-statements.ts';
 import { asked } from '../../helpers/rows.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { callWithPhones } from '../../helpers/late-calls.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const cycle = { startDate: '2026-11-01', endDate: '2026-11-30' };
 const credits = (text: string): Credits => parseCredits(text)!;

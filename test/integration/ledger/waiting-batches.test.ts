@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { describePreempted } from '../../../src/cli/run/present-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
@@ -25,21 +24,15 @@ import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked as askedFields, runningRun } from '../../helpers/rows.ts';
 
 const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile({ connections: 4 });
 let night: string;
 let backfill: string;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 4 });
-});
-
-afterAll(() => warehouse.close());
 
 beforeEach(async () => {
   await warehouse.pool.query(

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import {
   countOldChanges,
   newestCursor,
@@ -12,17 +11,11 @@ import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { match, say } from '../../helpers/log-entries.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 async function read(since?: string, limit?: number): Promise<ContactChange[]> {
   const found: ContactChange[] = [];

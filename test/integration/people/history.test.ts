@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { describe, expect, it } from 'vitest';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { job, match, say } from '../../helpers/log-entries.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const acme = { id: 'org-acme', name: 'Acme', domain: 'acme.example' };
 const orbit = { id: 'org-orbit', name: 'Orbit', domain: 'orbit.example' };

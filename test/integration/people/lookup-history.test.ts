@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it, vi } from 'vitest';
 import { recordMissing } from '../../../src/people/known/lookup-history.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 3 });
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile({ connections: 3 });
 
 it('recordMissing() locks lookups in the order in which other transactions write them', async () => {
   const keys = Array.from({ length: 40 }, (_, index) => `email:a${index}@orbit.example`);

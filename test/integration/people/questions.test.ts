@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 import { job, match, say } from '../../helpers/log-entries.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
 const acme = { id: 'o-acme', name: 'Acme', domain: 'acme.example' };
 const orbit = { id: 'o-orbit', name: 'Orbit', domain: 'orbit.example' };
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 async function ask(question: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
   const { rows } = await warehouse.pool.query<Record<string, unknown>>(question, values);

@@ -1,22 +1,15 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { removeReplaced } from '../../../src/people/log/replaced-observations.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse, warehouseOfFile } from '../../helpers/database.ts';
 import { say } from '../../helpers/log-entries.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 import { rowsScanned } from '../../helpers/rows-read.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 it('removeReplaced() reads no person when each of 6,000 people has one observation', async () => {
   const oneSession = await openTestWarehouse({ connections: 1 });

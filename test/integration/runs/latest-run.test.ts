@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, hasRunsOf, setRunStatus } from '../../../src/runs/runs.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 1 });
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile({ connections: 1 });
 
 beforeEach(async () => {
   await warehouse.pool.query('truncate enrichment.runs cascade');

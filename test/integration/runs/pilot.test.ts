@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { judgePilot } from '../../../src/runs/quality-gate/judge-pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
@@ -9,17 +8,11 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked, reopenRows, stagedRun } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile({ connections: 5 });
 const budgets = {};
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 5 });
-});
-
-afterAll(() => warehouse.close());
 
 let runs = 0;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
@@ -6,17 +6,11 @@ import { emailHashes } from '../../../src/people/known/email-hashes.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 import { insertLookup } from '../../helpers/lookups.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
   const run = await stagedRun(warehouse, rows);

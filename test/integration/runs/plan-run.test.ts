@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { endRun, getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { insertLookup } from '../../helpers/lookups.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile();
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' } };
 const budgets = {};
 const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
 
 it('planRun() refuses a run that is bound to another plan, also in a retry', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);

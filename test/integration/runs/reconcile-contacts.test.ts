@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/people/known/email-hashes.ts';
 import {
@@ -8,17 +7,11 @@ import {
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 /** The service has said something about a person with this address. */
 async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<string> {

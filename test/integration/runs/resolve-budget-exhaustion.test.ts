@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import {
   changeRunBudget,
@@ -10,18 +9,12 @@ import { admit } from '../../../src/ledger/admit.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
 import { getRun, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { runningRun } from '../../helpers/rows.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile({ connections: 5 });
 const budgets = {};
 const note = { by: 'a test', reason: undefined };
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 5 });
-});
-
-afterAll(() => warehouse.close());
 
 async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void> {
   await warehouse.pool.query(

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
@@ -9,7 +8,7 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -22,13 +21,7 @@ import { outcomesOf, stagedRun } from '../../helpers/rows.ts';
 
 const phones: LateExtras = { reveal: ['phone'], waterfall: [] };
 const profiles: LateExtras = { reveal: [], waterfall: [] };
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 async function undo(runId: string): Promise<void> {
   await undoRun(warehouse, runId, { by: 'somebody', reason: undefined }, new AbortController().signal);

@@ -1,8 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import type {
   ExportChoice,
@@ -13,21 +12,15 @@ import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/scheduled-run.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile({ connections: 2 });
 let folder: string;
 let exportAccess: ExportAccess;
 /** What the last schedule could not begin. */
 let refused: readonly RefusedExport[];
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 2 });
-});
-
-afterAll(() => warehouse.close());
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'enrich-night-'));

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { countLookups, deleteLookups } from '../../../src/people/known/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
@@ -8,7 +7,7 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { endedRun } from '../../helpers/delivered-calls.ts';
 import { everything } from '../../helpers/everything.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
@@ -17,14 +16,8 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 
 const note = { by: 'somebody', reason: 'the wrong file' };
 const noSignal = new AbortController().signal;
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile();
 let clock = Date.parse('2026-11-21T08:00:00Z');
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
 
 type Given = readonly [contactId: string, person: Person, ...phones: string[]];
 
