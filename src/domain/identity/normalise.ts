@@ -65,7 +65,7 @@ const placeholders = new Set(
 );
 const longestPlaceholder = Math.max(...[...placeholders].map((text) => text.length));
 
-function isPlaceholder(name: string): boolean {
+export function isPlaceholder(name: string): boolean {
   return name.length <= longestPlaceholder && placeholders.has(name);
 }
 

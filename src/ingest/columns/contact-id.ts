@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { displayForm } from '../../domain/identity/normalise.ts';
+import { isNoValue } from './row-fit.ts';
 
 /** An index entry must hold it; ids of CRMs are far shorter. */
 const longestId = 500;
@@ -19,7 +20,7 @@ export function contactIdOf(
   rowNumber: number,
 ): string {
   const id = displayForm(cell);
-  if (id !== '' && id.length <= longestId) return canonicalId(source, id);
+  if (id !== '' && id.length <= longestId && !isNoValue(id)) return canonicalId(source, id);
   const key = keys[0];
   return key === undefined
     ? `row:${rowNumber}`

@@ -16,6 +16,7 @@ import { decodeText, encodeText, type ByteText } from '../reading/byte-text.ts';
 import type { ColumnMap, OptOutColumn } from './column-map.ts';
 import { contactIdOf } from './contact-id.ts';
 import { isOptedOut } from './opt-out.ts';
+import { isNoValue } from './row-fit.ts';
 
 /** One record of an export as it is staged. */
 export interface StagedRow {
@@ -111,29 +112,27 @@ export function createRecordCheck(
   };
 }
 
+/** How each field of an identity is read, but for addresses. */
+const fieldReaders = [
+  ['personId', 'person_id', parsePersonId],
+  ['hashedEmail', 'hashed_email', parseHashedEmail],
+  ['profileUrl', 'profile_url', parseProfileUrl],
+  ['firstName', 'first_name', parseName],
+  ['lastName', 'last_name', parseName],
+  ['name', 'name', parseName],
+  ['organizationName', 'organization_name', parseOrganizationName],
+  ['domain', 'domain', parseDomain],
+] as const;
+
 function readIdentity(cells: readonly ByteText[], { single, emails }: ColumnMap): Identity {
   const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
-  const personId = first(cells, single.person_id, parsePersonId);
-  if (personId !== undefined) identity.personId = personId;
-  const addresses = readEmails(cells, emails);
-  if (addresses.length > 0) {
-    identity.email = addresses[0]!;
-    if (addresses.length > 1) identity.otherEmails = addresses.slice(1);
+  const [email, ...otherEmails] = readEmails(cells, emails);
+  if (email !== undefined) identity.email = email;
+  if (otherEmails.length > 0) identity.otherEmails = otherEmails;
+  for (const [field, column, parse] of fieldReaders) {
+    const value = first(cells, single[column], parse);
+    if (value !== undefined) identity[field] = value;
   }
-  const hashedEmail = first(cells, single.hashed_email, parseHashedEmail);
-  if (hashedEmail !== undefined) identity.hashedEmail = hashedEmail;
-  const profileUrl = first(cells, single.profile_url, parseProfileUrl);
-  if (profileUrl !== undefined) identity.profileUrl = profileUrl;
-  const firstName = first(cells, single.first_name, parseName);
-  if (firstName !== undefined) identity.firstName = firstName;
-  const lastName = first(cells, single.last_name, parseName);
-  if (lastName !== undefined) identity.lastName = lastName;
-  const name = first(cells, single.name, parseName);
-  if (name !== undefined) identity.name = name;
-  const organizationName = first(cells, single.organization_name, parseOrganizationName);
-  if (organizationName !== undefined) identity.organizationName = organizationName;
-  const domain = first(cells, single.domain, parseDomain);
-  if (domain !== undefined) identity.domain = domain;
   return identity;
 }
 
@@ -171,5 +170,5 @@ function emailRank(address: string): number {
 /** The service's ids are opaque, but short and without spaces. */
 function parsePersonId(cell: string): string | undefined {
   const id = displayForm(cell);
-  return /^[\w:.-]{1,100}$/.test(id) ? id : undefined;
+  return /^\S{1,100}$/.test(id) && !isNoValue(id) ? id : undefined;
 }

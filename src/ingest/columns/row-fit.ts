@@ -1,5 +1,6 @@
 import { parseDomain } from '../../domain/identity/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../domain/identity/email-address.ts';
+import { isPlaceholder } from '../../domain/identity/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { decodeText, type ByteText } from '../reading/byte-text.ts';
 import type { ColumnMap } from './column-map.ts';
@@ -8,7 +9,7 @@ import type { ColumnMap } from './column-map.ts';
 const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
 
 export function isNoValue(cell: string): boolean {
-  return noValue.test(cell);
+  return noValue.test(cell) || isPlaceholder(cell);
 }
 
 /** What tells for columns of addresses, profile URLs, hashes and domains whether a cell is one. */

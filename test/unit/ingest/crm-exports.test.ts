@@ -294,6 +294,22 @@ describe('a file that enrich export wrote', () => {
   });
 });
 
+describe('ids of contacts and people', () => {
+  it.each(['-', 'N/A', 'null', '#N/A', '(blank)'])('a cell %s is no id', async (cell) => {
+    const { rows } = await read(`Contact ID,Apollo Id,Email\n${cell},${cell},a@orbit.example\n`);
+    expect(rows[0]).toMatchObject({
+      contactId: expect.stringMatching(/^key:/),
+      identity: { email: 'a@orbit.example' },
+    });
+    expect(rows[0]!.identity).not.toHaveProperty('personId');
+  });
+
+  it('an id of a person is any text without spaces', async () => {
+    const { rows } = await read('Email,Apollo Id\na@orbit.example,dGVzdA==/+~\nb@orbit.example,two words\n');
+    expect(rows.map(({ identity }) => identity.personId)).toEqual(['dGVzdA==/+~', undefined]);
+  });
+});
+
 describe('an export of another object', () => {
   it.each([
     ['companies', 'Record ID,Company name,Company owner,Phone Number,City,Industry'],
