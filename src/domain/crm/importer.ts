@@ -60,6 +60,16 @@ export interface Importer {
 
 const megabyte = 1_000_000;
 
+/** Adds the labels in other languages where a column has none of its own. */
+function translated(columns: Importer['columns']): Importer['columns'] {
+  return Object.fromEntries(
+    Object.entries<ImportColumn>(columns).map(([field, column]) => [
+      field,
+      { inOtherLanguages: localHeaders[field as ImportField], ...column },
+    ]),
+  );
+}
+
 /** Supported importers, by the value of `enrich export --for`. */
 export const importers = {
   hubspot: {
@@ -68,35 +78,19 @@ export const importers = {
     idHeader: 'Record ID',
     idInOtherLanguages: idHeaders,
     idPattern: /^\d{1,20}$/,
-    columns: {
-      first_name: { header: 'First Name', inOtherLanguages: localHeaders.first_name },
-      last_name: { header: 'Last Name', inOtherLanguages: localHeaders.last_name },
-      title: { header: 'Job Title', inOtherLanguages: localHeaders.title },
-      email: { header: 'Email', inOtherLanguages: localHeaders.email },
-      phone: { header: 'Phone Number', alsoExportedAs: ['phone'], inOtherLanguages: localHeaders.phone },
-      mobile_phone: {
-        header: 'Mobile Phone Number',
-        alsoExportedAs: ['mobilephone'],
-        inOtherLanguages: localHeaders.mobile_phone,
-      },
-      city: { header: 'City', inOtherLanguages: localHeaders.city },
-      state: { header: 'State/Region', alsoExportedAs: ['state'], inOtherLanguages: localHeaders.state },
-      country: {
-        header: 'Country/Region',
-        alsoExportedAs: ['country'],
-        inOtherLanguages: localHeaders.country,
-      },
-      organization_name: {
-        header: 'Company Name',
-        alsoExportedAs: ['company'],
-        inOtherLanguages: localHeaders.organization_name,
-      },
-      linkedin_url: {
-        header: 'LinkedIn URL',
-        alsoExportedAs: ['hs_linkedin_url', 'LinkedIn'],
-        inOtherLanguages: localHeaders.linkedin_url,
-      },
-    },
+    columns: translated({
+      first_name: { header: 'First Name' },
+      last_name: { header: 'Last Name' },
+      title: { header: 'Job Title' },
+      email: { header: 'Email' },
+      phone: { header: 'Phone Number', alsoExportedAs: ['phone'] },
+      mobile_phone: { header: 'Mobile Phone Number', alsoExportedAs: ['mobilephone'] },
+      city: { header: 'City' },
+      state: { header: 'State/Region', alsoExportedAs: ['state'] },
+      country: { header: 'Country/Region', alsoExportedAs: ['country'] },
+      organization_name: { header: 'Company Name', alsoExportedAs: ['company'] },
+      linkedin_url: { header: 'LinkedIn URL', alsoExportedAs: ['hs_linkedin_url', 'LinkedIn'] },
+    }),
     modifiedHeaders: ['Last Modified Date', 'hs_lastmodifieddate'],
     // Paid plans accept 512 MB and 1,048,576 rows with the header; free tools accept 20 MB.
     mostRows: 1_048_575,
@@ -181,17 +175,17 @@ export const importers = {
     title: 'Zoho CRM',
     idHeader: 'Record Id',
     idPattern: /^(?:zcrm_)?\d{1,30}$/,
-    columns: {
-      first_name: { header: 'First Name', inOtherLanguages: localHeaders.first_name, longest: 40 },
-      last_name: { header: 'Last Name', inOtherLanguages: localHeaders.last_name, longest: 80 },
-      title: { header: 'Title', inOtherLanguages: localHeaders.title, longest: 100 },
-      email: { header: 'Email', inOtherLanguages: localHeaders.email, longest: 100 },
-      phone: { header: 'Phone', inOtherLanguages: localHeaders.phone, longest: 50 },
-      mobile_phone: { header: 'Mobile', inOtherLanguages: localHeaders.mobile_phone, longest: 30 },
-      city: { header: 'Mailing City', longest: 100 },
-      state: { header: 'Mailing State', longest: 100 },
-      country: { header: 'Mailing Country', longest: 100 },
-    },
+    columns: translated({
+      first_name: { header: 'First Name', longest: 40 },
+      last_name: { header: 'Last Name', longest: 80 },
+      title: { header: 'Title', longest: 100 },
+      email: { header: 'Email', longest: 100 },
+      phone: { header: 'Phone', longest: 50 },
+      mobile_phone: { header: 'Mobile', longest: 30 },
+      city: { header: 'Mailing City', inOtherLanguages: [], longest: 100 },
+      state: { header: 'Mailing State', inOtherLanguages: [], longest: 100 },
+      country: { header: 'Mailing Country', inOtherLanguages: [], longest: 100 },
+    }),
     modifiedHeaders: ['Modified Time'],
     mostRows: 25_000,
     mostBytes: 25 * megabyte,
@@ -204,28 +198,14 @@ export const importers = {
     title: 'Dynamics 365',
     idHeader: 'Contact',
     idPattern: /^[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$/,
-    columns: {
-      first_name: { header: 'First Name', inOtherLanguages: localHeaders.first_name, longest: 50 },
-      last_name: { header: 'Last Name', inOtherLanguages: localHeaders.last_name, longest: 50 },
-      title: { header: 'Job Title', inOtherLanguages: localHeaders.title, longest: 100 },
-      email: {
-        header: 'Email',
-        alsoExportedAs: ['emailaddress1'],
-        inOtherLanguages: localHeaders.email,
-        longest: 100,
-      },
-      phone: {
-        header: 'Business Phone',
-        alsoExportedAs: ['telephone1'],
-        inOtherLanguages: localHeaders.phone,
-        longest: 50,
-      },
-      mobile_phone: { header: 'Mobile Phone', inOtherLanguages: localHeaders.mobile_phone, longest: 50 },
-      city: {
-        header: 'Address 1: City',
-        inOtherLanguages: addressHeaders(localHeaders.city),
-        longest: 80,
-      },
+    columns: translated({
+      first_name: { header: 'First Name', longest: 50 },
+      last_name: { header: 'Last Name', longest: 50 },
+      title: { header: 'Job Title', longest: 100 },
+      email: { header: 'Email', alsoExportedAs: ['emailaddress1'], longest: 100 },
+      phone: { header: 'Business Phone', alsoExportedAs: ['telephone1'], longest: 50 },
+      mobile_phone: { header: 'Mobile Phone', longest: 50 },
+      city: { header: 'Address 1: City', inOtherLanguages: addressHeaders(localHeaders.city), longest: 80 },
       state: {
         header: 'Address 1: State/Province',
         alsoExportedAs: ['address1_stateorprovince'],
@@ -238,7 +218,7 @@ export const importers = {
         inOtherLanguages: addressHeaders(localHeaders.country),
         longest: 80,
       },
-    },
+    }),
     modifiedHeaders: ['(Do Not Modify) Modified On', 'Modified On'],
     mostRows: 50_000,
     mostBytes: 8 * megabyte,
