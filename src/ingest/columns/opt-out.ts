@@ -35,8 +35,13 @@ const refusalHeader = new RegExp(
   ].join('|'),
   'u',
 );
-const consentHeader =
-  /consent|legalbasis|^allow|marketing(?:email)?(?:confirmation)?status|doubleoptin|^optin$|^optedin$|einwilligung|zustimmung|toestemming/;
+const consentHeader = new RegExp(
+  [
+    'consent|legalbasis|^allow|marketing(?:email)?(?:confirmation)?status|einwilligung|zustimmung|toestemming',
+    'doubleoptin|^opt(?:ed)?in$|(?:mail|contact|phone|call|sms)s?opt(?:ed)?in',
+    'opt(?:ed)?in(?:to)?(?:e?mail|contact|phone|call|sms)',
+  ].join('|'),
+);
 
 const aboutEmail = /email|courriel|correo|mailen/;
 const aboutCalls =

@@ -281,6 +281,9 @@ describe('opting out', () => {
     ['Allow Emails?', 'consent', 'processing'],
     ['Person - Marketing status', 'consent', 'processing'],
     ['Person - Double opt-in', 'consent', 'processing'],
+    ['Email Opt In', 'consent', 'processing'],
+    ['Opted in to email', 'consent', 'processing'],
+    ['SMS Opt-In', 'consent', 'calls'],
     ["Legal basis for processing contact's data", 'consent', 'processing'],
     ['Von allen E-Mails abgemeldet', 'refusal', 'processing'],
     ['Désabonné de tous les e-mails', 'refusal', 'processing'],
@@ -309,6 +312,8 @@ describe('opting out', () => {
     'Do not allow Mails',
     'Email',
     'has_newsletter',
+    'Newsletter opt-in',
+    'Opt-in date',
     'Account Name',
   ])('the column %j states no refusal of e-mail, calls or processing', (header) => {
     expect(optOutOf(header)).toBeUndefined();
