@@ -1,7 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import { readyPerson } from '../domain/identity/identity-evidence.ts';
+import { areTwoPeople, readyPerson } from '../domain/identity/identity-evidence.ts';
 import type { Person } from '../domain/identity/person.ts';
-import { areTwoPeople } from '../domain/identity/are-two-people.ts';
 import { personOfFacts } from '../people/known/known-people.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import type { Tables } from '../db/schema.ts';

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { errorCode } from '../domain/error-code.ts';
 import { decompress } from './content-coding.ts';
 
 /** Header values by lower-case name. */
@@ -254,12 +255,9 @@ async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<Http
   }
 }
 
-/** If several addresses of a host failed, the first failure counts. */
 function codeOf(error: unknown): string {
-  const { code, name, errors } = error as { code?: unknown; name?: unknown; errors?: readonly unknown[] };
-  if (typeof code === 'string') return code;
-  if (errors?.[0] !== undefined) return codeOf(errors[0]);
-  return typeof name === 'string' ? name : 'UNKNOWN';
+  const { name } = error as { name?: unknown };
+  return errorCode(error) ?? (typeof name === 'string' ? name : 'UNKNOWN');
 }
 
 function isTimeout(reason: unknown): boolean {

@@ -121,6 +121,15 @@ export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean
   return isOneProfile ? compareNames(one.name, other.name) === 'agree' : one.record === other.record;
 }
 
+/** Whether two records with the same id are two people: services reuse ids, or give everybody the same id. */
+export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolean {
+  const verdict = compareNames(one.name, other.name);
+  const shareIdentifier =
+    [...one.emails].some((email) => other.emails.has(email)) ||
+    (one.profileUrl !== undefined && one.profileUrl === other.profileUrl);
+  return verdict === 'differ' || (verdict === 'other_first_name' && !shareIdentifier);
+}
+
 /** The id of a person as it is stored; undefined if the service gives none. */
 function personIdOf({ id }: Person): string | undefined {
   return displayForm(id ?? '') || undefined;

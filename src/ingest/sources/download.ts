@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode } from '../../domain/error-code.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
@@ -137,10 +138,7 @@ function unreachable(remote: RemoteExport, error: unknown): Problem {
 
 /** Codes only: messages of HTTP clients hold whole addresses. */
 function codeOf(error: unknown): string {
-  const { code, name, message, errors } = error as Partial<Record<'code' | 'name' | 'message', unknown>> & {
-    errors?: readonly unknown[];
-  };
-  if (typeof code === 'string') return code;
-  if (errors?.[0] !== undefined) return codeOf(errors[0]);
-  return name === 'Error' && typeof message === 'string' && !message.includes('//') ? message : String(name);
+  const { name, message } = error as Partial<Record<'name' | 'message', unknown>>;
+  const isOurs = name === 'Error' && typeof message === 'string' && !message.includes('//');
+  return errorCode(error) ?? (isOurs ? message : String(name));
 }

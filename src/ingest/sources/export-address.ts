@@ -1,5 +1,6 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { isLoopback } from '../../domain/text/loopback.ts';
 
 /** Where the rows of an export are taken from. */
 export type ExportAddress =
@@ -138,12 +139,7 @@ function httpAddress(text: string): ExportAddress {
  */
 export function refusePlainHttp(url: URL, from = url): void {
   if (url.protocol === 'https:') return;
-  if (
-    url.protocol === 'http:' &&
-    from.protocol === 'http:' &&
-    /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
-  )
-    return;
+  if (url.protocol === 'http:' && from.protocol === 'http:' && isLoopback(url.hostname)) return;
   throw wrongAddress(
     `${url.protocol}//${url.host}`,
     'exports are fetched over https only (over http from this machine itself)',
