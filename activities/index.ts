@@ -15,7 +15,7 @@ import { judgePilot } from '../src/runs/quality-gate/judge-pilot.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
 import { discardUnstartedRuns } from '../src/runs/discard-unstarted-runs.ts';
-import { skipPageAfterCalls } from '../src/runs/pages/skip-page-after-calls.ts';
+import { skipPageAfterCalls } from '../src/runs/pages/skip-page.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';

@@ -1,6 +1,7 @@
-import type { RunFacts } from '../contract/run-facts.ts';
 import type { PauseReasonType } from '../contract/pause-reasons.ts';
+import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
+import { markUnknown } from '../ledger/close-attempt.ts';
 import { readRunFacts } from './run-facts.ts';
 import { endRun, getRun } from './runs.ts';
 
@@ -18,22 +19,33 @@ export async function finishRun(
   ending: 'finished' | 'over_budget' | 'cancelled',
   budget: string | undefined,
 ): Promise<RunFacts> {
-  if (ending !== 'cancelled' && (await isOverbilled(warehouse, runId))) return readRunFacts(warehouse, runId);
-  switch (ending) {
-    case 'finished':
-      await endRun(warehouse, runId, 'finished', undefined);
-      break;
-    case 'over_budget':
-      await endRun(warehouse, runId, 'finished', {
-        outcome: 'over_budget',
-        reason: `no credits were left in ${budget ?? 'a budget'}`,
-      });
-      break;
-    case 'cancelled':
-      await endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'the run was cancelled' });
-      break;
+  if (ending === 'cancelled') await endCancelled(warehouse, runId);
+  else if (!(await isOverbilled(warehouse, runId))) {
+    const reason = `no credits were left in ${budget ?? 'a budget'}`;
+    const rest = ending === 'over_budget' ? ({ outcome: ending, reason } as const) : undefined;
+    await endRun(warehouse, runId, 'finished', rest);
   }
   return readRunFacts(warehouse, runId);
+}
+
+/**
+ * Ends a run that has no workflow any more. Its open calls may have been sent: they become `unknown`. People whom the
+ * run did not ask for become `cancelled`.
+ */
+export async function endAbandonedRun(warehouse: Warehouse, runId: string): Promise<void> {
+  const left = await warehouse.database
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('run_id', '=', runId)
+    .where('status', '=', 'admitted')
+    .execute();
+  for (const { attempt_id: attemptId } of left)
+    await markUnknown(warehouse, attemptId, 'the run was cancelled before this call was recorded');
+  await endCancelled(warehouse, runId);
+}
+
+function endCancelled(warehouse: Warehouse, runId: string): Promise<void> {
+  return endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'the run was cancelled' });
 }
 
 async function isOverbilled(warehouse: Warehouse, runId: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.t
 import { UsageProblem } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
 import { runInputOf } from '../../runs/run-input.ts';
-import { endAbandonedRun } from '../../runs/abandoned-run.ts';
+import { endAbandonedRun } from '../../runs/finish-run.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { onInterruption } from '../../dev/interruption.ts';

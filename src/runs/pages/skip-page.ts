@@ -1,25 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deregisterPage } from '../../ledger/waiting-batches.ts';
 
-export interface SkippedPeople {
+interface SkippedPeople {
   /** People who will not be asked for, because of this request or an earlier one. */
   readonly people: number;
   /** People whose call is in flight: they get the outcome of the call. */
   readonly inFlight: number;
 }
 
+/** A page of a run, from 1, and why it is skipped. */
+interface SkipRequest {
+  readonly runId: string;
+  readonly page: number;
+  readonly reason: string;
+}
+
+const pollMilliseconds = 500;
+
+/**
+ * Skips a page: at once the people who have no call in flight, and after these calls the people who still have no
+ * outcome.
+ *
+ * @throws the signal's reason
+ */
+export async function skipPageAfterCalls(
+  warehouse: Warehouse,
+  request: SkipRequest,
+  signal: AbortSignal,
+): Promise<{ readonly people: number }> {
+  for (;;) {
+    const { people, inFlight } = await skipPage(warehouse, request);
+    if (inFlight === 0) return { people };
+    await sleep(pollMilliseconds, undefined, { signal });
+  }
+}
+
 /**
  * Gives people of a page without an outcome the outcome `cancelled`, and releases their claims. People whose call is in
  * flight keep their claims: the answer is paid for, and is recorded for them.
- *
- * @param page from 1
  */
-export async function skipPage(
-  warehouse: Warehouse,
-  request: { readonly runId: string; readonly page: number; readonly reason: string },
-): Promise<SkippedPeople> {
+export async function skipPage(warehouse: Warehouse, request: SkipRequest): Promise<SkippedPeople> {
   const { runId, page } = request;
   const reason = `page ${page} was skipped: ${request.reason}`;
   return warehouse.database.transaction().execute(async (transaction) => {

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
-import { lateFieldGroups, phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { repeatedRecordReason, samePersonReason } from '../../domain/runs/outcome.ts';
+import { lateFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
-import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/known/hashed-addresses.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';
-import { findKnown } from './find-known.ts';
+import { dropRows, writeOutcomes } from './outcomes-of-plan.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
-import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
 import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -33,9 +30,8 @@ const rowsWorthAnalyzing = 10_000;
  * Gives each staged row of a run an outcome or a position among the people to ask for. A few set-based statements in
  * one transaction plan a million rows. A run that has a plan stays as it is.
  *
- * The first of these outcomes wins: malformed and no_identifier (from ingest), suppressed (by the export, then by the
- * list), duplicate, cancelled (left out by `--only`), fresh, in_flight. Rows are one person if they share an identity
- * key, directly or through other rows.
+ * The outcomes malformed and no_identifier come from ingest, all others from `dropRows`. Rows are one person if they
+ * share an identity key, directly or through other rows.
  *
  * @param runId a run whose file is staged
  * @param pilot number of people who come first, in their own pages; null: no pilot
@@ -67,7 +63,7 @@ export async function planRows(
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (row_number, outcome), run_people`.execute(transaction);
     }
-    const { digest, ...counts } = await countRows(transaction, runId, { phones: asksForPhones(asked) });
+    const { digest, ...counts } = await countRows(transaction, runId, asked);
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, digest);
     await transaction
       .updateTable('runs')
@@ -97,20 +93,7 @@ async function decide(
     await addWarning(transaction, runId, `no row fits --only ${formatRowFilters(options.only).join('; ')}`);
   await findSamePeople(transaction);
   await findRepeatedRecords(transaction);
-  await sql`
-    create temporary table plan_outcomes (row_number integer primary key, outcome text not null, reason text not null)
-    on commit drop
-  `.execute(transaction);
-  await dropOptedOut(transaction);
-  const isListed = await hasSuppressions(transaction);
-  if (isListed) await dropSuppressed(transaction, runId);
-  await dropDuplicates(transaction);
-  await sql`
-    insert into plan_outcomes select row_number, 'cancelled', 'left out by --only' from plan_choice where is_excluded
-    on conflict do nothing
-  `.execute(transaction);
-  await findKnown(transaction, asked);
-  await dropKnown(transaction, runId, asked);
+  await dropRows(transaction, runId, asked);
   await sql`
     create temporary table plan_asked on commit drop as
     select row_number, case when k.row_number is null then '{}' else array(
@@ -122,7 +105,7 @@ async function decide(
     left join plan_choice o using (row_number)
     where row_number not in (select row_number from plan_outcomes)
   `.execute(transaction);
-  await writeOutcomes(transaction, runId, isListed);
+  await writeOutcomes(transaction, runId);
 }
 
 /** Fills `plan_rows` and `plan_keys` with the rows without an outcome, and the keys of their people. */
@@ -148,129 +131,11 @@ async function copyRows(
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
 }
 
-/** Drops people who opted out in a row of the export, and fills `plan_opted_out_of_calls`. */
-async function dropOptedOut(transaction: Transaction<Tables>): Promise<void> {
-  await sql`
-    insert into plan_outcomes
-    select coalesce(same.row_number, opted.row_number), 'suppressed',
-      min(case when same.row_number is null or same.row_number = opted.row_number
-        then 'the export marks this contact as opted out'
-          else 'the same person is opted out in row ' || opted.row_number end)
-    from plan_rows opted
-    left join plan_people own on own.row_number = opted.row_number
-    left join plan_people same on same.first_row = own.first_row
-    where opted.opted_out
-    group by 1
-  `.execute(transaction);
-  // An opt-out of calls in one row holds for the person.
-  await sql`
-    create temporary table plan_opted_out_of_calls on commit drop as
-    select distinct coalesce(same.row_number, opted.row_number) as row_number
-    from plan_rows opted
-    left join plan_people own on own.row_number = opted.row_number
-    left join plan_people same on same.first_row = own.first_row
-    where opted.opted_out_of_calls
-  `.execute(transaction);
-}
-
-async function dropDuplicates(transaction: Transaction<Tables>): Promise<void> {
-  // A contact of the CRM is one row of the warehouse, even if rows of the file state different people for it.
-  await sql`
-    insert into plan_outcomes
-    select row_number, 'duplicate', ${repeatedRecordReason} || record_row from plan_repeated
-    on conflict do nothing
-  `.execute(transaction);
-  await sql`
-    insert into plan_outcomes
-    select row_number, 'duplicate', ${samePersonReason} || first_row from plan_people
-    where row_number <> first_row
-    on conflict do nothing
-  `.execute(transaction);
-}
-
-/** Drops people of whom everything was asked for recently, and people whom another run has claimed. */
-async function dropKnown(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<void> {
-  await sql`
-    insert into plan_outcomes
-    select row_number, 'fresh',
-      'asked on ' || to_char(asked_at at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || run_id
-    from plan_known
-    where cardinality(field_groups) = ${asked.fieldGroups.length}
-    on conflict do nothing
-  `.execute(transaction);
-  await sql`
-    insert into plan_outcomes
-    select coalesce(p.first_row, k.row_number), 'in_flight', min(${reasonOfClaim})
-    from plan_keys k
-    join claims c on c.identity_key = k.identity_key and c.service = ${asked.service} and c.run_id <> ${runId}
-    left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
-    left join plan_people p on p.row_number = k.row_number
-    group by 1
-    on conflict do nothing
-  `.execute(transaction);
-}
-
-/** @param isListed `plan_listed` has rows of people on the suppression list, whose cells are cleared */
-async function writeOutcomes(
-  transaction: Transaction<Tables>,
-  runId: string,
-  isListed: boolean,
-): Promise<void> {
-  await sql`
-    update run_rows r set outcome = o.outcome, reason = o.reason
-    from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number
-  `.execute(transaction);
-  await sql`
-    update run_rows r set opted_out_of_calls = true
-    from plan_opted_out_of_calls o
-    where r.run_id = ${runId} and r.row_number = o.row_number and not r.opted_out_of_calls
-  `.execute(transaction);
-  if (isListed)
-    await sql`
-      update run_rows r set ${clearSuppressedRow} from plan_listed l
-      where r.run_id = ${runId} and r.row_number = l.row_number
-    `.execute(transaction);
-}
-
 /** Numbers before texts before empty cells; equal cells in the order of the file. */
 function placeBy({ descending }: RowOrder): RawBuilder<unknown> {
   const direction = descending ? sql`desc` : sql`asc`;
   return sql`row_number() over (
     order by o.number ${direction} nulls last, o.text collate "C" ${direction} nulls last, row_number)`;
-}
-
-/** Fills `plan_listed` with the rows of people on the suppression list; one listed row lists the person. */
-async function dropSuppressed(transaction: Transaction<Tables>, runId: string): Promise<void> {
-  const keys = sql`
-    select row_number, identity_key from plan_keys union all
-    select row_number, 'domain:' || domain from run_rows
-    where run_id = ${runId} and outcome is null and domain is not null
-    union all
-    select r.row_number, ${recordKey} from run_rows r
-    join runs on runs.run_id = r.run_id
-    where r.run_id = ${runId} and r.outcome is null
-  `;
-  await sql`
-    create temporary table plan_listed on commit drop as
-    select coalesce(same.row_number, listed.row_number) as row_number,
-      min(case when same.row_number is null or same.row_number = listed.row_number
-        then 'on the suppression list'
-          else 'the same person is on the suppression list by row ' || listed.row_number end) as reason
-    from (${listedRows(keys)}) listed
-    left join plan_people own on own.row_number = listed.row_number
-    left join plan_people same on same.first_row = own.first_row
-    group by 1
-  `.execute(transaction);
-  // Without the key, matching 10,000 listed rows with 100,000 rows took 70 s.
-  await sql`alter table plan_listed add primary key (row_number)`.execute(transaction);
-  await sql`
-    insert into plan_outcomes select row_number, 'suppressed', reason from plan_listed on conflict do nothing
-  `.execute(transaction);
-}
-
-/** Whether a run asks for phones, which people who opted out of calls are not asked for. */
-function asksForPhones({ fieldGroups }: Asked): boolean {
-  return fieldGroups.some((group) => phoneGroups.includes(group));
 }
 
 /**

@@ -1,6 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import type { Tables } from '../../db/schema.ts';
+import { phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
+import type { Asked } from './earlier-lookups.ts';
 
 /** The figures of a plan, before prices and times. */
 export interface PlannedRows {
@@ -29,7 +31,7 @@ export interface PlannedRows {
 export async function countRows(
   transaction: Transaction<Tables>,
   runId: string,
-  { phones }: { readonly phones: boolean },
+  { fieldGroups }: Asked,
 ): Promise<Omit<PlannedRows, 'planHash' | 'rows'> & { readonly digest: string }> {
   // A sum of row hashes does not depend on the order of the rows, so it needs no sort.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
@@ -51,12 +53,12 @@ export async function countRows(
     group by left_out
     order by left_out
   `.execute(transaction);
-  const apart = phones ? await countWithoutPhones(transaction, runId) : 0;
+  const asksForPhones = fieldGroups.some((group) => phoneGroups.includes(group));
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
     people: sum(asked.rows.map(({ people }) => people)),
     foundBefore: sum(asked.rows.map(({ foundBefore }) => foundBefore)),
-    peopleWithoutPhones: apart,
+    peopleWithoutPhones: asksForPhones ? await countWithoutPhones(transaction, runId) : 0,
     calls: sum(asked.rows.map(({ calls }) => calls)),
     pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
     byLeftOut: asked.rows.map(({ groups, people, foundBefore, missedBefore }) => ({

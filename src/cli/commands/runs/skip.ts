@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { countedPeople } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
-import { skipPageAfterCalls } from '../../../runs/pages/skip-page-after-calls.ts';
+import { skipPageAfterCalls } from '../../../runs/pages/skip-page.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';

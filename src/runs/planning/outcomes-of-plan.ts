@@ -1,0 +1,143 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { Tables } from '../../db/schema.ts';
+import { repeatedRecordReason, samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
+import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
+import { reasonOfClaim } from '../pages/claims.ts';
+import type { Asked } from './earlier-lookups.ts';
+import { findKnown } from './find-known.ts';
+
+/**
+ * Fills `plan_outcomes` with the rows of `plan_rows` that are not asked for. The first outcome of a row wins:
+ * suppressed (by the export, then by the list), duplicate, cancelled (left out by `--only`), fresh, in_flight.
+ *
+ * Also fills `plan_known` and `plan_opted_out_of_calls`.
+ */
+export async function dropRows(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<void> {
+  await sql`
+    create temporary table plan_outcomes (row_number integer primary key, outcome text not null, reason text not null)
+    on commit drop
+  `.execute(transaction);
+  await dropOptedOut(transaction);
+  await dropListed(transaction, runId);
+  // A contact of the CRM is one row of the warehouse, even if rows of the file state different people for it.
+  await drop(
+    transaction,
+    'duplicate',
+    sql`select row_number, ${repeatedRecordReason} || record_row as reason from plan_repeated`,
+  );
+  await drop(
+    transaction,
+    'duplicate',
+    sql`select row_number, ${samePersonReason} || first_row as reason from plan_people where row_number <> first_row`,
+  );
+  await drop(
+    transaction,
+    'cancelled',
+    sql`select row_number, 'left out by --only' as reason from plan_choice where is_excluded`,
+  );
+  await findKnown(transaction, asked);
+  await drop(
+    transaction,
+    'fresh',
+    sql`
+      select row_number,
+        'asked on ' || to_char(asked_at at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || run_id as reason
+      from plan_known
+      where cardinality(field_groups) = ${asked.fieldGroups.length}`,
+  );
+  await drop(
+    transaction,
+    'in_flight',
+    sql`
+      select coalesce(p.first_row, k.row_number) as row_number, min(${reasonOfClaim}) as reason
+      from plan_keys k
+      join claims c on c.identity_key = k.identity_key and c.service = ${asked.service} and c.run_id <> ${runId}
+      left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
+      left join plan_people p on p.row_number = k.row_number
+      group by 1`,
+  );
+}
+
+/** Gives rows an outcome, unless they have one. @param rows query of `row_number` and `reason` */
+async function drop(
+  transaction: Transaction<Tables>,
+  outcome: Outcome,
+  rows: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    insert into plan_outcomes select row_number, ${outcome}, reason from (${rows}) dropped on conflict do nothing
+  `.execute(transaction);
+}
+
+/** Query of rows and of the other rows of their people, each with the reason. @param rows query of `row_number` */
+function withSamePeople(
+  rows: RawBuilder<unknown>,
+  reason: string,
+  reasonOfOthers: string,
+): RawBuilder<unknown> {
+  return sql`
+    select coalesce(same.row_number, named.row_number) as row_number,
+      min(case when same.row_number is null or same.row_number = named.row_number then ${reason}::text
+        else ${reasonOfOthers}::text || named.row_number end) as reason
+    from (${rows}) named
+    left join plan_people own on own.row_number = named.row_number
+    left join plan_people same on same.first_row = own.first_row
+    group by 1`;
+}
+
+/** Drops people who opted out in a row of the export, and fills `plan_opted_out_of_calls`. */
+async function dropOptedOut(transaction: Transaction<Tables>): Promise<void> {
+  const optedOut = withSamePeople(
+    sql`select row_number from plan_rows where opted_out`,
+    'the export marks this contact as opted out',
+    'the same person is opted out in row ',
+  );
+  await drop(transaction, 'suppressed', optedOut);
+  // An opt-out of calls in one row holds for the person.
+  await sql`
+    create temporary table plan_opted_out_of_calls on commit drop as
+    select row_number
+    from (${withSamePeople(sql`select row_number from plan_rows where opted_out_of_calls`, '', '')}) opted
+  `.execute(transaction);
+}
+
+/** Fills `plan_listed` with the rows of people on the suppression list; one listed row lists the person. */
+async function dropListed(transaction: Transaction<Tables>, runId: string): Promise<void> {
+  await sql`
+    create temporary table plan_listed (row_number integer primary key, reason text not null) on commit drop
+  `.execute(transaction);
+  if (!(await hasSuppressions(transaction))) return;
+  const keys = sql`
+    select row_number, identity_key from plan_keys union all
+    select row_number, 'domain:' || domain from run_rows
+    where run_id = ${runId} and outcome is null and domain is not null
+    union all
+    select r.row_number, ${recordKey} from run_rows r
+    join runs on runs.run_id = r.run_id
+    where r.run_id = ${runId} and r.outcome is null
+  `;
+  const listed = withSamePeople(
+    listedRows(keys),
+    'on the suppression list',
+    'the same person is on the suppression list by row ',
+  );
+  await sql`insert into plan_listed ${listed}`.execute(transaction);
+  await drop(transaction, 'suppressed', sql`select * from plan_listed`);
+}
+
+/** Writes what `dropRows` has decided into `run_rows`. */
+export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
+  await sql`
+    update run_rows r set outcome = o.outcome, reason = o.reason
+    from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number
+  `.execute(transaction);
+  await sql`
+    update run_rows r set opted_out_of_calls = true
+    from plan_opted_out_of_calls o
+    where r.run_id = ${runId} and r.row_number = o.row_number and not r.opted_out_of_calls
+  `.execute(transaction);
+  await sql`
+    update run_rows r set ${clearSuppressedRow} from plan_listed l
+    where r.run_id = ${runId} and r.row_number = l.row_number
+  `.execute(transaction);
+}
