@@ -3,13 +3,13 @@ import type { ConnectionOptions } from '@temporalio/client';
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 
-/** gRPC's code for a call that the caller has cancelled. */
+/** gRPC's code of a cancelled call. */
 const cancelled = 1;
 
 /**
- * Below the interceptor that tries calls again: a try that is due after the connection was closed ends its call.
- * Without it gRPC throws out of the timer of that try, where no caller can catch it, and the stopping process dies of
- * it.
+ * Ends a call whose retry is due after the connection was closed. Must come after the interceptor that retries calls.
+ * Otherwise gRPC throws in the timer of the retry, where no caller can catch the error, and the stopping process
+ * crashes.
  */
 export const endCallsOfClosedConnection: Interceptor = (options, nextCall) => {
   try {

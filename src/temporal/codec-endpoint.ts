@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ListenAddress } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 
-/** The UI asks for a page of a history at once. */
+/** The UI sends all payloads of a page of a history in one request. */
 const longestBody = 32 * 1_048_576;
 
 const body = z.object({
@@ -19,9 +19,9 @@ type JsonPayload = z.infer<typeof body>['payloads'][number];
 export interface CodecEndpointSettings {
   readonly codec: PayloadCodec;
   readonly listen: ListenAddress;
-  /** Where browsers load the Temporal UI from, such as `http://127.0.0.1:8233`; others are refused. */
+  /** Origins of the Temporal UI, such as `http://127.0.0.1:8233`. Other origins are refused. */
   readonly origins: readonly string[];
-  /** Bearer token that requests must have; undefined: every request may decode. */
+  /** Bearer token that requests must have; undefined: none. */
   readonly token: string | undefined;
 }
 
@@ -32,8 +32,8 @@ export interface RunningCodecEndpoint {
 }
 
 /**
- * Serves Temporal's remote codec protocol: `POST /decode` and `POST /encode`, for the browser that shows the UI and for
- * `temporal --codec-endpoint`. Nothing is logged: everything here is what encryption is to hide.
+ * Serves Temporal's remote codec protocol, `POST /decode` and `POST /encode`, to the Temporal UI in a browser and to
+ * `temporal --codec-endpoint`. Logs nothing, because requests and answers hold the encrypted data.
  */
 export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
   const server = createServer(settings);
@@ -45,7 +45,7 @@ export async function startCodecEndpoint(settings: CodecEndpointSettings): Promi
 
 function createServer({ codec, origins, token }: CodecEndpointSettings): FastifyInstance {
   const server = fastify({ logger: false, bodyLimit: longestBody });
-  // A page of another origin must not use the reader's own access to this address; browsers name the page's origin.
+  // A page of another origin could otherwise decode payloads with the access of the person who opens it.
   server.addHook('onRequest', async (request, reply) => {
     const { origin } = request.headers;
     if (origin === undefined) return;

@@ -7,21 +7,21 @@ import { formatElapsed } from '../domain/text/duration.ts';
 import { endCallsOfClosedConnection } from './closed-connection.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
 
-/** Where Temporal is: embedded, or as Temporal's own environment configuration says. */
+/** Address of the embedded server, or of the server in Temporal's environment configuration. */
 export interface TemporalAddress {
   readonly address: string;
   readonly namespace: string;
-  /** Undefined: the UI is not known. */
+  /** Undefined: unknown. */
   readonly uiUrl: string | undefined;
-  /** Started by us: no TLS and no key, whatever the environment says of another server. */
+  /** The connection then ignores the environment's TLS settings and key, which are for another server. */
   readonly embedded: boolean;
 }
 
-/** The code of gRPC. */
+/** gRPC's code of an operation that the state of the workflow does not allow. */
 const failedPrecondition = 9;
 
-// Temporal's packages are loaded where they are used: most commands connect to no server, and loading them takes longer
-// than such a command does.
+// Loads Temporal's packages only when they are used: most commands connect to no server, and loading takes longer than
+// such a command.
 async function connectionOptions(
   temporal: TemporalAddress,
 ): Promise<ConnectionOptions & NativeConnectionOptions> {
@@ -39,7 +39,7 @@ async function connectionOptions(
 /**
  * Connects a client.
  *
- * @param codec as the workers have it
+ * @param codec must have the keys of the workers
  * @throws Problem `temporal.unreachable`
  */
 export async function connectClient(temporal: TemporalAddress, codec: EncryptingCodec): Promise<Client> {
@@ -123,9 +123,9 @@ export async function connectWorker(temporal: TemporalAddress): Promise<NativeCo
 }
 
 /**
- * Makes the namespace know our search attributes, where the server lets us.
+ * Registers the search attributes of runs in the namespace.
  *
- * @returns false where it does not know them: runs then do without
+ * @returns false if the server refuses: runs then have no search attributes
  */
 export async function registerSearchAttributes(client: Client): Promise<boolean> {
   const { operatorService } = client.connection as Connection;
@@ -139,14 +139,14 @@ export async function registerSearchAttributes(client: Client): Promise<boolean>
   }
 }
 
-/** True where the server does not know, or no longer runs, the workflow. */
+/** Whether the workflow is unknown to the server or has ended. */
 export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
 
 /**
- * Whether the server takes no update because the tasks of the workflow fail at the workers. A worker fails a task whose
- * payloads it cannot decrypt.
+ * Whether the server refuses an update because tasks of the workflow fail at the workers, such as tasks whose payloads
+ * a worker cannot decrypt.
  */
 export function isWorkflowTaskFailing(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown; details?: unknown } };
@@ -162,7 +162,7 @@ export function isUpdateRefused(error: unknown): boolean {
   );
 }
 
-/** A namespace that the server does not know, as a problem; any other error as it is. */
+/** Turns the error of an unknown namespace into a Problem. Any other error is returned unchanged. */
 export function describeTemporalFailure(error: unknown, { address, namespace }: TemporalAddress): unknown {
   if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;
   return new Problem('temporal.namespace-unknown', `Temporal has no namespace "${namespace}"`, {

@@ -8,7 +8,7 @@ export type SearchAttributeTypes = Readonly<Record<string, keyof typeof typeNumb
 
 const connectSeconds = 5;
 
-/** Whether a Temporal server takes calls on this port of the machine now, for this namespace. */
+/** Whether a Temporal server on this port of the machine answers for this namespace. */
 export async function isServing(port: number, namespace: string): Promise<boolean> {
   return withConnection(`127.0.0.1:${port}`, async (connection) => {
     await connection.workflowService.describeNamespace({ namespace });
@@ -17,8 +17,7 @@ export async function isServing(port: number, namespace: string): Promise<boolea
 }
 
 /**
- * Raises how long closed runs are kept, and adds the search attributes that the namespace lacks. Nothing happens where
- * both are so already.
+ * Sets the retention of a namespace unless it is longer, and adds missing search attributes.
  */
 export async function prepareNamespace(
   address: string,
@@ -59,7 +58,7 @@ async function withConnection<Result>(
   address: string,
   use: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded here: a command that needs no Temporal would wait for it.
+  // Loaded only here, because loading takes longer than a command without Temporal.
   const { Connection } = await import('@temporalio/client');
   // Not Connection.connect: after a failure its channel keeps trying in the background.
   const connection = Connection.lazy({ address, connectTimeout: connectSeconds * 1000 });

@@ -11,7 +11,7 @@ import {
   workflowTypes,
 } from '../contract/temporal-names.ts';
 
-/** What came too late for its run waits for at most this long. */
+/** Longest time that a delivery to an ended run waits. */
 const sweepEvery = '5 minutes';
 
 /** Creates the schedule that sweeps late results of ended runs, if it is missing. */
@@ -21,26 +21,24 @@ export function ensureSweepSchedule(client: Client): Promise<void> {
     workflowType: workflowTypes.sweep,
     spec: { intervals: [{ every: sweepEvery }] },
     summary: 'late results of runs that have ended',
-    note: 'applies deliveries that came after the end of their run, and polls what is still awaited',
+    note: 'applies deliveries to ended runs, and polls their awaited results',
   });
 }
 
-/** Makes the schedule that removes what is older than `RETENTION` every night, where it is missing. */
+/** Creates the schedule that removes data older than `RETENTION` every night, if it is missing. */
 export function ensurePruneSchedule(client: Client): Promise<void> {
   return ensureSchedule(client, {
     scheduleId: pruneScheduleId,
     workflowType: workflowTypes.prune,
     spec: { calendars: [{ hour: 4, minute: 15 }], timezone: 'UTC', jitter: '15 minutes' },
-    summary: 'remove what is older than RETENTION',
-    note:
-      'removes bodies of answers and deliveries, and what staged rows say of people, as the workers’ ' +
-      'RETENTION says',
+    summary: 'remove data older than RETENTION',
+    note: 'removes data that is older than the RETENTION of the workers',
   });
 }
 
 /**
- * These can be paused and triggered in Temporal like any other; one that is there is left as it is. Each takes
- * everything that is there, so those that were missed need not be made up for.
+ * Creates a schedule unless it exists: operators may have paused or changed it. Missed times are not caught up, because
+ * each time handles all data.
  */
 async function ensureSchedule(
   client: Client,

@@ -5,25 +5,25 @@ import proto from '@temporalio/proto';
 import type { CodecKeysOrigin } from '../config/settings.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
 
-/** Node's own AES, with a random nonce of 96 bits for each payload and a tag that shows every change. */
+/** AES of Node with a random nonce of 96 bits for each payload and an authentication tag. */
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** The name in Temporal's samples: payloads of either can be read by the other. */
+/** The encoding of Temporal's samples, so that either can read the other's payloads. */
 const encryptedEncoding = 'binary/encrypted';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** A key of 32 bytes under the name that encrypted payloads carry. */
+/** A key of 32 bytes. Encrypted payloads carry its id. */
 export interface CodecKey {
   readonly id: string;
   readonly key: Buffer;
 }
 
 /**
- * What payloads are encrypted with on their way to Temporal, by the settings. Without keys nothing is encrypted, and
- * what was encrypted is refused with the reason.
+ * The codec with the keys of the settings. Without keys it encrypts nothing, and refuses encrypted payloads with the
+ * reason.
  *
  * @throws Problem `codec.keys`
  */
@@ -46,7 +46,7 @@ export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
     .map((entry, index): CodecKey => {
       const [, id, base64] = /^([\w.-]{1,64}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? [];
       if (id === undefined || base64 === undefined)
-        throw wrongKeys(setting, `entry ${index + 1} is no name and key`);
+        throw wrongKeys(setting, `entry ${index + 1} is not name:key`);
       return { id, key: Buffer.from(base64, 'base64') };
     });
   if (keys.length === 0) throw wrongKeys(setting, 'there is no key');
@@ -56,8 +56,8 @@ export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
 }
 
 /**
- * Encrypts payloads with the first key, and decrypts those of all keys. What is not encrypted passes when it is read,
- * so that encryption can be turned on while runs are in progress.
+ * Encrypts payloads with the first key, and decrypts payloads of all keys. Reads unencrypted payloads too, so that
+ * encryption can be turned on while runs are in progress.
  */
 export class EncryptingCodec implements PayloadCodec {
   readonly #keys: readonly CodecKey[];
@@ -94,8 +94,8 @@ export class EncryptingCodec implements PayloadCodec {
       {
         where: 'TEMPORAL_CODEC_KEYS',
         next:
-          'set TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE) as the workers have it, for every worker, receiver ' +
-          'and command; keep an old key until the last run that it encrypted is gone',
+          'give every worker, receiver and command the same TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE); ' +
+          'keep an old key until Temporal has deleted the last run that it encrypted',
       },
     );
   }
@@ -126,12 +126,10 @@ function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
   } catch (cause) {
     throw new UsageProblem(
       'codec.undecipherable',
-      `a payload in Temporal does not open with the key named "${id}"`,
+      `a payload in Temporal cannot be decrypted with the key "${id}"`,
       {
         where: 'TEMPORAL_CODEC_KEYS',
-        next:
-          'the name stands for another key than where it was encrypted: set that key, and give each new key a ' +
-          'new name',
+        next: 'set the key that encrypted the payload under this name, and give each new key a new name',
         cause,
       },
     );

@@ -4,10 +4,10 @@ import type { Logger } from '../telemetry/log.ts';
 let isRuntimeInstalled = false;
 
 /**
- * Sends the SDK's own log to ours, before the first worker. The SDK allows it once a process: a later call changes
- * nothing.
+ * Sends the SDK's log to the log of this process. Call it before the first worker. The SDK allows one call for each
+ * process; later calls change nothing.
  *
- * @param metricsListen where the SDK serves its metrics; undefined: nowhere
+ * @param metricsListen address at which the SDK serves its metrics; undefined: none
  */
 export function installRuntime(log: Logger, metricsListen: string | undefined): void {
   if (isRuntimeInstalled) return;
@@ -20,14 +20,14 @@ export function installRuntime(log: Logger, metricsListen: string | undefined): 
       log[ours]({ from: 'temporal', ...pick(meta) }, message);
     }),
     telemetryOptions: {
-      // Its native part would otherwise write lines of its own form, in colours, among those of JSON.
+      // Otherwise the native part of the SDK writes coloured lines among the lines of JSON.
       logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
       ...(metricsListen !== undefined && { metrics: { prometheus: { bindAddress: metricsListen } } }),
     },
   });
 }
 
-/** What of the SDK's own fields is an id or a name: the others hold payloads, stacks and tokens of tasks. */
+/** Picks the fields with ids and names. The SDK's other fields hold payloads, stacks and tokens of tasks. */
 function pick(meta: LogMetadata | undefined): Record<string, unknown> {
   const names = ['workflowId', 'workflowType', 'activityType', 'attempt', 'taskQueue'];
   return Object.fromEntries(
@@ -35,6 +35,6 @@ function pick(meta: LogMetadata | undefined): Record<string, unknown> {
   );
 }
 
-/** Workers of the call queues have no workflows. Runs say how workflows fail, and our log why activities do. */
+/** Workers of the call queues have no workflows. Runs report failed workflows, and our log failed activities. */
 const expectedWarnings = /^(?:No workflows registered|(?:Workflow|Activity) failed)/;
 const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;

@@ -5,20 +5,18 @@ import { projectFile } from '../files/project-file.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { workerVersioning } from './worker-versioning.ts';
 
-/** How workers reach Temporal. */
 export interface WorkerConnection {
   readonly connection: NativeConnection;
   readonly namespace: string;
-  /** What payloads are encrypted with. */
   readonly codec: PayloadCodec;
-  /** Undefined: runs are not pinned to the version of their worker. */
+  /** Undefined: workers are not versioned. */
   readonly version: WorkerDeploymentVersion | undefined;
 }
 
-/** Beyond the longest call and its recording; a deploy must not cut off a call that is paid for. */
+/** Time to record an answer after the longest call: a deployment must not cut off a paid call. */
 const graceSecondsBeyondCall = 30;
 
-/** What the workers of all queues have in common. */
+/** Options of the workers of all queues. */
 export function commonWorkerOptions(
   { connection, namespace, codec, version }: WorkerConnection,
   config: Config,
@@ -43,8 +41,8 @@ export function commonWorkerOptions(
       payloadCodecs: [codec],
       ...(encrypts(config) && { failureConverterPath: compiledPath('workflows/encoded-failures.js') }),
     },
-    // The SDK sends a heartbeat only after 80 % of its timeout: one that was two seconds late ended the activity. Each
-    // is billed, so not more than needed.
+    // By default the SDK sends a heartbeat after 80% of its timeout, and a delay of two seconds ended the activity. Not
+    // more often than needed, because Temporal bills each heartbeat.
     maxHeartbeatThrottleInterval: '5 seconds',
     shutdownGraceTime: `${callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
     shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
@@ -73,7 +71,7 @@ function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
 }
 
 /**
- * The bundle that the build made. The failure converter is part of a bundle, so workers that encrypt have their own.
+ * The bundle of workflows. Workers that encrypt have a bundle of their own, because it includes the failure converter.
  */
 export function workflowBundle(config: Config): { codePath: string } {
   return {
@@ -81,7 +79,7 @@ export function workflowBundle(config: Config): { codePath: string } {
   };
 }
 
-/** A file of dist. Temporal's threads load it, and Node runs no TypeScript, which the tests import this module as. */
+/** A file of `dist`: Temporal's threads load it without TypeScript, also in tests. */
 function compiledPath(file: string): string {
   return projectFile(`dist/${file}`);
 }

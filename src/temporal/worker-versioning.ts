@@ -2,8 +2,8 @@ import type { WorkerDeploymentVersion } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 
 /**
- * Options of a worker for Temporal's Worker Versioning. Workflows are pinned: a run ends with the version that it began
- * with, its pages and calls included, so every task queue needs a worker of that version.
+ * Options of a worker for Temporal's Worker Versioning. Workflows are pinned: a run, its pages and its calls stay on
+ * the version on which the run began, so every task queue needs a worker of this version.
  *
  * @param version undefined: not versioned
  */

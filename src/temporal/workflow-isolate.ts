@@ -1,10 +1,10 @@
 /**
- * How long one workflow task may take in wall-clock time before Node's watchdog ends it: longer than any standstill.
+ * Wall-clock time after which Node's watchdog ends a workflow task. The SDK's default is 5 s, and an overloaded machine
+ * or a closed laptop can stop for longer.
  *
- * The SDK says 5 s. Mostly the step fails then, and is done again. But where the watchdog strikes while promises run,
- * Node can end the whole process ("async hook stack has become corrupted", nodejs/node#38503; seen once under load in
- * our tests), and with it every call in flight, whose credits are then held as unknown. An overloaded machine, a
- * snapshot of a virtual one or a closed laptop stand still for that long; our workflows have no loop that does not
- * wait. The SDK passes the option on although its types lack it; a test checks that it arrives.
+ * Usually the task then fails and Temporal retries it. If the watchdog interrupts a promise, Node can end the process
+ * ("async hook stack has become corrupted", nodejs/node#38503; seen once in the tests under load): the calls in flight
+ * become unknown. The workflows have no loop without a wait, so they need no watchdog. The types of the SDK lack the
+ * option; a test checks that the SDK passes it on.
  */
 export const workflowIsolate = { isolateExecutionTimeout: '1 day' };

@@ -344,11 +344,11 @@ describe('payloads that are encrypted', () => {
       const without = await system.here([command, runId]);
       expect(without.stderr).toContain('encrypted with key "2026-11", which is not set here');
       expect(without.stderr).toContain(
-        'next:  set TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE) as the workers',
+        'next:  give every worker, receiver and command the same TEMPORAL_CODEC_KEYS',
       );
       expect(without.code).toBe(2);
       const wrong = await system.here([command, runId], { TEMPORAL_CODEC_KEYS: `2026-11:${other}` });
-      expect(wrong.stderr).toContain('does not open with the key named "2026-11"');
+      expect(wrong.stderr).toContain('cannot be decrypted with the key "2026-11"');
       expect(wrong.code).toBe(2);
     }
     expect((await system.here(['status', runId, '--json'])).facts()).toMatchObject(paused);

@@ -102,12 +102,12 @@ describe('keys', () => {
 
   it.each([
     ['nothing', '', 'there is no key'],
-    ['a key alone', randomBytes(32).toString('base64'), 'entry 1 is no name and key'],
-    ['a short key', `one:${randomBytes(16).toString('base64')}`, 'entry 1 is no name and key'],
+    ['a key alone', randomBytes(32).toString('base64'), 'entry 1 is not name:key'],
+    ['a short key', `one:${randomBytes(16).toString('base64')}`, 'entry 1 is not name:key'],
     [
       'one in hexadecimal',
       `${entry('one')},two:${randomBytes(32).toString('hex')}`,
-      'entry 2 is no name and key',
+      'entry 2 is not name:key',
     ],
     ['two of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
   ])('codec keys that are %s are refused, and never shown', (_, text, what) => {
