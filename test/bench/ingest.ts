@@ -17,7 +17,7 @@ import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { RunOptions } from '../../src/domain/runs/run-options.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { hashExport } from '../../src/ingest/sources/hash-export.ts';
+import { hashExport } from '../../src/ingest/reading/file-bytes.ts';
 import { stageExport } from '../../src/ingest/staging/stage.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
@@ -41,6 +42,26 @@ export async function fileState(path: string): Promise<FileState> {
   return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };
 }
 
+/**
+ * The content of an export in one line: what a run is bound to. Reads the file once, with flat memory.
+ *
+ * @returns SHA-256 in hexadecimal of the file as it is stored (packed, where it is gzip), and its size
+ * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
+ */
+export async function hashExport(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ sha256: string; bytes: number }> {
+  await fileState(path);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of readStoredBytes(path, signal)) {
+    hash.update(piece);
+    bytes += piece.length;
+  }
+  return { sha256: hash.digest('hex'), bytes };
+}
+
 /** Whether a file begins as gzip does, whatever it is called. */
 export async function isGzip(path: string): Promise<boolean> {
   for await (const piece of readStoredBytes(path)) return piece[0] === 0x1f && piece[1] === 0x8b;
@@ -52,7 +73,7 @@ export async function isGzip(path: string): Promise<boolean> {
  *
  * @throws Problem `export.missing`, `export.unreadable`
  */
-export async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
   const handle = await openFile(path);
   const memory = Buffer.allocUnsafeSlow(readBytesAtOnce);
   try {

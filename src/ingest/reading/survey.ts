@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { EncodingDetector, checkedEncoding } from './encoding.ts';
-import { emptyFile, fileState, isGzip, readBytes, type FileState } from './file-bytes.ts';
+import { emptyFile, fileState, hashExport, isGzip, readBytes, type FileState } from './file-bytes.ts';
 import { refuseForeignKind } from './file-kind.ts';
-import { hashExport } from '../sources/hash-export.ts';
 
 /** An export that was read once from end to end: it is text, and its encoding is known. */
 export interface SurveyedExport {

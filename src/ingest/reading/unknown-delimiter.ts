@@ -1,4 +1,5 @@
 import { UsageProblem } from '../../domain/problem.ts';
+import { countCharacter } from './dialect.ts';
 
 type Rows = readonly (readonly string[])[];
 
@@ -17,7 +18,7 @@ export function refuseUnknownDelimiter(
   const [delimiter] = [...new Set(name.match(/(?!["'])[\p{P}\p{S}]/gu))]
     // A mapping file takes one UTF-16 unit.
     .filter((character) => character.length === 1)
-    .map((character) => ({ character, count: countOf(character, name) }))
+    .map((character) => ({ character, count: countCharacter(name, character) }))
     .filter(({ character, count }) => count >= 2 && separates(character, count, rows))
     .sort((one, other) => other.count - one.count);
   if (delimiter === undefined) return;
@@ -34,10 +35,6 @@ export function refuseUnknownDelimiter(
 
 /** Whether most rows have as many of the character as the header. */
 function separates(character: string, count: number, rows: Rows): boolean {
-  const agreeing = rows.filter(([cell = '']) => countOf(character, cell) === count).length;
+  const agreeing = rows.filter(([cell = '']) => countCharacter(cell, character) === count).length;
   return agreeing * 2 >= rows.length;
-}
-
-function countOf(character: string, text: string): number {
-  return text.split(character).length - 1;
 }

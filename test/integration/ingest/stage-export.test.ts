@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { hashExport } from '../../../src/ingest/sources/hash-export.ts';
+import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
 import { stageExport, type StagedExport, type StagingOptions } from '../../../src/ingest/staging/stage.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { exportFiles } from '../../helpers/export-file.ts';
