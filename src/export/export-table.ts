@@ -22,7 +22,7 @@ export interface TableExport {
  *
  * @param take receives the bytes; its error ends the export
  * @returns the number of rows; undefined if `take` did not read all bytes
- * @throws Problem `export.column-unknown`, `changes.cursor-*`
+ * @throws Problem `export.column-unknown`, `export.column-repeated`, `changes.cursor-*`
  */
 export async function exportTable(
   { pool, database }: Warehouse,
@@ -59,6 +59,12 @@ function selectColumns(
   select: readonly string[] | undefined,
 ): readonly ExportColumn[] {
   if (select === undefined && table !== 'contacts') return all;
+  const repeated = select?.find((name, index) => select.indexOf(name) < index);
+  if (repeated !== undefined)
+    throw new UsageProblem('export.column-repeated', `the column "${repeated}" is named twice`, {
+      where: '--select',
+      next: 'name each column once',
+    });
   return (select ?? contactColumns).map((name) => {
     const column = all.find((each) => each.name === name);
     if (column) return column;

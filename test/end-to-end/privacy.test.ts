@@ -112,6 +112,7 @@ describe('enrich export', () => {
 
   it.each([
     ['--select', 'emale', 'there is no column "emale"'],
+    ['--select', 'email,phone,email', 'the column "email" is named twice'],
     ['--json', '--table=people', 'the rows themselves go to standard output'],
     ['--output', 'contacts.xlsx', 'enrich export writes no spreadsheet workbooks'],
     ['--since', 'yesterday', '"yesterday" is no cursor'],
