@@ -32,7 +32,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
 /** The report of a run in every form, written and printed. */
 async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<void> {
   const json = await system.here(['report', runId, '--format', 'json']);
-  const markdown = await system.here(['report', runId, '--format', 'markdown']);
+  const markdown = await system.here(['report', runId, '--format', 'markdown', '--output', '-']);
   const page = await system.here(['report', runId, '--output', 'report.html']);
   const nowhere = await system.here(['report', runId, '--output', '/proc/none/report.html']);
   expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be written (ENOENT)') });

@@ -385,6 +385,12 @@ it.each<[code: number, command: string[]]>([
   },
 );
 
+it('enrich evaluate says that a truth file is empty', async () => {
+  const ended = await system.here(['evaluate', '--truth', write('empty-truth.csv', '')]);
+  expect(ended.stderr).toContain('error: the truth file is empty\n');
+  expect(ended.code).toBe(2);
+});
+
 it('enrich sandbox names a key file that cannot be read', async () => {
   const ended = await system.here(['sandbox', '--api-key-file', 'none']);
   expect(ended.stderr).toMatch(/^error: the key cannot be read \(ENOENT\)\n {2}where: --api-key-file none\n/);

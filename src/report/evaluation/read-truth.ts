@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import Papa from 'papaparse';
 import { evaluatedFields, type EvaluatedField, type NamePart } from '../../domain/evaluation/evaluate.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
+import { headerKey, shownHeaders } from '../../domain/text/header-name.ts';
 import { commonNames } from '../../ingest/columns/common-names.ts';
 import { knownExports } from '../../ingest/columns/known-exports.ts';
 
@@ -46,7 +46,9 @@ export async function readTruth(path: string): Promise<KnownPerson[]> {
     throw unreadable(path, `the truth file cannot be read (${error.code})`, 'name a CSV file', error);
   });
   const { data } = Papa.parse<string[]>(text.replace(/^\ufeff/, ''), { skipEmptyLines: 'greedy' });
-  const [header = [], ...records] = data;
+  const [header, ...records] = data;
+  if (header === undefined)
+    throw unreadable(path, 'the truth file is empty', 'name a CSV file with a header');
   const columns = columnsOf(header);
   const isKeyed = columns.has('contact_id') || columns.has('email');
   if (!isKeyed || columns.size < 2)
@@ -54,7 +56,7 @@ export async function readTruth(path: string): Promise<KnownPerson[]> {
       path,
       isKeyed ? 'the truth file has no known values' : 'the truth file does not say whose the values are',
       'write a CSV file with a header: the record id of the CRM or the email, and columns such as phone, title, ' +
-        `organization; the header is: ${header.slice(0, 12).map(shownHeader).join(', ')}`,
+        `organization; the header is: ${shownHeaders(header)}`,
     );
   return records.map((cells, index) => ({
     row: index + 1,

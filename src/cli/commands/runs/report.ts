@@ -40,8 +40,8 @@ Examples:
     )
     .action(async (runId: string, options: { format?: ReportFormat; output?: string; truth?: string }) => {
       const config = settingsOf(options);
-      const format =
-        options.format ?? formatOfExtension[extname(options.output ?? '').toLowerCase()] ?? 'terminal';
+      const output = options.output === '-' ? undefined : options.output;
+      const format = options.format ?? formatOfExtension[extname(output ?? '').toLowerCase()] ?? 'terminal';
       const report = await withWarehouse(config, ({ warehouse }) =>
         gatherReport(warehouse, runId, {
           rateLimits: config.rateLimits,
@@ -50,8 +50,8 @@ Examples:
         }),
       );
       const text = renderReport(report, format);
-      if (options.output !== undefined) {
-        const path = resolve(options.output);
+      if (output !== undefined) {
+        const path = resolve(output);
         await writeFile(path, text).catch((error: unknown) => {
           throw asUnwritable(error, 'the report', path);
         });
