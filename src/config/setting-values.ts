@@ -81,6 +81,11 @@ export const listenAddress = (example: string) =>
     return z.NEVER;
   });
 
+/** The URL of a server of the product; brackets enclose an IPv6 address. */
+export function httpAddress({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * Reads `BUDGET_ALARMS`: `50%,80%`, or `none`.
  *

@@ -6,7 +6,7 @@ import { sandbox } from '../domain/runs/asked-service.ts';
 import type { Freshness } from '../domain/runs/freshness.ts';
 import { settingsSchema, type Setting, type SettingValues } from './settings-schema.ts';
 
-export type { ListenAddress } from './setting-values.ts';
+export { httpAddress, type ListenAddress } from './setting-values.ts';
 
 /** How the product calls the service. */
 export interface ServiceSettings {

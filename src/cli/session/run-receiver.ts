@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { makeFolder } from '../../files/make-folder.ts';
-import type { Config, ListenAddress } from '../../config/settings.ts';
+import { httpAddress, type Config, type ListenAddress } from '../../config/settings.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { choosePort } from '../../dev/ports.ts';
 import { portTaken } from '../../domain/port-taken.ts';
@@ -123,10 +123,9 @@ function portFile(config: Config): string {
   return join(config.embedded.dataDirectory, 'receiver-port');
 }
 
-async function receivesAt({ host, port }: ListenAddress): Promise<boolean> {
+async function receivesAt(listen: ListenAddress): Promise<boolean> {
   try {
-    const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}/healthz`;
-    const answer = await fetch(address, { signal: AbortSignal.timeout(2_000) });
+    const answer = await fetch(`${httpAddress(listen)}/healthz`, { signal: AbortSignal.timeout(2_000) });
     return answer.ok && ((await answer.json()) as { alive?: boolean }).alive === true;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-import { serviceName, type Config } from '../../config/settings.ts';
+import { httpAddress, serviceName, type Config } from '../../config/settings.ts';
 import { choosePort } from '../../dev/ports.ts';
 import { startMetricsEndpoint } from '../../telemetry/metrics-endpoint.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -57,7 +57,7 @@ export async function serveMetrics(
       },
       log,
     );
-    tell(`metrics on http://${endpoint.host}:${endpoint.port}/metrics`);
+    tell(`metrics on ${httpAddress(endpoint)}/metrics`);
     return {
       process,
       temporalListen,

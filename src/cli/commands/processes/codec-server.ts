@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { portTaken } from '../../../domain/port-taken.ts';
+import { httpAddress } from '../../../config/settings.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { startCodecEndpoint } from '../../../temporal/codec-endpoint.ts';
 import { tell } from '../../terminal/output.ts';
@@ -45,7 +46,7 @@ Examples:
         if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
         throw portTaken(listen.port, 'the codec server', 'CODEC_SERVER_LISTEN', 'set another port', error);
       });
-      tell(`codec server on http://${endpoint.host}:${endpoint.port}; stop it with Ctrl-C or SIGTERM`);
+      tell(`codec server on ${httpAddress(endpoint)}; stop it with Ctrl-C or SIGTERM`);
       await untilStopped();
       await endpoint.close();
     });

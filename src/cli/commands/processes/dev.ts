@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { httpAddress } from '../../../config/settings.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
 import { print, table, tell } from '../../terminal/output.ts';
@@ -39,7 +40,7 @@ Example:
 
 function describeReceiver({ config, receiver }: Session): string {
   const own = receiver();
-  const here = own ? `http://${own.host}:${own.port}` : 'in another command';
+  const here = own ? httpAddress(own) : 'in another command';
   return config.webhook.publicUrl === undefined ? here : `${here}, reached as ${config.webhook.publicUrl}`;
 }
 

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { httpAddress } from '../../../config/settings.ts';
 import { tell } from '../../terminal/output.ts';
 import { defaultListen, runReceiver } from '../../session/run-receiver.ts';
 import { withSession } from '../../session/session.ts';
@@ -33,7 +34,7 @@ Examples:
           metrics: metrics?.process,
           log,
         });
-        tell(`receiver on http://${receiver.host}:${receiver.port}; stop it with Ctrl-C or SIGTERM`);
+        tell(`receiver on ${httpAddress(receiver)}; stop it with Ctrl-C or SIGTERM`);
         await untilStopped();
         tell('stopping: deliveries that have arrived are stored');
         await receiver.close();
