@@ -99,7 +99,7 @@ export async function attemptCall(
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
   // A process that was suspended after the admission would send later than the rate window expects.
   if (signal.aborted || tooLate()) {
-    await release(dependencies, admission.attemptId, 'the call was not sent');
+    await untilDatabaseIsBack(() => release(dependencies, admission.attemptId, 'the call was not sent'));
     signal.throwIfAborted();
     return { kind: 'again' };
   }

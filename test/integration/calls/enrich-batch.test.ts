@@ -94,3 +94,34 @@ it('a refused key does not pause a run that is being cancelled', async () => {
   expect(result).toMatchObject({ kind: 'stopped', pauseReason: { type: 'service.unauthorized' } });
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'cancelling' });
 });
+
+it('a call that is not sent after its admission costs nothing, also if the database is away for a moment', async () => {
+  const runId = await runOfOne('c@orbit.example');
+  const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));
+  const [open] = await openBatches(dependencies, runId, [1]);
+  const stop = new AbortController();
+  let isAway = true;
+  const database = new Proxy(warehouse.database, {
+    get: (target, name) => {
+      if (name !== 'transaction' || !isAway) return (Reflect.get(target, name) as () => void).bind(target);
+      isAway = false;
+      throw Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' });
+    },
+  });
+  const stopped = enrichBatch(
+    {
+      ...dependencies,
+      warehouse: { ...warehouse, database },
+      admit: async (request) => {
+        const admission = await dependencies.admit(request);
+        stop.abort(new Error('the worker stops'));
+        return admission;
+      },
+    },
+    open!,
+    stop.signal,
+  );
+  await expect(stopped).rejects.toThrow('the worker stops');
+  const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
+  expect(rows).toEqual([{ status: 'released' }]);
+});
