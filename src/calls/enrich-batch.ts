@@ -5,7 +5,7 @@ import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { halve } from '../domain/runs/batching.ts';
 import { drainInbox } from '../late-results/drain-deliveries.ts';
-import { registerWaitingBatches, deregisterRun, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
+import { deregisterWaitingBatches, registerWaitingBatches } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
 import { pauseCalls } from '../ledger/pause-calls.ts';
@@ -63,8 +63,9 @@ class BatchInProgress {
       const ended = await this.#takeTurn(group);
       if (ended) return ended;
     }
+    const { database } = this.#dependencies.warehouse;
     if (this.#isRegistered)
-      await deregisterWaitingBatch(this.#dependencies.warehouse.database, run.runId, batch);
+      await deregisterWaitingBatches(database, run.runId, { first: batch, last: batch });
     await this.#rejectRefused();
     return { kind: 'done', calls: this.#calls };
   }
@@ -174,7 +175,7 @@ class BatchInProgress {
       }
       case 'over_budget':
         // All batches of the run: until it has credits again, and opens its page again, none of them needs a slot.
-        await deregisterRun(warehouse.database, run.runId);
+        await deregisterWaitingBatches(warehouse.database, run.runId);
         return { kind: 'over_budget', budget: result.budget, calls: this.#calls };
       case 'stopped':
         return this.#stop(result.pauseReason);

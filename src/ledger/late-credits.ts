@@ -58,9 +58,8 @@ export async function settleLateCredits(
   const atLeast = (answered ?? 0n) + bill.credits;
 
   if (money.settled !== null) {
-    const settled = storedCredits(money.settled);
-    if (atLeast > settled) {
-      await raise(transaction, attemptId, money, settled, atLeast);
+    if (atLeast > storedCredits(money.settled)) {
+      await settleTotal(transaction, attemptId, money, atLeast);
       if (await isAnyExceeded(transaction, money.budgetIds))
         await pauseOverbilled(
           transaction,
@@ -73,7 +72,7 @@ export async function settleLateCredits(
     // in several bodies, or in the answer and a body.
     const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
     const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
-    if (known) await settleWhole(transaction, attemptId, money, atLeast);
+    if (known) await settleTotal(transaction, attemptId, money, atLeast);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
       await leaveUnknown(transaction, attemptId);
   }
@@ -81,37 +80,27 @@ export async function settleLateCredits(
     await pauseOverbilled(transaction, { attemptId, runId: money.runId }, 'billed more than reserved');
 }
 
-async function settleWhole(
+/** Settles what a call has cost. A call that was settled before keeps its status. */
+async function settleTotal(
   transaction: Transaction<Tables>,
   attemptId: string,
-  money: AttemptMoney,
+  { budgetIds, reserved, settled }: AttemptMoney,
   total: Credits,
 ): Promise<void> {
   await sql`
     update attempts
-    set status = 'settled',
+    set status = case when credits_settled is null then 'settled' else status end,
       credits_settled = ${formatCredits(total)}::numeric,
-      closed_at = clock_timestamp(),
+      closed_at = coalesce(closed_at, clock_timestamp()),
       next_poll_at = null
     where attempt_id = ${attemptId}
   `.execute(transaction);
-  await settle(transaction, money.budgetIds, money.reserved, total);
-}
-
-/** Settles what a delivery bills for an attempt that was settled before. */
-async function raise(
-  transaction: Transaction<Tables>,
-  attemptId: string,
-  money: AttemptMoney,
-  settled: Credits,
-  total: Credits,
-): Promise<void> {
-  await transaction
-    .updateTable('attempts')
-    .set({ credits_settled: formatCredits(total) })
-    .where('attempt_id', '=', attemptId)
-    .execute();
-  await settle(transaction, money.budgetIds, '0', total - settled);
+  await settle(
+    transaction,
+    budgetIds,
+    settled === null ? reserved : '0',
+    total - storedCredits(settled ?? '0'),
+  );
 }
 
 async function isAnyExceeded(

@@ -1,7 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { formatDuration } from '../domain/text/duration.ts';
-import type { RateLimit } from '../domain/rates/rate-limit.ts';
-import { formatRateLimits } from '../domain/rates/rate-limit.ts';
+import { formatRateLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 import { readReports, storeReports, type RateScope, type RateReport } from './rate-reports.ts';
 

@@ -1,5 +1,4 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
 import { runPriorities, type RunPriority } from '../contract/run-priorities.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -47,32 +46,23 @@ export function registration({ runId, batches }: BatchesOfRun, milliseconds = 0)
   `;
 }
 
-/** Removes the registration of a batch that needs no call. Admission removes the others. */
-export async function deregisterWaitingBatch(
+/**
+ * Removes the registrations of batches that make no call now: other runs may use their slots. Admission removes the
+ * registrations of batches that call.
+ *
+ * @param batches undefined: all batches of the run
+ */
+export async function deregisterWaitingBatches(
   database: Kysely<Tables>,
   runId: string,
-  batch: number,
+  batches?: { readonly first: number; readonly last: number },
 ): Promise<void> {
   await database
     .deleteFrom('waiting_batches')
     .where('run_id', '=', runId)
-    .where('batch', '=', batch)
-    .execute();
-}
-
-/** Removes the registrations of a run without credits: other runs may use its slots. */
-export async function deregisterRun(database: Kysely<Tables>, runId: string): Promise<void> {
-  await database.deleteFrom('waiting_batches').where('run_id', '=', runId).execute();
-}
-
-/** Removes the registrations of a page's batches: other runs may use their slots. @param page from 1 */
-export async function deregisterPage(database: Kysely<Tables>, runId: string, page: number): Promise<void> {
-  const batchesPerPage = peoplePerPage / peoplePerCall;
-  await database
-    .deleteFrom('waiting_batches')
-    .where('run_id', '=', runId)
-    .where('batch', '>', (page - 1) * batchesPerPage)
-    .where('batch', '<=', page * batchesPerPage)
+    .$if(batches !== undefined, (query) =>
+      query.where('batch', '>=', batches!.first).where('batch', '<=', batches!.last),
+    )
     .execute();
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { deregisterPage } from '../../ledger/waiting-batches.ts';
+import { deregisterWaitingBatches } from '../../ledger/waiting-batches.ts';
 
 interface SkippedPeople {
   /** People who will not be asked for, because of this request or an earlier one. */
@@ -65,7 +66,9 @@ export async function skipPage(warehouse: Warehouse, request: SkipRequest): Prom
       )
       delete from claims c using skipped s where c.run_id = ${runId} and c.row_number = s.row_number
     `.execute(transaction);
-    await deregisterPage(transaction, runId, page);
+    const batchesPerPage = peoplePerPage / peoplePerCall;
+    const [first, last] = [(page - 1) * batchesPerPage + 1, page * batchesPerPage];
+    await deregisterWaitingBatches(transaction, runId, { first, last });
     const left = await sql<SkippedPeople>`
       select count(*) filter (where r.outcome = 'cancelled')::int as people,
         count(*) filter (where r.outcome is null)::int as "inFlight"

@@ -18,7 +18,7 @@ import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
 import {
   registerWaitingBatches,
   deleteExpiredBatches,
-  deregisterWaitingBatch,
+  deregisterWaitingBatches,
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
@@ -293,7 +293,7 @@ describe('no slot is kept', () => {
   it('no slot is reserved for a batch that is admitted or needs no call', async () => {
     await waiting(1, 2);
     await ask(night, 'nightly', 1);
-    await deregisterWaitingBatch(warehouse.database, night, 2);
+    await deregisterWaitingBatches(warehouse.database, night, { first: 2, last: 2 });
     expect(await slotsForBackfill()).toBe(3);
   });
 
