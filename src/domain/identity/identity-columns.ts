@@ -1,5 +1,19 @@
 import type { Identity } from './identity.ts';
 
+/** The identifying cells of a contact, as tables store them; null: the export has no value. */
+export interface IdentityColumns {
+  readonly person_id: string | null;
+  readonly email: string | null;
+  readonly other_emails: readonly string[] | null;
+  readonly hashed_email: string | null;
+  readonly profile_url: string | null;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly name: string | null;
+  readonly organization_name: string | null;
+  readonly domain: string | null;
+}
+
 const fieldOfColumn = {
   person_id: 'personId',
   email: 'email',
@@ -11,12 +25,7 @@ const fieldOfColumn = {
   name: 'name',
   organization_name: 'organizationName',
   domain: 'domain',
-} as const satisfies Readonly<Record<string, keyof Identity>>;
-
-/** The identifying cells of a contact, as tables store them; null: the export has no value. */
-export type IdentityColumns = {
-  readonly [Column in keyof typeof fieldOfColumn]: Required<Identity>[(typeof fieldOfColumn)[Column]] | null;
-};
+} as const satisfies Readonly<Record<keyof IdentityColumns, keyof Identity>>;
 
 /** The names of these columns, for SQL. */
 export const identityColumns = Object.keys(fieldOfColumn) as readonly (keyof IdentityColumns)[];
