@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -14,7 +13,7 @@ import {
 } from '../../helpers/late-calls.ts';
 import { httpAnswer, startScriptedServer, type ScriptedServer } from '../../helpers/scripted-server.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile();
 let server: ScriptedServer;
 let client: ServiceClient;
 /** What the service answers to polls. */
@@ -22,7 +21,6 @@ let answer: Buffer = Buffer.alloc(0);
 let call: PhonesCall;
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse();
   server = await startScriptedServer((socket) => void socket.end(answer));
   client = createServiceClient({
     credential: { kind: 'api-key', value: 'key' },
@@ -35,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await server.close();
-  await warehouse.close();
 });
 
 /** The body of a delivery with every phone and without a price. */

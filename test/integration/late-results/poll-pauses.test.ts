@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { syncLateResults } from '../../../src/late-results/drain-deliveries.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
 import { callWithPhones, recordPhonesAnswer, type PhonesCall } from '../../helpers/late-calls.ts';
 
@@ -13,12 +12,11 @@ const settings = {
   callTimeoutSeconds: 5,
   pollPath: '/webhook_result/{request_id}',
 } as const;
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile();
 let sandbox: RunningSandbox;
 let client: ServiceClient;
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse();
   sandbox = await startSandbox();
   client = createServiceClient({ ...settings, baseUrl: sandbox.baseUrl });
 });
@@ -26,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await sandbox.close();
-  await warehouse.close();
 });
 
 const onePollAnHour = [{ calls: 1, seconds: 3_600 }];

@@ -1,17 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile({ connections: 2 });
 let sandbox: RunningSandbox;
 let client: ServiceClient;
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 2 });
   sandbox = await startSandbox({ rateLimits: '10/hour' });
   client = createServiceClient({
     baseUrl: sandbox.baseUrl,
@@ -24,7 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await sandbox.close();
-  await warehouse.close();
 });
 
 afterEach(async () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeAll, expect, it } from 'vitest';
 import { settle } from '../../../src/ledger/close-attempt.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile();
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse();
   await warehouse.pool.query(
     `insert into budgets (budget_id, reserved) values ('day:2026-11-21', 30), ('run:settled', 30), ('run:other', 30)`,
   );
 });
-
-afterAll(() => warehouse.close());
 
 async function budgets(): Promise<unknown> {
   const { rows } = await warehouse.pool.query(

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile();
 const { signal } = new AbortController();
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse();
   for (let n = 0; n < 5; n += 1)
     await appendContact(warehouse, {
       contactId: `c-${n}`,
@@ -18,8 +16,6 @@ beforeAll(async () => {
       phones: ['+14155550100'],
     });
 });
-
-afterAll(() => warehouse.close());
 
 async function contents(): Promise<unknown> {
   const tables = ['enriched_contacts', 'people', 'organizations', 'contacts'];

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeAll, expect, it } from 'vitest';
 import { findNewestRows } from '../../../src/people/contacts/affected-contacts.ts';
 import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
@@ -8,14 +7,13 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 import { rowsScanned } from '../../helpers/rows-read.ts';
 
-let warehouse: Warehouse;
+const warehouse = await warehouseOfFile({ connections: 1 });
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 1 });
   const { pool } = warehouse;
   await pool.query(
     `insert into lookup_history (asked_at, lookup_run, key_hash, field_group, found)
@@ -45,8 +43,6 @@ beforeAll(async () => {
   );
   await pool.query('analyze');
 });
-
-afterAll(() => warehouse.close());
 
 /** A run of people 5,901 to 6,200, of whom the first hundred are known. */
 function largeRun() {
