@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
@@ -20,7 +20,7 @@ import {
 } from './suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** What the warehouse holds about a person, or held before the erasure. */
+/** What the warehouse holds about a person, before the erasure. */
 export interface ErasureFigures {
   readonly contacts: number;
   readonly phones: number;
@@ -44,7 +44,10 @@ export async function measureErasure(
   { database }: Warehouse,
   keys: readonly string[],
 ): Promise<ErasureFigures> {
-  const traces = await findPerson(database, keys);
+  return measure(database, await findPerson(database, keys));
+}
+
+async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<ErasureFigures> {
   const { rows } = await sql<ErasureFigures>`
     select ${traces.contacts.length}::int as contacts,
       (select count(*)::int from run_rows where (run_id, row_number) in (${rowsOf(traces)})) as rows,
@@ -90,40 +93,28 @@ export async function erase(
     const records = await recordsOf(transaction, traces);
     await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
     const nearby = await matchKeysOf(transaction, traces);
-    const { phones, observations } = await eraseFromLog(transaction, traces);
-    const answers = await transaction
+    const removed = await measure(transaction, traces);
+    await eraseFromLog(transaction, traces);
+    await transaction
       .deleteFrom('raw_answers')
       .where('attempt_id', '=', anyValue(traces.attemptIds))
-      .executeTakeFirst();
-    const deliveries = await transaction
+      .execute();
+    await transaction
       .updateTable('webhook_deliveries')
       .set({ body: null })
       .where('attempt_id', '=', anyValue(traces.attemptIds))
       .where('body', 'is not', null)
       .where('status', '<>', 'received')
-      .executeTakeFirst();
+      .execute();
     await forgetIds(transaction, traces);
     await eraseFromAddresses(transaction, traces.forms);
-    const rows = await clearRows(transaction, traces);
+    await clearRows(transaction, traces);
     await decideNearby(transaction, nearby);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
-    const lookups = await sql<{ keys: number }>`
-      with removed as (
-        delete from lookup_history
-        where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
-        returning key_hash
-      )
-      select count(distinct key_hash)::int as keys from removed
+    await sql`
+      delete from lookup_history
+      where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
     `.execute(transaction);
-    const removed = {
-      contacts: traces.contacts.length,
-      phones,
-      observations,
-      rows,
-      answers: Number(answers.numDeletedRows),
-      deliveries: Number(deliveries.numUpdatedRows),
-      lookup_keys: lookups.rows[0]!.keys,
-    };
     await sql`
       insert into erasures (erasure_id, erased_by, reason, removed)
       values (${randomUUID()}, ${note.by}, ${note.reason ?? null}, ${JSON.stringify(removed)}::jsonb)
@@ -184,23 +175,17 @@ function ofTheirs({ people }: PersonTraces) {
  * Removes the person from the log and projects the contacts again. The change feed shows only that contacts were
  * deleted. A contact that belonged to the person once and belongs to another person now stays.
  */
-async function eraseFromLog(
-  transaction: Transaction<Tables>,
-  traces: PersonTraces,
-): Promise<{ readonly phones: number; readonly observations: number }> {
+async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
   const { people, contacts } = traces;
   const { rows: held } = await sql<{
     service: string;
     companies: string[] | null;
     facts: Buffer[] | null;
-    phones: number;
-    observations: number;
   }>`
-    select service, count(*)::int as observations,
+    select service,
       array_agg(distinct organization_key) filter (where organization_key is not null) as companies,
-      array_agg(distinct organization_facts) filter (where organization_facts is not null) as facts,
-      (select count(*)::int from person_phones p where p.service = o.service and ${ofTheirs(traces)}) as phones
-    from observations o where ${ofTheirs(traces)} group by service
+      array_agg(distinct organization_facts) filter (where organization_facts is not null) as facts
+    from observations where ${ofTheirs(traces)} group by service
   `.execute(transaction);
   await sql`delete from observations where ${ofTheirs(traces)}`.execute(transaction);
   const theirRows = rowsOf(traces);
@@ -239,10 +224,6 @@ async function eraseFromLog(
             and o.organization_facts = f.facts_hash)
     `.execute(transaction);
   }
-  return {
-    phones: held.reduce((sum, each) => sum + each.phones, 0),
-    observations: held.reduce((sum, each) => sum + each.observations, 0),
-  };
 }
 
 /** Replaces the person's ids where only the number of ids matters. */
@@ -278,9 +259,9 @@ const whyErased = sql`(
 )`;
 
 /** Clears the person's rows. Rows keep number and outcome, so that a file still adds up; an open row is suppressed. */
-async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number> {
+async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
   // In the same order as plans and pruning, so that two transactions cannot wait for each other.
-  const cleared = await sql`
+  await sql`
     with locked as (
       select r.run_id, r.row_number
       from run_rows r
@@ -293,5 +274,4 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
       outcome = coalesce(r.outcome, 'suppressed')
     from locked theirs where r.run_id = theirs.run_id and r.row_number = theirs.row_number
   `.execute(transaction);
-  return Number(cleared.numAffectedRows ?? 0n);
 }
