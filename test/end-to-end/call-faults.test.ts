@@ -30,11 +30,16 @@ function sum(counts: Readonly<Record<string, number>>): number {
 }
 
 describe('a call that was sent', () => {
-  it('a call without an answer in time is unknown, holds its credits and is not repeated', async () => {
+  it('a call without an answer in time is unknown, not repeated, and not released by a mistyped id', async () => {
     system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
     await system.startWorker({ CALL_TIMEOUT: '3s' });
     const ended = await system.here(['run', system.sample(30), '--yes', '--json']);
-    expect((await attemptsOf(ended.facts().run_id))['unknown']).toBe(1);
+    const runId = ended.facts().run_id;
+    const { stdout } = await system.here(['attempts', 'list', runId, '--json']);
+    const [call] = JSON.parse(stdout) as { attempt_id: string }[];
+    const released = await system.here(['attempts', 'release', call!.attempt_id, 'no-such-attempt']);
+    expect(released).toMatchObject({ code: 2, stdout: '' });
+    expect((await attemptsOf(runId))['unknown']).toBe(1);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(system);

@@ -142,9 +142,11 @@ Examples:
       });
     }
     await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      // All names are read first: a mistyped one decides about no call.
+      const attempts: AttemptFacts[] = [];
+      for (const named of attemptIds) attempts.push(await getAttempt(warehouse, named));
       const decided: AttemptFacts[] = [];
-      for (const named of attemptIds) {
-        const attempt = await getAttempt(warehouse, named);
+      for (const attempt of attempts) {
         const { attempt_id: attemptId } = attempt;
         await decideAttempt(warehouse, attemptId, {
           credits: texts.credits(attempt.credits_reserved, given),
