@@ -20,6 +20,7 @@ import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/sched
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
+import { notifyingOfFailure } from '../src/monitoring/schedule-failures.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';
@@ -92,7 +93,9 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         return { answers: answers.count, deliveries: bodies, rows: staging.rows, kept };
       }),
     beginScheduledRuns: (request) =>
-      beating(log, (signal) => beginScheduledRuns(dependencies, request, signal)),
+      beating(log, (signal) =>
+        notifyingOfFailure(warehouse, request, () => beginScheduledRuns(dependencies, request, signal)),
+      ),
     discardRuns: ({ runIds, asOf }) =>
       beating(log, () => discardUnstartedRuns(warehouse, { runIds, asOf: new Date(asOf) })),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),

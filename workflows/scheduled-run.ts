@@ -171,11 +171,7 @@ function failureOf(run: RunInput, error: unknown): ApplicationFailure {
 }
 
 function summaryOf(input: ScheduledRunInput, runs: readonly EndedRun[], left: number): string {
-  if (runs.length === 0) {
-    return input.export.kind === 'every-new'
-      ? `no new file at ${input.export.from}: nothing was asked for`
-      : `no file at ${input.export.from}: nothing was asked for`;
-  }
+  if (runs.length === 0) return `no new file at ${input.export.from}: nothing was asked for`;
   const files = runs.map(({ file, status }) => `${file} ${status}`).join(', ');
   return left === 0
     ? files

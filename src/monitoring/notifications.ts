@@ -3,14 +3,18 @@ import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Printed } from '../outputs/fields.ts';
-import type { budgetNotification, runNotification } from '../outputs/notification-outputs.ts';
+import type {
+  budgetNotification,
+  runNotification,
+  scheduleNotification,
+} from '../outputs/notification-outputs.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
 
 /** An event to deliver. */
 export interface Notification {
   readonly notificationId: string;
   readonly event: NotifiedEvent;
-  /** Null: an event of a budget. */
+  /** Null: an event of a budget or a schedule. */
   readonly runId: string | null;
   readonly facts: Readonly<Record<string, unknown>> | null;
   readonly occurredAt: Date;
@@ -24,8 +28,8 @@ export interface Notification {
 export type RunMessage = Printed<typeof runNotification>;
 /** An event of a budget that crossed a threshold. */
 export type BudgetMessage = Printed<typeof budgetNotification>;
-/** What the table stores of the event of a budget. */
-type BudgetFigures = Omit<BudgetMessage, 'event' | 'event_id' | 'occurred_at'>;
+/** A time of a schedule that failed without a run. */
+export type ScheduleMessage = Printed<typeof scheduleNotification>;
 
 /**
  * Older events are never delivered, such as those of a long outage or from before notifications were
@@ -99,10 +103,10 @@ export async function recordTry(
 export async function readMessage(
   warehouse: Warehouse,
   { notificationId, event, runId, facts, occurredAt }: Notification,
-): Promise<RunMessage | BudgetMessage> {
+): Promise<RunMessage | BudgetMessage | ScheduleMessage> {
   const occurrence = { event_id: notificationId, occurred_at: occurredAt.toISOString() };
   if (runId === null || event === 'budget')
-    return { event: 'budget', ...occurrence, ...(facts as unknown as BudgetFigures) };
+    return { event, ...occurrence, ...facts } as BudgetMessage | ScheduleMessage;
   const pauseReason = facts as unknown as StatusReason | null;
   return {
     event,

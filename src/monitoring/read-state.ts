@@ -72,6 +72,8 @@ export interface State {
   }[];
   /** Notifications of the last day that are not delivered. */
   readonly undeliveredNotifications: number;
+  /** Times of schedules that failed without a run, of all time. */
+  readonly failedScheduledTimes: number;
   /** Seconds since the epoch; null before the first finished run. */
   readonly lastFinished: number | null;
   /** The newest unfinished runs. */
@@ -105,6 +107,7 @@ export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<Stat
         ...(await readDeliveries(transaction)),
         ...(await readRuns(transaction)),
         undeliveredNotifications: await readUndelivered(transaction),
+        failedScheduledTimes: await readFailedTimes(transaction),
         unfinished: await readUnfinished(transaction),
       };
     });
@@ -197,6 +200,16 @@ async function readUndelivered(transaction: Transaction<Tables>): Promise<number
     .where('occurred_at', '>', sql<Date>`clock_timestamp() - interval '1 day'`)
     .executeTakeFirstOrThrow();
   return notifications;
+}
+
+async function readFailedTimes(transaction: Transaction<Tables>): Promise<number> {
+  const { times } = await transaction
+    .selectFrom('notifications')
+    .select(rowCount.as('times'))
+    .where('event', '=', 'failed')
+    .where('run_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  return times;
 }
 
 /**

@@ -181,6 +181,9 @@ function renderRuns(state: State, gauge: MakeGauge): void {
   if (state.lastFinished === null) finished.remove();
   else finished.set(state.lastFinished);
 
+  gauge('enrich_scheduled_times_failed', 'Times of schedules that failed without a run, of all time.').set(
+    state.failedScheduledTimes,
+  );
   gauge(
     'enrich_notifications_undelivered',
     'Notifications of the last day that are not delivered: waiting for a retry, or abandoned.',

@@ -35,6 +35,17 @@ export const budgetNotification = z
   })
   .describe('The credits of a budget crossed a threshold.');
 
+export const scheduleNotification = z
+  .strictObject({
+    event: z.literal('failed').describe('A time of a schedule failed.'),
+    ...occurrence,
+    schedule: z.string().describe('Name of the schedule.'),
+    scheduled_at: timeText.describe('The time of the schedule.'),
+    reason: z.string().describe('Why it failed.'),
+    next: z.string().describe('What to do.'),
+  })
+  .describe('A time of a schedule began no run, or left out files, because it failed. It has no "run_id".');
+
 export const notification = z
-  .discriminatedUnion('event', [runNotification, budgetNotification])
+  .union([runNotification, scheduleNotification, budgetNotification])
   .describe('What NOTIFY_URL and NOTIFY_COMMAND receive.');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RunInput } from '../contract/run-input.ts';
 import type { RefusedExport, ScheduledRunInput, ScheduledRuns } from '../contract/scheduled-run-input.ts';
-import { Problem } from '../domain/problem.ts';
+import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
 import { addressName, addressText } from '../ingest/sources/export-address.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
@@ -64,7 +64,9 @@ export async function beginScheduledRuns(
   const refused: RefusedExport[] = [];
   let left = 0;
   try {
-    for (const found of await findExports(input.export, asOf, input.timezone, exportAccess)) {
+    const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
+    if (exports.length === 0 && input.export.kind === 'newest') throw noMatch(input.export.from);
+    for (const found of exports) {
       const isFull = begun.size === mostRuns;
       const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew, isFull }, signal).catch(
         (error: unknown) => {
@@ -246,6 +248,14 @@ function otherService({ schedule, service }: ScheduledRunInput, workers: string)
       next: `enrich schedule set ${schedule} … with the settings of the other service, or enrich schedule delete`,
     },
   );
+}
+
+/** `--newest` asks for a file each time; `--every-new` only if one is new. */
+function noMatch(pattern: string): Problem {
+  return new UsageProblem('export.missing', 'no file matches the pattern', {
+    where: pattern,
+    next: 'check that the export was written there, and that the worker sees the folder',
+  });
 }
 
 /** The worker's settings count: they may differ from those of the command that created the schedule. */

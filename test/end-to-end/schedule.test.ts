@@ -161,6 +161,11 @@ describe('enrich schedule', () => {
       status: 'failed',
       summary: expect.stringContaining('there is no such file') as string,
     });
+    const { rows } = await system.warehouse.pool.query(
+      `select facts ->> 'schedule' as schedule from enrichment.notifications where event = 'failed'`,
+    );
+    expect(rows).toEqual([{ schedule: 'gone' }]);
+    expect((await schedule('list')).stdout).toMatch(/gone .* failed$/m);
     expect((await schedule('delete', 'gone')).code).toBe(0);
   });
 

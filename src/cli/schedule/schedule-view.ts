@@ -17,24 +17,32 @@ const timesShown = 5;
 export type ScheduleFacts = OutputOf<'schedule'>;
 type PastTime = ScheduleFacts['recent'][number];
 
-/** The table of `enrich schedule list`. */
-export function describeList(schedules: readonly KnownSchedule[]): string {
+/** The table of `enrich schedule list`; `facts` are those of `schedules`, in the same order. */
+export function describeList(schedules: readonly KnownSchedule[], facts: readonly ScheduleFacts[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
   const list = table([
     ['schedule', 'cron', 'time zone', 'export', 'next', 'last'],
-    ...schedules.map(({ definition, description: { state, info } }) => [
+    ...schedules.map(({ definition, description: { state, info } }, index) => [
       definition.name,
       definition.cron,
       definition.timezone,
       `${definition.work.export.kind} ${definition.work.export.from}`,
       state.paused ? 'paused' : shown(definition.timezone, info.nextActionTimes[0]),
-      shown(definition.timezone, info.recentActions.at(-1)?.takenAt),
+      lastTime(definition.timezone, info.recentActions.at(-1)?.takenAt, facts[index]),
     ]),
   ]);
   const notes = schedules.flatMap(({ definition, description: { state } }) =>
     state.paused && state.note ? [`  ${definition.name} is paused: ${state.note}`] : [],
   );
-  return [list, ...notes].join('\n');
+  const failures = facts
+    .filter(({ recent }) => recent.at(-1)?.status === 'failed')
+    .map(({ name }) => `  ${name} failed at its last time; why: enrich schedule show ${name}`);
+  return [list, ...notes, ...failures].join('\n');
+}
+
+function lastTime(timezone: string, taken: Date | undefined, facts: ScheduleFacts | undefined): string {
+  const status = facts?.recent.at(-1)?.status;
+  return status === undefined ? '-' : `${shown(timezone, taken)} ${status}`;
 }
 
 /** The JSON output of a schedule: flags, next times, last times with their results, warnings. */

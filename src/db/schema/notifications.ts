@@ -2,12 +2,15 @@ import type { Generated } from 'kysely';
 import type { NotifiedEvent } from '../../domain/runs/notified-event.ts';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 
-/** Notifications of runs that changed their status and budgets that crossed a threshold. Triggers fill the table. */
+/**
+ * Notifications of runs that changed their status, times of schedules that failed without a run, and budgets that
+ * crossed a threshold. Triggers write those of runs and budgets.
+ */
 export interface NotificationsTable {
   notification_id: Generated<string>;
   event: NotifiedEvent;
   run_id: string | null;
-  /** Of a run, its pause reason; of a budget, the threshold and the credits. */
+  /** Of a run, its pause reason; of a schedule, its time and the reason; of a budget, the threshold and the credits. */
   facts: Json<Record<string, unknown>> | null;
   occurred_at: GeneratedTimestamp;
   /** Channels that have accepted the notification: `url`, `command`. */

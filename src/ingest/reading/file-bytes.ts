@@ -143,7 +143,7 @@ function fileProblem(path: string, error: unknown): Problem {
     if (path.includes('\ufffd')) return notUtf8(path);
     return new UsageProblem('export.missing', 'there is no such file', {
       where: path,
-      next: 'check the path; it is relative to the current folder',
+      next: 'check the path, and that this machine sees the file',
       cause: error,
     });
   }

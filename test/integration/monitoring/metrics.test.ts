@@ -59,6 +59,9 @@ describe('a scrape', () => {
       reason: 'the key is refused',
       next: 'set another',
     });
+    await warehouse.pool.query(
+      `insert into notifications (event, facts) values ('failed', '{"schedule": "nightly"}')`,
+    );
     const fixture = await openMetricsFixture(databaseUrl, {
       limits: { rateLimits, budgets: { day: parseCredits('40') } },
     });
@@ -74,6 +77,10 @@ describe('a scrape', () => {
     expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
     expect(valueOf(scrape, 'enrich_credits{state="unknown"}')).toBe(3);
     expect(valueOf(scrape, 'enrich_credits{state="settled"}')).toBe(0);
+  });
+
+  it('the metrics count times of schedules that failed without a run', () => {
+    expect(valueOf(scrape, 'enrich_scheduled_times_failed')).toBe(1);
   });
 
   it('the metrics show calls of unknown cost, and how long they have waited', () => {

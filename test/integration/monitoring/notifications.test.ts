@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
+import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
+import { UsageProblem } from '../../../src/domain/problem.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
 import { admit } from '../../../src/ledger/admit.ts';
@@ -16,6 +18,7 @@ import {
   type Channel,
 } from '../../../src/monitoring/notification-channels.ts';
 import { Notifier } from '../../../src/monitoring/notifier.ts';
+import { notifyingOfFailure } from '../../../src/monitoring/schedule-failures.ts';
 import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
@@ -170,6 +173,47 @@ describe('a budget that crosses a threshold', () => {
     expect(posts()).toMatchObject([
       { event: 'budget', budget: `run:${runId}`, percent: 80, limit: '10', used: '8' },
     ]);
+  });
+});
+
+describe('a time of a schedule', () => {
+  const time = { schedule: 'nightly', asOf: '2026-11-21T03:00:00.000Z' };
+  const begin = (work: () => Promise<ScheduledRuns>) => notifyingOfFailure(warehouse, time, work);
+
+  it('a time of a schedule whose export is missing is notified once, as failed, with the next step', async () => {
+    const missing = new UsageProblem('export.missing', 'there is no such file', {
+      where: '/exports/ada@example.com.csv',
+      next: 'check the path',
+    });
+    for (let tries = 0; tries < 2; tries += 1)
+      await expect(begin(() => Promise.reject(missing))).rejects.toBe(missing);
+    await notifier([urlChannel(url(), undefined)], ['failed']).sendDue();
+    expect(posts()).toEqual([
+      {
+        event: 'failed',
+        event_id: expect.any(String) as string,
+        occurred_at: expect.any(String) as string,
+        schedule: 'nightly',
+        scheduled_at: time.asOf,
+        reason: 'there is no such file ([email])',
+        next: 'check the path; then: enrich schedule trigger nightly begins a run now',
+      },
+    ]);
+  });
+
+  it('a time of a schedule that leaves out unreadable files is notified as failed', async () => {
+    const refused = [{ file: 'a.csv', reason: 'the file cannot be read (EACCES)' }];
+    await begin(() => Promise.resolve({ runs: [], refused, left: 0 }));
+    await notifier([urlChannel(url(), undefined)]).sendDue();
+    expect(posts()).toMatchObject([
+      { event: 'failed', reason: '1 file cannot be read, such as a.csv: the file cannot be read (EACCES)' },
+    ]);
+  });
+
+  it('a time of a schedule sends no notification when it succeeds, or when Temporal tries it again', async () => {
+    await begin(() => Promise.resolve({ runs: [], refused: [], left: 0 }));
+    await expect(begin(() => Promise.reject(new Error('connection lost')))).rejects.toThrow();
+    expect(await rows()).toEqual([]);
   });
 });
 

@@ -201,9 +201,11 @@ describe('the runs of a schedule', () => {
     await expect(begin(choice, { service: 'sandbox' })).resolves.toHaveLength(1);
   });
 
-  it('runs of a schedule fail if the named file is missing; a pattern without files gives no run', async () => {
-    await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject({ type: 'export.missing' });
-    expect(await begin({ kind: 'newest', from: '*.csv', by: 'time' })).toEqual([]);
+  it('runs of a schedule fail if the named file or the newest file of a pattern is missing', async () => {
+    const missing = { type: 'export.missing' };
+    await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject(missing);
+    await expect(begin({ kind: 'newest', from: '*.csv', by: 'time' })).rejects.toMatchObject(missing);
+    expect(await begin({ kind: 'every-new', from: '*.csv' })).toEqual([]);
   });
 });
 

@@ -47,16 +47,34 @@ it('describeSchedule() shows all times in the time zone of the schedule, and nam
   expect(text).not.toContain('T23:00');
 });
 
+const work = { export: { kind: 'newest', from: '/exports/*.csv' } };
+const schedule = (name: string, state: object, lastTime?: string): KnownSchedule =>
+  ({
+    definition: { name, cron: '0 2 * * *', timezone: 'UTC', work },
+    description: {
+      state,
+      info: { nextActionTimes: [], recentActions: lastTime ? [{ takenAt: new Date(lastTime) }] : [] },
+    },
+  }) as unknown as KnownSchedule;
+
 it('describeList() shows why schedules are paused below the table', () => {
-  const work = { export: { kind: 'newest', from: '/exports/*.csv' } };
-  const schedule = (name: string, state: object): KnownSchedule =>
-    ({
-      definition: { name, cron: '0 2 * * *', timezone: 'UTC', work },
-      description: { state, info: { nextActionTimes: [], recentActions: [] } },
-    }) as unknown as KnownSchedule;
-  const list = describeList([
-    schedule('nightly', { paused: true, note: 'CRM migration' }),
-    schedule('weekly', { paused: false, note: 'enrich schedule resume' }),
-  ]);
+  const list = describeList(
+    [
+      schedule('nightly', { paused: true, note: 'CRM migration' }),
+      schedule('weekly', { paused: false, note: 'enrich schedule resume' }),
+    ],
+    [facts, { ...facts, name: 'weekly' }],
+  );
   expect(list.split('\n').slice(3)).toEqual(['  nightly is paused: CRM migration']);
+});
+
+it('describeList() shows that the last time of a schedule failed', () => {
+  const scheduled_at = '2026-11-21T02:00:00Z';
+  const past = { scheduled_at, workflow_id: 'nightly', status: 'failed', summary: 'no file', runs: [] };
+  const list = describeList(
+    [schedule('nightly', { paused: false }, scheduled_at)],
+    [{ ...facts, recent: [past] }],
+  );
+  expect(list).toContain('2026-11-21 02:00 failed');
+  expect(list).toContain('nightly failed at its last time; why: enrich schedule show nightly');
 });

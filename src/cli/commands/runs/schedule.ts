@@ -58,10 +58,10 @@ function listCommand(): Command {
     .action(async (options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
         const schedules = await listSchedules(client);
-        if (options.json !== true) return print(describeList(schedules));
         const facts = [];
         for (const schedule of schedules) facts.push(await factsOf(session, schedule));
-        printJson<'schedule-list'>(facts);
+        if (options.json === true) printJson<'schedule-list'>(facts);
+        else print(describeList(schedules, facts));
       });
     });
 }

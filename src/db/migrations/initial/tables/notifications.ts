@@ -2,7 +2,7 @@ import { notifiedEvents } from '../../../../domain/runs/notified-event.ts';
 import { oneOf } from '../../../one-of.ts';
 import { planKeyPrefix } from '../../../run-states.ts';
 
-/** What a person is notified of: runs and budgets; `column-comments.ts` explains the columns. */
+/** What a person is notified of: runs, schedules and budgets; `column-comments.ts` explains the columns. */
 export const notificationTables = [
   `create table enrichment.notifications (
     notification_id bigint generated always as identity primary key,
@@ -15,7 +15,7 @@ export const notificationTables = [
     next_try_at timestamptz not null default clock_timestamp(),
     failure text,
     closed_at timestamptz,
-    constraint notifications_of_a_run check (run_id is not null or event = 'budget')
+    constraint notifications_of_a_run check (run_id is not null or event in ('budget', 'failed'))
   )`,
   `create index notifications_to_tell on enrichment.notifications (next_try_at) where closed_at is null`,
 
