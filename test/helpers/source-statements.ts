@@ -112,11 +112,6 @@ function membersOf([type, file]: Located): Map<string, Located> | undefined {
       const member = memberOf(type, file);
       return member && membersOf(member);
     }
-    case 'TSMappedType': {
-      const table: string | undefined = type['constraint'].typeAnnotation?.exprName?.name;
-      const each: Located = [type['typeAnnotation'], file];
-      return table === undefined ? undefined : new Map(keysOfTable(table, file).map((key) => [key, each]));
-    }
     case 'TSTypeReference': {
       const name: string = type['typeName'].name;
       const [first, second] = (type['typeArguments']?.params ?? []) as Node[];
@@ -153,14 +148,6 @@ function ownMembers(members: readonly Node[], file: SourceFile): Map<string, Loc
       [member['typeAnnotation'].typeAnnotation, file, member['optional'] === true],
     ]),
   );
-}
-
-/** The keys of a constant object, for `keyof typeof table`. */
-function keysOfTable(table: string, file: SourceFile): string[] {
-  const constants = file.body.flatMap((each): Node[] => (each['declaration'] ?? each)['declarations'] ?? []);
-  let object: Node = constants.find((constant) => constant['id'].name === table)!['init'];
-  while (object.type !== 'ObjectExpression') object = object['expression'];
-  return (object['properties'] as Node[]).map(({ key }) => key.name ?? key.value);
 }
 
 /** `State['runs']`, `State['runs'][number]` */
