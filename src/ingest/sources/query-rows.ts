@@ -29,7 +29,6 @@ export async function copyRows(
     await client.query(`set local statement_timeout = '${longestMinutes}min'`);
     // Ours is the schema of this product; unqualified names in a query are those of the person who wrote it.
     await client.query('set local search_path to "$user", public');
-    await client.query("set local datestyle to 'ISO'");
     const rows = client.query(copyTo(await statementOf(client, address)));
     for await (const piece of rows as AsyncIterable<Buffer>) {
       signal?.throwIfAborted();
