@@ -30,6 +30,23 @@ export const url = (...protocols: string[]) =>
     abort: true,
   });
 
+/**
+ * The address of the service in its only spelling: stored answers belong to the service of this name, and a second
+ * spelling would pay for every person again.
+ */
+export const serviceAddress = url('http:', 'https:').transform((value, context): string | undefined => {
+  if (value === undefined) return undefined;
+  const { origin, pathname, username, password, search, hash } = new URL(value);
+  const address = `${origin}${pathname.replace(/\/+$/, '')}`;
+  const wrong =
+    username + password + search + hash !== ''
+      ? 'must have no user, query or fragment: the credential is ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN'
+      : !address.endsWith('/api/v1') && 'must end in /api/v1';
+  if (wrong === false) return address;
+  context.addIssue({ code: 'custom', message: wrong });
+  return z.NEVER;
+});
+
 /** A whole number within limits. */
 export const count = (fallback: number, minimum: number, maximum: number) =>
   text.transform((value, context) => {

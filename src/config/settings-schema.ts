@@ -15,6 +15,7 @@ import {
   parsed,
   parseNotifiedEvents,
   parsePercents,
+  serviceAddress,
   text,
   url,
 } from './setting-values.ts';
@@ -25,12 +26,7 @@ const periodSettings = Object.fromEntries(
 ) as Record<PeriodSetting, typeof credits>;
 
 const fields = z.object({
-  ENRICHMENT_BASE_URL: url('http:', 'https:').refine(
-    (value) => value === undefined || /\/api\/v1\/?$/.test(value),
-    {
-      error: 'must end in /api/v1',
-    },
-  ),
+  ENRICHMENT_BASE_URL: serviceAddress,
   ENRICHMENT_ALLOW_HTTP: text.pipe(oneOf('true', 'false').optional()),
   ENRICHMENT_API_KEY: text,
   ENRICHMENT_ACCESS_TOKEN: text,

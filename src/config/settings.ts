@@ -110,7 +110,7 @@ function configOf(values: SettingValues) {
         : undefined;
   return {
     service: {
-      baseUrl: values.ENRICHMENT_BASE_URL?.replace(/\/$/, ''),
+      baseUrl: values.ENRICHMENT_BASE_URL,
       credential: readCredential(values),
       callTimeoutSeconds: values.CALL_TIMEOUT,
       pollPath: values.POLL_PATH,

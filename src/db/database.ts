@@ -41,7 +41,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     timezone: 'UTC',
     // Other styles come as texts that the driver reads as no date.
     datestyle: 'ISO',
-    // Stricter isolation makes calls fail that only wait for each other otherwise: runs took three to six times as long.
+    // Stricter isolation makes calls fail that otherwise wait for each other: runs took three to six times as long.
     default_transaction_isolation: String.raw`read\ committed`,
     // Compiling a statement on the rows of one call took 50 ms of each call with PostgreSQL 15, and its work 20 ms.
     jit: 'off',

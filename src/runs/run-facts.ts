@@ -4,7 +4,6 @@ import { sql, type Kysely } from 'kysely';
 import type { RunFacts } from '../contract/run-facts.ts';
 import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/counted.ts';
-import { withoutSecrets } from '../domain/runs/asked-service.ts';
 import type { Warehouse } from '../db/database.ts';
 import { decimalText } from '../db/expressions.ts';
 import { outcomesOfRows } from '../db/run-states.ts';
@@ -45,7 +44,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     next: reason?.next ?? null,
     source: run.source,
     file: run.fileName,
-    service: withoutSecrets(run.options.service),
+    service: run.options.service,
     plan_hash: run.planHash,
     rows: run.rowsStaged,
     outcomes,

@@ -5,10 +5,3 @@ export const sandbox = 'sandbox';
 export function describeAskedService(service: string): string {
   return service === sandbox ? 'the sandbox (invented people, no cost)' : service;
 }
-
-/** Removes password and key from an address, because people pass reports on. */
-export function withoutSecrets(service: string): string {
-  if (!URL.canParse(service)) return service;
-  const { protocol, host, pathname } = new URL(service);
-  return `${protocol}//${host}${pathname}`;
-}

@@ -28,13 +28,28 @@ describe('the credential of the service', () => {
 });
 
 describe('the address of the service', () => {
-  it.each(['https://service.example/api/v1', 'https://service.example/api/v1/'])(
-    'the address of the service is accepted: %s',
-    (address) => {
-      expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
-        'https://service.example/api/v1',
-      );
-    },
+  it.each([
+    'https://service.example/api/v1',
+    'https://service.example/api/v1//',
+    'HTTPS://Service.Example:443/api/v1',
+    'https://service.example/other/../api/v1',
+    ' https://service.example/api/v1\n',
+  ])('the address of the service has one spelling, because answers count for one service: %j', (address) =>
+    expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
+      'https://service.example/api/v1',
+    ),
+  );
+
+  it.each([
+    'https://user:password@service.example/api/v1',
+    'https://user@service.example/api/v1',
+    'https://service.example/api/v1?key=secret',
+    'https://service.example/?/api/v1',
+    'https://service.example/api/v1#part',
+  ])('the address of the service is refused with a credential, a query or a fragment: %s', (address) =>
+    expect(() => readConfig({ ENRICHMENT_BASE_URL: address })).toThrow(
+      /ENRICHMENT_BASE_URL must have no user.*ENRICHMENT_API_KEY/,
+    ),
   );
 
   const overHttp = (host: string, allowed?: string) => () =>
