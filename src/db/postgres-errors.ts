@@ -19,6 +19,13 @@ const awayCodes = new Set([
   '08004',
 ]);
 
+/**
+ * What the driver says without a code. "Not queryable" is also the error of each statement after the one that reported
+ * the closed connection: the ROLLBACK of a transaction replaces the first error by it.
+ */
+const awayMessages =
+  /Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect|Query read timeout/;
+
 /** Deadlock, serialisation, locks, connections, disk, memory, failover: the same statement can succeed later. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
 
@@ -37,10 +44,7 @@ export function databaseErrorCode(error: unknown): string | undefined {
 export function isDatabaseAway(error: unknown): boolean {
   const code = databaseErrorCode(error);
   if (code !== undefined && awayCodes.has(code)) return true;
-  return (
-    error instanceof Error &&
-    /Connection terminated|timeout exceeded when trying to connect|Query read timeout/.test(error.message)
-  );
+  return error instanceof Error && awayMessages.test(error.message);
 }
 
 /**
