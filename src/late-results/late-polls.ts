@@ -80,6 +80,18 @@ export async function makePollsDue(warehouse: Warehouse): Promise<number> {
   return Number(hastened.numAffectedRows ?? 0n);
 }
 
+/** Calls of ended runs whose late results have not come. */
+export async function countAwaitedAfterRuns(
+  warehouse: Warehouse,
+): Promise<{ readonly awaited: number; readonly overdue: number }> {
+  const { rows } = await sql<{ awaited: number; overdue: number }>`
+    select count(*)::int as awaited, (count(*) filter (where a.awaited_until <= clock_timestamp()))::int as overdue
+    from attempts a
+    where a.status = 'awaiting' and ${isInScope('unattended', sql`a.run_id`, sql`a.awaited_until`)}
+  `.execute(warehouse.database);
+  return rows[0]!;
+}
+
 /** Schedules the next poll. One poll is made at the deadline, so that no available result expires. */
 export async function postponePoll(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
   await sql`

@@ -26,12 +26,12 @@ export interface AttemptFacts {
  * Lists attempts, the oldest first.
  *
  * @param filter.runId undefined: of all runs
- * @param filter.status such as `unknown`; undefined: every status
+ * @param filter.status `unknown`; `overdue`: awaiting late results after their deadline; undefined: every status
  * @param filter.attemptId the whole id, or its beginning; undefined: every id
  */
 export async function listAttempts(
   warehouse: Warehouse,
-  filter: { runId?: string | undefined; status?: string | undefined; attemptId?: string },
+  filter: { runId?: string | undefined; status?: 'unknown' | 'overdue' | undefined; attemptId?: string },
 ): Promise<AttemptFacts[]> {
   const result = await sql<AttemptFacts>`
     select a.attempt_id, a.run_id, a.batch, a.status, a.reason, a.people, a.request_id, a.http_status,
@@ -43,7 +43,11 @@ export async function listAttempts(
       ) as rows
     from attempts a
     where (${filter.runId ?? null}::text is null or a.run_id = ${filter.runId ?? null})
-      and (${filter.status ?? null}::text is null or a.status = ${filter.status ?? null})
+      and case ${filter.status ?? null}::text
+        when 'unknown' then a.status = 'unknown'
+        when 'overdue' then a.status = 'awaiting' and a.awaited_until <= clock_timestamp()
+        else true
+      end
       and ${filter.attemptId === undefined ? sql`true` : isNamedId(sql`a.attempt_id`, filter.attemptId)}
     order by a.admitted_at
   `.execute(warehouse.database);

@@ -35,5 +35,7 @@ export const inboxSweep = z
   .strictObject({
     polled: count.describe('Calls that were polled.'),
     applied: count.describe('Deliveries that took effect.'),
+    awaited: count.describe('Calls of ended runs whose late results have still not come.'),
+    overdue: count.describe('Calls of these whose deadline has passed.'),
   })
   .describe('Late results of ended runs that were applied.');

@@ -291,6 +291,12 @@ describe('after its run', () => {
       /^the late results of \d+ calls? did not come before the deadline; [\d,]+ credits stay reserved/,
     );
     expect(Number(facts.credits.reserved)).toBeGreaterThan(0);
+    const early = await system.here(['inbox', 'sweep']);
+    expect(early.stdout).toMatch(
+      /calls? of ended runs still awaits? late results, \d+ of them after the deadline/,
+    );
+    const overdue = await system.here(['attempts', 'list', '--overdue', facts.run_id, '--json']);
+    expect(JSON.parse(overdue.stdout)).toHaveLength(facts.late_results.expired);
     await waitUntil(allAreReady);
     expect((await system.here(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);
     const after = JSON.parse((await system.here(['status', facts.run_id, '--json'])).stdout) as RunFacts;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideAttempt, getAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { decideAttempt, getAttempt, listAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
@@ -75,6 +75,18 @@ describe('getAttempt()', () => {
       exitCode: 2,
     });
   });
+});
+
+it('listAttempts() lists calls whose late results are overdue, until a decision settles them', async () => {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  const overdue = async (): Promise<readonly string[]> =>
+    (await listAttempts(warehouse, { runId: call.runId, status: 'overdue' })).map((each) => each.attempt_id);
+  expect(await overdue()).toEqual([]);
+  await warehouse.pool.query('update attempts set awaited_until = now() where run_id = $1', [call.runId]);
+  expect(await overdue()).toEqual([call.attemptId]);
+  await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+  expect(await overdue()).toEqual([]);
 });
 
 it('a decision does not deadlock with an answer for the same person, because budgets are locked last', async () => {

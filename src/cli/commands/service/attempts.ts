@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { storedCredits } from '../../../domain/money/decimal.ts';
@@ -46,23 +46,30 @@ export function attemptsCommand(): Command {
   return command;
 }
 
+type ListFlags = JsonFlag & { readonly all?: boolean; readonly overdue?: boolean };
+
 function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('List calls that wait for a decision.')
     .argument('[run]', 'calls of this run; "latest" is the newest run')
     .option('--all', 'calls of every status')
+    .addOption(
+      new Option('--overdue', 'calls whose late results did not come by the deadline').conflicts('all'),
+    )
     .option('--json', 'one JSON array')
-    .addHelpText('after', '\nExample:\n  enrich attempts list')
-    .action(async (runId: string | undefined, options: { all?: boolean; json?: boolean }) => {
+    .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts list --overdue')
+    .action(async (runId: string | undefined, options: ListFlags) => {
       const config = settingsOf(options);
       await withWarehouse(config, async ({ warehouse }) => {
         const attempts = await listAttempts(warehouse, {
           runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
-          status: options.all === true ? undefined : 'unknown',
+          status: options.all === true ? undefined : options.overdue === true ? 'overdue' : 'unknown',
         });
         if (options.json === true) return printJson<'attempt-list'>(attempts);
-        if (attempts.length === 0)
+        if (attempts.length === 0) {
+          if (options.overdue === true) return print('no late results are overdue');
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
+        }
         print(describeAttempts(attempts, options.all === true));
         const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
         if (!cycle) return;

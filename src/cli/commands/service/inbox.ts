@@ -1,6 +1,6 @@
 import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
 import { Command, Option } from 'commander';
-import { counted } from '../../../domain/text/counted.ts';
+import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { drainInbox, syncLateResults } from '../../../late-results/drain-deliveries.ts';
 import {
   getDelivery,
@@ -9,7 +9,7 @@ import {
   reopenDelivery,
   type DeliveryFacts,
 } from '../../../late-results/deliveries.ts';
-import { makePollsDue } from '../../../late-results/late-polls.ts';
+import { countAwaitedAfterRuns, makePollsDue } from '../../../late-results/late-polls.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
@@ -133,15 +133,20 @@ Example:
             'unattended',
             new AbortController().signal,
           );
+          const left = await countAwaitedAfterRuns(session.warehouse);
           if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
           printFacts<'inbox-sweep'>(
             options.json,
-            { polled: polls, applied },
-            applied === 0
-              ? 'ended runs have no late results left to apply'
-              : `applied ${counted(applied, 'delivery', 'deliveries')}`,
+            { polled: polls, applied, ...left },
+            `applied ${counted(applied, 'delivery', 'deliveries')}; ${describeAwaited(left)}`,
           );
         }),
       );
     });
+}
+
+function describeAwaited({ awaited, overdue }: { awaited: number; overdue: number }): string {
+  if (awaited === 0) return 'ended runs await no late results';
+  const late = overdue === 0 ? '' : `, ${overdue} of them after the deadline: enrich attempts list --overdue`;
+  return `${counted(awaited, 'call')} of ended runs still ${nounFor(awaited, 'awaits', 'await')} late results${late}`;
 }
