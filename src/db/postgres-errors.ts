@@ -71,9 +71,9 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
     });
   }
   if (code === '3D000') {
-    return new Problem('database.missing', 'the database does not exist', {
+    return new UsageProblem('database.missing', 'the database does not exist', {
       where,
-      next: 'create the database, owned by the user in DATABASE_URL',
+      next: 'correct the name in DATABASE_URL, or create the database, owned by the user in DATABASE_URL',
       cause: error,
     });
   }

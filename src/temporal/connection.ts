@@ -2,7 +2,7 @@ import type { Client, Connection, ConnectionOptions } from '@temporalio/client';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import { callTaskQueues, controlTaskQueue, searchAttributes } from '../contract/temporal-names.ts';
 import { addSearchAttributes } from './namespace.ts';
-import { Problem } from '../domain/problem.ts';
+import { Problem, UsageProblem } from '../domain/problem.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import { endCallsOfClosedConnection } from './closed-connection.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
@@ -165,7 +165,7 @@ export function isUpdateRefused(error: unknown): boolean {
 /** Turns the error of an unknown namespace into a Problem. Any other error is returned unchanged. */
 export function describeTemporalFailure(error: unknown, { address, namespace }: TemporalAddress): unknown {
   if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;
-  return new Problem('temporal.namespace-unknown', `Temporal has no namespace "${namespace}"`, {
+  return new UsageProblem('temporal.namespace-unknown', `Temporal has no namespace "${namespace}"`, {
     where: address,
     next: 'correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create NAME',
     cause: error,

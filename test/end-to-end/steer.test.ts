@@ -44,13 +44,13 @@ async function statusOf(runId: string): Promise<RunFacts> {
   return (await system.here(['status', runId, '--json'])).facts();
 }
 
-it('enrich worker ends with an error when Temporal has no such namespace', async () => {
+it('enrich worker ends as a usage error when Temporal has no such namespace', async () => {
   const ended = await system.enrich(['worker'], {
     ...system.sharedTemporal(),
     TEMPORAL_NAMESPACE: 'missing',
   });
   expect(ended.stderr).toMatch(/^error: Temporal has no namespace "missing"\n/);
-  expect(ended.code).toBe(1);
+  expect(ended.code).toBe(2);
 });
 
 describe('cancelling', () => {
