@@ -85,6 +85,7 @@ export async function download(
       signal?.throwIfAborted();
       if (error instanceof Problem) throw error;
       if (deadline.aborted) throw tooSlow(remote, limits);
+      if (file.bytes === 0 && errorCode(error) === 'ENOTFOUND') throw unknownHost(remote, error);
       failures = file.bytes > before ? 1 : failures + 1;
       if (failures >= limits.failures) throw unreachable(remote, error);
       const pause = Math.min(limits.firstPauseMilliseconds * 2 ** (failures - 1), longestPauseMilliseconds);
@@ -125,6 +126,15 @@ function tooSlow(remote: RemoteExport, limits: DownloadLimits): Problem {
   return new Problem('export.too-slow', `the export did not come within ${limits.seconds} seconds`, {
     where: remote.shown,
     next: 'check the connection; a file that is fetched otherwise can be named by its path',
+  });
+}
+
+/** No other try can help before a person corrects the address. A name server that is away has another code. */
+function unknownHost(remote: RemoteExport, cause: unknown): Problem {
+  return new UsageProblem('export.host-unknown', 'the host of the export does not exist', {
+    where: remote.shown,
+    next: 'correct the name of the host; nothing was paid',
+    cause,
   });
 }
 

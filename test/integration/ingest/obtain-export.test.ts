@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
-import type { DownloadRetry } from '../../../src/ingest/sources/download.ts';
+import { download, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
+import { StagingDirectory } from '../../../src/ingest/sources/staging-directory.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
@@ -58,6 +59,16 @@ async function contentOf(address: string): Promise<string> {
 }
 
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
+
+it('a remote export at a host that does not exist is refused at once', async () => {
+  const remote = {
+    shown: 'https://crm.invalid/a.csv',
+    open: () => Promise.reject(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' })),
+  };
+  const staging = new StagingDirectory(access.stagingDirectory);
+  const refused = staging.write(async (file) => void (await download(remote, file, undefined)));
+  await expect(refused).rejects.toMatchObject({ type: 'export.host-unknown', exitCode: 2 });
+});
 
 describe.each([
   ['https', (path: string) => `${store.endpoint}/${path}`],
