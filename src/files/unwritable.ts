@@ -13,6 +13,8 @@ const wrongPaths = [
   'EINVAL',
 ];
 
+const fullDisk = ['ENOSPC', 'EDQUOT'];
+
 /** Errors of a connection: the database that gives the rows can be lost while they are written. */
 const ofConnection = /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|NOTFOUND)/;
 
@@ -28,7 +30,9 @@ export function asUnwritable(error: unknown, what: string, where: string): unkno
   if (ofConnection.test(code)) return error;
   return new Problem('output.unwritable', `${what} cannot be written (${code})`, {
     where,
-    next: 'name a path in an existing folder that this user may write to, on a disk with free space',
+    next: fullDisk.includes(code)
+      ? 'free space on the disk, or name a path on another disk'
+      : 'name a path in an existing folder that this user may write to',
     exitCode: wrongPaths.includes(code) ? exitCodes.usage : exitCodes.failed,
     cause: error,
   });

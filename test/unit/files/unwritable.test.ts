@@ -2,16 +2,18 @@ import { expect, it } from 'vitest';
 import { asUnwritable } from '../../../src/files/unwritable.ts';
 
 it.each([
-  ['ENOENT', 2],
-  ['EACCES', 2],
-  ['EISDIR', 2],
-  ['ENOSPC', 1],
-  ['EIO', 1],
-])('asUnwritable() of %s ends a command with exit code %i', (code, exitCode) => {
+  ['ENOENT', 2, 'in an existing folder'],
+  ['EACCES', 2, 'that this user may write to'],
+  ['EISDIR', 2, 'name a path'],
+  ['ENOSPC', 1, 'free space on the disk'],
+  ['EDQUOT', 1, 'free space on the disk'],
+  ['EIO', 1, 'name a path'],
+])('asUnwritable() of %s ends a command with exit code %i, and advises: %s', (code, exitCode, next) => {
   const error = Object.assign(new Error(), { code, syscall: 'open' });
   expect(asUnwritable(error, 'the file', 'a.csv')).toMatchObject({
     message: `the file cannot be written (${code})`,
     exitCode,
+    next: expect.stringContaining(next),
   });
 });
 
