@@ -21,7 +21,9 @@ export async function checkDisk(config: Config): Promise<Finding[]> {
     ? `${dataDirectory} has ${megabytes(sizeOf(dataDirectory))}, the database in it ${megabytes(sizeOf(postgres))}`
     : `${dataDirectory} does not exist yet`;
   const free = freeBytes(dataDirectory);
-  const what = `${size}, ${megabytes(free)} free; ${await prunable(config, postgres)}`;
+  const here =
+    config.databaseUrl === undefined ? '' : ' on this machine (the disk of DATABASE_URL is not checked)';
+  const what = `${size}, ${megabytes(free)} free${here}; ${await prunable(config, postgres)}`;
   return [judgeFreeSpace(free, what)];
 }
 
