@@ -54,7 +54,21 @@ export function cronMistake(line: string): string | undefined {
   }
   if (parts[2] !== '*' && parts[4] !== '*')
     return 'has a day of the month and a day of the week: write * for one of the two';
+  if (!hasDate(parts[2]!, parts[3]!)) return 'has a day that none of its months has: it would never fire';
   return undefined;
+}
+
+const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Whether one of the months has one of the days. */
+function hasDate(days: string, months: string): boolean {
+  const isIn = (part: string, index: number, value: number): boolean =>
+    part.split(',').some((term) => includes(term, fields[index]!, value));
+  return daysOfMonths.some(
+    (last, month) =>
+      isIn(months, 3, month + 1) &&
+      Array.from({ length: last }, (_, day) => day + 1).some((day) => isIn(days, 2, day)),
+  );
 }
 
 /** `*`, `5`, `1-5` or `mon-fri`, with an optional step such as `/15`. */

@@ -2,10 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { cronMistake, skippedTimes } from '../../../src/domain/text/cron.ts';
 
 describe('a cron line', () => {
-  it.each(['0 2 * * *', '*/15 1-5 * jan mon-fri', '0,30 22 1 * *', '0 2 * * 7', '@daily'])(
-    'a cron line is accepted: %s',
-    (line) => expect(cronMistake(line)).toBeUndefined(),
-  );
+  it.each([
+    '0 2 * * *',
+    '*/15 1-5 * jan mon-fri',
+    '0,30 22 1 * *',
+    '0 2 * * 7',
+    '0 4 29 2 *',
+    '0 4 31 feb,mar *',
+    '@daily',
+  ])('a cron line is accepted: %s', (line) => expect(cronMistake(line)).toBeUndefined());
 
   it.each([
     ['0 2 * *', 'has 4 fields'],
@@ -18,6 +23,9 @@ describe('a cron line', () => {
     ['5-1 2 * * *', '"5-1" as the minute'],
     ['*/0 2 * * *', '"*/0" as the minute'],
     ['@every 5m', 'has 2 fields'],
+    ['0 4 31 2 *', 'has a day that none of its months has'],
+    ['0 4 30-31 feb *', 'has a day that none of its months has'],
+    ['0 4 31 4,6,9,11 *', 'has a day that none of its months has'],
   ])('a cron line is refused with the wrong field: %s', (line, mistake) =>
     expect(cronMistake(line)).toContain(mistake),
   );
