@@ -10,7 +10,8 @@ import type { OpenPerson } from './open-people.ts';
 import { emailHashes } from '../people/known/email-hashes.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../people/log/observation.ts';
 import { extendEntries } from '../privacy/extend-entries.ts';
-import { keysInLog, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { keysInLog } from '../privacy/keys-in-log.ts';
+import { keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
 import { documentedPerson } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
@@ -32,6 +33,8 @@ export interface AnsweredRow {
   readonly rowNumber: number;
   readonly contactId: string;
   readonly outcome: AlignedRow['outcome'] | 'suppressed';
+  /** Whether the keys of the row count as asked for. Not those of a row that the suppression list has. */
+  readonly isLookup: boolean;
   readonly reason: string | null;
   readonly evidence: string | null;
   /** With weak evidence: `matchKeysOfMatch`. */
@@ -78,6 +81,7 @@ export function answeredRows(
       rowNumber,
       contactId,
       outcome: row.outcome,
+      isLookup: true,
       reason: null,
       evidence: null,
       matchKeys: null,
@@ -169,6 +173,8 @@ export async function withoutSuppressed(
         ? {
             ...row,
             outcome: 'suppressed',
+            // Weak evidence adds no key to the list: without a lookup the next run would pay again.
+            isLookup: row.matchKeys !== null && !numbers.has(row.rowNumber),
             reason: 'the returned person is on the suppression list: nothing was written',
             evidence: null,
             matchKeys: null,

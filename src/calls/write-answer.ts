@@ -36,6 +36,7 @@ export async function writeAnswer(
   const answered = rows.map((row) => ({
     row_number: row.rowNumber,
     outcome: row.outcome,
+    is_lookup: row.isLookup,
     reason: row.reason,
     person_id: row.fields?.person_id ?? null,
     evidence: row.evidence,

@@ -4,13 +4,14 @@ import { contactOf } from '../people/contacts/contact-states.ts';
 import { addressesOfHash } from '../people/known/hashed-addresses.ts';
 import { identifiesAlone } from '../people/known/identifying-key.ts';
 import type { Tables } from '../db/schema.ts';
-import { clearSuppressedRow, hasSuppressions, keysInLog, keysOfRows, listedRows } from './suppressions.ts';
+import { keysInLog, presentDomains } from './keys-in-log.ts';
+import { clearSuppressedRow, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 
 /**
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. Rows with an outcome stay.
  *
  * A person is suppressed if the list has a key of the row, or a key that an answer stated for the row's contact or for
- * a person with an identifier of the row.
+ * a person with an identifier of the row. The domain of this person's present address or employer counts as well.
  *
  * @param rowNumbers query of row numbers
  * @returns how many rows were dropped
@@ -42,7 +43,13 @@ export async function dropSuppressed(
       select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
     ) o
     where ${identifiesAlone(sql`k.identity_key`)}`;
-  const keys = sql`${keysOfRows(runId, rowNumbers)} union all ${keysInLog(sql<string>`p.service`, people)}`;
+  const keys = sql`
+    with people_of_rows as materialized (${people})
+    ${keysOfRows(runId, rowNumbers)}
+    union all
+    ${keysInLog(sql<string>`p.service`, sql`select * from people_of_rows`)}
+    union all
+    ${presentDomains(sql`select * from people_of_rows`)}`;
   const dropped = await sql`
     with listed as (${listedRows(keys)}),
     unclaimed as (

@@ -40,17 +40,24 @@ export async function lockSuppressionsExclusive(transaction: Transaction<Tables>
   await sql`select pg_advisory_xact_lock(${suppressionsLock})`.execute(transaction);
 }
 
+/** Query for the rows with a suppressed key; its column is `row_number`. @param keys as `listedEntries` takes them */
+export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select distinct row_number from (${listedEntries(keys)}) listed_entries`;
+}
+
 /**
- * Query for the rows with a suppressed key; its column is `row_number`.
+ * Query for the rows with a suppressed key, and the entries of the list; its columns are `row_number` and `entry_id`.
  *
  * @param keys query of `row_number` and `identity_key`; the domain of an employer is a key of the form
  *   `domain:acme.example`
  */
-export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
+export function listedEntries(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   // Joins, because two million keys would otherwise be looked up one by one.
   return sql`
-    select k.row_number from (${keys}) k cross join lateral suppression_hashes(k.identity_key) as form (key_hash)
-      join suppressed_keys s using (key_hash)
+    select k.row_number, s.entry_id
+    from (${keys}) k
+    cross join lateral suppression_hashes(k.identity_key) as form (key_hash)
+    join suppressed_keys s using (key_hash)
     union (
       -- Each domain with its parent domains, so that an index finds it. Comparing 200,000 keys with 50 listed
       -- domains took 70 s.
@@ -59,11 +66,12 @@ export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
         from (${keys}) all_keys
         where starts_with(identity_key, 'domain:') or starts_with(identity_key, 'email:')
       ), listed as (
-        select distinct d.domain from (select distinct domain, string_to_array(domain, '.') as labels from named) d
+        select distinct d.domain, e.entry_id
+        from (select distinct domain, string_to_array(domain, '.') as labels from named) d
         cross join lateral generate_subscripts(d.labels, 1) as first_label
         join suppression_entries e on e.kind = 'domain' and e.domain = array_to_string(d.labels[first_label:], '.')
       )
-      select row_number from named join listed using (domain)
+      select row_number, entry_id from named join listed using (domain)
     )
   `;
 }
@@ -100,35 +108,6 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
     cross join unnest(r.keys || ('domain:' || r.domain) || ${recordKey}) as identity_key
     where identity_key is not null
-  `;
-}
-
-/**
- * Expression: a key of an observation, to compare with the list. An address becomes its hash, because the address of a
- * former employer says nothing about a listed domain.
- */
-export const keyOfObservation = sql<string>`
-  case when starts_with(identity_key, 'email:')
-    then 'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex') else identity_key end
-`;
-
-/**
- * The keys of people in all observations: hashes of their addresses, profiles and ids.
- *
- * @param service text, or a column of `people`
- * @param people query `p` of `row_number` and `person_key`
- */
-export function keysInLog(
-  service: string | RawBuilder<string>,
-  people: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`
-    select p.row_number, ${keyOfObservation} as identity_key
-    from (${people}) p
-    cross join lateral (
-      select identity_keys from observations where service = ${service} and person_key = p.person_key offset 0
-    ) o
-    cross join unnest(o.identity_keys) as identity_key
   `;
 }
 

@@ -98,7 +98,7 @@ export const recordFunctions = [
     end
   $$`,
 
-  // Records a lookup under every key of a row and of its person, without suppressed rows. `learned` has the keys of
+  // Records a lookup under every key of a row that counts as asked for, and of its person. `learned` has the keys of
   // people with their rows. A key without a row is of a person in the answer who fits no row, and was paid for as well.
   // Keys are written in order, so that two writers cannot deadlock. An earlier lookup never replaces a later one.
   `create function enrichment.record_lookup(of_service text, of_run text, of_time timestamptz, answered jsonb,
@@ -113,12 +113,12 @@ export const recordFunctions = [
       from unnest(field_groups) as g (field_group)
       cross join (
         select enrichment.key_hash(key) as key_hash, r.row_number
-        from jsonb_to_recordset(answered) as a (row_number integer, outcome text)
+        from jsonb_to_recordset(answered) as a (row_number integer, is_lookup boolean)
         cross join lateral (
           select * from enrichment.run_rows where run_id = of_run and row_number = a.row_number offset 0
         ) r
         cross join unnest(r.keys) as key
-        where a.outcome <> 'suppressed'
+        where a.is_lookup
         union
         select enrichment.key_hash(l.identity_key), l.row_number
         from jsonb_to_recordset(learned) as l (identity_key text, row_number integer)

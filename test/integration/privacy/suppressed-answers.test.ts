@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { unsuppress } from '../../../src/privacy/suppressions.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+
+const warehouse = await warehouseOfFile();
+let people = 0;
+
+/** A row with a profile, and the person at a domain whom the service returns for it. */
+function employee(domain: string) {
+  people += 1;
+  const lastName = `Novak${'abcdefghijklmnopqrstuvw'[people]!}`;
+  const profileUrl = `linkedin.com/in/ada-${lastName.toLowerCase()}`;
+  return {
+    row: {
+      keys: [`profile:${profileUrl}`],
+      profileUrl,
+      firstName: 'Ada',
+      lastName,
+      contactId: `p-${people}`,
+    },
+    person: {
+      id: `P-${people}`,
+      first_name: 'Ada',
+      last_name: lastName,
+      proflink_url: profileUrl,
+      email: `ada.${lastName}@${domain}`.toLowerCase(),
+      organization: { name: `Orbit ${people}`, primary_domain: domain },
+    },
+  };
+}
+
+/** A row that has only the name and the employer of a person. */
+function weakRowOf(person: ReturnType<typeof employee>['person']): StagedRow {
+  const { first_name: firstName, last_name: lastName, organization } = person;
+  const keys = [`name:${firstName} ${lastName}|${organization.name}`.toLowerCase()];
+  return { keys, firstName, lastName, organizationName: organization.name, contactId: `weak-${person.id}` };
+}
+
+/** Plays a run of one row whose call returns a person. */
+async function runOf(row: StagedRow, person: Person): Promise<(string | null)[]> {
+  const runId = await runningRunOf(warehouse, [row]);
+  await answerBatch(warehouse, { runId }, () => [person]);
+  return outcomesOf(warehouse, runId);
+}
+
+/** The outcomes of rows in a run that has opened its page; null: the run would ask for the row. */
+async function opened(...rows: readonly StagedRow[]): Promise<(string | null)[]> {
+  const run = await stagedRun(warehouse, rows);
+  await planRows(warehouse, run.runId, asked);
+  await openPage(warehouse, run.runId, 1, asked);
+  return outcomesOf(warehouse, run.runId);
+}
+
+describe('a person whom an answer connects with a listed domain', () => {
+  it('a later run does not ask for the row again, until the domain is removed from the list', async () => {
+    const { row, person } = employee('listed-one.example');
+    await putOnList(warehouse, 'domain:listed-one.example');
+    expect(await runOf(row, person)).toEqual(['suppressed']);
+    expect(await opened({ ...row, contactId: 'elsewhere' })).toEqual(['suppressed']);
+    await unsuppress(warehouse, ['domain:listed-one.example']);
+    expect(await opened(row)).toEqual([null]);
+  });
+
+  it.each([
+    ['the employer', { email: null }],
+    ['the address', { organization: null }],
+  ])(
+    'a run does not ask for a person if %s of an earlier answer is at a listed domain',
+    async (_, without) => {
+      const domain = `listed-${people}.example`;
+      const { row, person } = employee(`eu.${domain}`);
+      await appendContact(warehouse, {
+        contactId: row.contactId,
+        runId: 'gone',
+        person: { ...person, ...without },
+      });
+      await putOnList(warehouse, `domain:${domain}`);
+      expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
+    },
+  );
+
+  it('a run asks for a person of whom only an earlier answer than the newest was at a listed domain', async () => {
+    const { row, person } = employee('former-domain.example');
+    const later = { ...employee('present-domain.example').person, id: person.id };
+    await appendContact(warehouse, { contactId: row.contactId, runId: 'gone', person });
+    await appendContact(warehouse, {
+      contactId: row.contactId,
+      runId: 'gone too',
+      askedAt: '2026-11-21T08:00:00Z',
+      person: { ...later, last_name: person.last_name, proflink_url: person.proflink_url },
+    });
+    await putOnList(warehouse, 'domain:former-domain.example');
+    expect(await opened(row)).toEqual([null]);
+  });
+});
+
+it('a row whose suppressed person only weak evidence found is fresh in the next run', async () => {
+  const { person } = employee('weak.example');
+  await putOnList(warehouse, `email:${person.email}`);
+  const row = weakRowOf(person);
+  expect(await runOf(row, person)).toEqual(['suppressed']);
+  expect(await opened(row, weakRowOf(employee('other.example').person))).toEqual(['fresh', null]);
+});
+
+it('a row whose suppressed person an identifier found leaves no lookup', async () => {
+  const { row, person } = employee('listed-person.example');
+  const lookups = async () => (await warehouse.pool.query('select 1 from lookup_history')).rowCount;
+  const before = await lookups();
+  await putOnList(warehouse, `person:${person.id}`);
+  expect(await runOf(row, person)).toEqual(['suppressed']);
+  expect(await lookups()).toBe(before);
+});
