@@ -1,3 +1,5 @@
+import { planKeyPrefix } from './run-states.ts';
+
 /** SQL condition: an entry of the log counts, because its run is not undone. @param alias alias of the entry */
 export function isValid(alias: string): string {
   return `not exists (
@@ -8,4 +10,13 @@ export function isValid(alias: string): string {
 export function isValidMatch(alias: string): string {
   return `${isValid(alias)} and (${alias}.while_undone is null or not exists (
       select from enrichment.runs u where u.run_id = any(${alias}.while_undone) and u.undone_at is null))`;
+}
+
+/**
+ * SQL condition: the rows of a run say what the CRM had, because the export was read to its end and is neither refused,
+ * nor undone, nor only planned. @param alias alias of the run
+ */
+export function isExport(alias: string): string {
+  return `(${alias}.ingested_at is not null and ${alias}.undone_at is null and ${alias}.status <> 'failed'
+      and ${alias}.run_key not like '${planKeyPrefix}%')`;
 }

@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
 import { importFields, type ImportField } from '../../domain/crm/importer.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { isDoNotCall } from '../../domain/identity/phone.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { isExport } from '../../db/valid-entries.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
 import type { ContactToImport, KnownValue } from './contact-to-import.ts';
 
@@ -89,6 +91,7 @@ export async function readExportHeaders({ database }: Warehouse, source: string)
     .select('header')
     .where('source', '=', source)
     .where('header', 'is not', null)
+    .where(sql.raw<boolean>(isExport('runs')))
     .orderBy('created_at', 'desc')
     .limit(20)
     .execute();
@@ -111,7 +114,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
         from run_rows r
         join runs u on u.run_id = r.run_id
         join selected c on c.contact_id = r.contact_id
-        where u.source = c.source and u.ingested_at is not null
+        where u.source = c.source and ${isExport('u')}
       ) dated
       where age = 1
       group by contact_id, header

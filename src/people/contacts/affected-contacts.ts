@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import { outcomesAboutPerson, repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import { anyOf } from '../../db/one-of.ts';
+import { isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import {
   contactOf,
@@ -76,8 +77,7 @@ export async function readDoubtfulContacts(
 
 /** Condition on `runs`: other runs decide about the contacts of its rows as well. */
 const isDecided = (service: RawBuilder<unknown>) => sql<boolean>`(runs.finished_at is not null
-  and runs.status <> 'planned'
-  and runs.undone_at is null
+  and ${sql.raw(isExport('runs'))}
   and runs.options ->> 'service' = ${service})`;
 
 /**
@@ -158,8 +158,7 @@ export async function readReplacedKeys(
       cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
       where runs.source = self.source
         and runs.created_at < self.created_at
-        and runs.status <> 'planned'
-        and runs.undone_at is null
+        and ${sql.raw(isExport('runs'))}
       order by runs.created_at desc, n.row_number
       limit 1
     ) replaced

@@ -5,7 +5,7 @@ import { outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import { identityHash } from '../../privacy/suppressions.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { isValidMatch } from '../../db/valid-entries.ts';
+import { isExport, isValidMatch } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** A contact as its newest row has it, and the person who it is now. */
@@ -136,8 +136,7 @@ async function withoutStale(
       from runs
       join runs later on later.source = runs.source
         and later.created_at > runs.created_at
-        and later.status <> 'planned'
-        and later.undone_at is null
+        and ${sql.raw(isExport('later'))}
       where runs.run_id = any(${[...new Set(contacts.map(({ runId }) => runId))]}::text[])
     ), found as materialized (
       select n.run_id, n.contact_id

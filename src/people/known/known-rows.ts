@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
+import { isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
@@ -21,9 +22,9 @@ interface FoundRow extends IdentityColumns {
 }
 
 /**
- * Reads the contacts that have one of the match keys: rows of every run and source, whatever their outcome, without
- * undone runs. Of several rows of one contact in one file, the first counts. A row does not count where a later run has
- * its contact, except while the contact has a person whom no later row gave it.
+ * Reads the contacts that have one of the match keys: rows of every export and source, whatever their outcome. Of
+ * several rows of one contact in one file, the first counts. A row does not count where a later run has its contact,
+ * except while the contact has a person whom no later row gave it.
  */
 export async function readKnownRows(
   database: Kysely<Tables>,
@@ -39,7 +40,7 @@ export async function readKnownRows(
       from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
       cross join lateral (select * from run_rows where ctid = at.place offset 0) r
       cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-      where runs.undone_at is null
+      where ${sql.raw(isExport('runs'))}
       order by source, r.contact_id, runs.created_at desc, r.row_number
     ) known
     where not exists (
@@ -48,8 +49,7 @@ export async function readKnownRows(
       cross join lateral (select * from runs where run_id = n.run_id offset 0) later
       where later.source = known.source
         and later.created_at > known.created_at
-        and later.status <> 'planned'
-        and later.undone_at is null)
+        and ${sql.raw(isExport('later'))})
       or exists (
         select from contacts c
         cross join lateral (select * from runs where run_id = c.run_id offset 0) decided

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
 import { exportForCrm, type ImportManifest } from '../../../src/export/crm-import/export-for-crm.ts';
@@ -123,6 +123,38 @@ it('exportForCrm() writes contacts again whose newest export has no opt-out any 
   await enriched(await exported({ title: '', optedOut: true, optedOutOfCalls: true }));
   await exported({ title: '' });
   expect((await importOf()).updates).toEqual(['4701,CTO,+4930123456']);
+});
+
+/** What makes the rows of a run no export: assignments in SQL. */
+const noExport = {
+  undone: 'undone_at = now()',
+  refused: `status = 'failed'`,
+  'not read to its end': 'ingested_at = null',
+  'only planned': `run_key = 'plan ' || run_key`,
+};
+
+describe.each(Object.entries(noExport))('exportForCrm() after a run that was %s', (_, assignment) => {
+  const ignored = async (row: ExportRow): Promise<void> => {
+    const runId = await exported(row);
+    await warehouse.pool.query(`update runs set ${assignment}, header = $2 where run_id = $1`, [
+      runId,
+      ['Datensatz-ID', 'Jobtitel', 'Telefonnummer', 'Letztes Änderungsdatum'],
+    ]);
+  };
+
+  it(`exportForCrm() compares with the newest other export, if ${assignment}`, async () => {
+    await enriched(await exported({ title: 'CEO', modified: '2026-11-30T00:00:00Z' }));
+    await ignored({ title: '', modified: '2026-11-01T00:00:00Z' });
+    const { manifest, updates } = await importOf({ title: 'overwrite-older' });
+    expect(updates).toEqual(['4701,+4930123456']);
+    expect(manifest.parts[0]!.columns).toEqual(['Record ID', 'Phone Number']);
+  });
+
+  it(`exportForCrm() reads opt-outs of the newest other export, if ${assignment}`, async () => {
+    await enriched(await exported({ title: '', optedOut: true }));
+    await ignored({ title: '' });
+    expect((await importOf()).manifest).toMatchObject({ contacts: 0, opted_out: 1 });
+  });
 });
 
 it('exportForCrm() writes no phone of a contact that opted out of calls in the newest export', async () => {

@@ -5,7 +5,7 @@ import {
   reconcileContacts,
   type ReconciledContacts,
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';
@@ -114,6 +114,20 @@ describe('reconcileContacts()', () => {
       expect(await contactsOfSource(source)).toEqual(left);
     },
   );
+
+  it('reconcileContacts() fills a contact by its newest row of a run that was not refused', async () => {
+    await endedRunOf('ada@ten.example', 'b-ten');
+    const refused = await runOf('other@ten.example', 'b-ten', 'crm-b');
+    await setRunStatus(warehouse, refused, 'failed', undefined);
+    const runId = await runOf('ada@eleven.example', 'c11');
+    await knownPerson('other@ten.example', 'p-other-ten', runId);
+    await knownPerson('ada@ten.example', 'p-ten', runId);
+    expect(await reconcile(runId)).toEqual({ filled: 1, withdrawn: 0 });
+    const { rows } = await warehouse.pool.query(
+      `select email from enriched_contacts where source = 'crm-b' and contact_id = 'b-ten'`,
+    );
+    expect(rows).toEqual([{ email: 'ada@ten.example' }]);
+  });
 
   it('reconcileContacts() does not count a contact as filled if the run asked for it afterwards', async () => {
     const key = await knownPerson('ada@three.example', 'p3');
