@@ -24,7 +24,12 @@ export type AnswerToRecord = Pick<
   Partial<
     Pick<
       BulkAnswer,
-      'exactMatches' | 'uniqueEnrichedRecords' | 'missingRecords' | 'phoneEnrichment' | 'waterfall'
+      | 'exactMatches'
+      | 'partial'
+      | 'uniqueEnrichedRecords'
+      | 'missingRecords'
+      | 'phoneEnrichment'
+      | 'waterfall'
     >
   >;
 

@@ -47,12 +47,13 @@ export interface AttemptRequest {
 }
 
 export type AttemptResult =
-  /** Answered, and the first `people` have their outcome. */
+  /** Answered, and the first `people` have their outcome. After a partial answer some of them are open. */
   | {
       readonly kind: 'recorded';
       readonly called: true;
       readonly attemptId: string;
       readonly people: number;
+      readonly pauseReason: PauseReason | undefined;
     }
   /**
    * May have been billed without an answer that is recorded. The first `people` are unknown, and their credits stay
@@ -140,7 +141,7 @@ export async function attemptCall(
       { attemptId, fields: answer.unreadFields },
       'fields of the answer have an unexpected type and were left out',
     );
-  return { ...ended, kind: 'recorded' };
+  return { ...ended, kind: 'recorded', pauseReason: answer.partial && pauseReasonOf(answer.partial) };
 }
 
 /** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
@@ -177,11 +178,7 @@ async function closeFailure(
   const { type, disposition, httpStatus } = failure;
   log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
-  const pauseReason: PauseReason = {
-    type: `service.${type}`,
-    reason,
-    next: withAdvice(failure.next, failure),
-  };
+  const pauseReason = pauseReasonOf(failure);
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
     if (type.startsWith('not-sent.')) {
       await release(dependencies, attemptId, reason);
@@ -218,6 +215,14 @@ async function closeFailure(
 /** The rate scope of bulk calls. */
 function bulkCalls({ limits }: AttemptDependencies): RateScope {
   return { service: limits.service, scope: bulkMatchScope };
+}
+
+function pauseReasonOf(failure: ServiceFailure): PauseReason {
+  return {
+    type: `service.${failure.type}`,
+    reason: failure.message,
+    next: withAdvice(failure.next, failure),
+  };
 }
 
 /** Adds the service's own advice. */

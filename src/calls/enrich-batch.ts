@@ -122,11 +122,10 @@ class BatchInProgress {
     const { runId, options } = run;
     const result = await attemptCall(this.#dependencies, { run, batch, people }, this.#signal);
     const isRecorded = result.kind === 'recorded';
-    const reason = isRecorded
-      ? await watchMatchRate(warehouse, runId, options.minMatchRate)
-      : 'pauseReason' in result && result.pauseReason;
+    const rate = isRecorded ? await watchMatchRate(warehouse, runId, options.minMatchRate) : undefined;
+    const reason = ('pauseReason' in result && result.pauseReason) || rate;
     const paused = reason ? await this.#pause(reason) : undefined;
-    if (paused && isRecorded) await restartMatchRate(warehouse, runId);
+    if (rate) await restartMatchRate(warehouse, runId);
     // A delivery can arrive before the answer, and is applied after it.
     if (isRecorded && lateKindsOf(options).length > 0)
       await drainInbox(warehouse, { attemptId: result.attemptId }, this.#signal);

@@ -50,7 +50,8 @@ interface AnswerRecord {
  * Recording an attempt again changes nothing, because the reply to an earlier commit can be lost. The answer of an
  * attempt that was marked unknown is recorded too. An operator's decision stays.
  *
- * @param record.people the requested people, in the order of `details`
+ * @param record.people the requested people, in the order of `details`. A partial answer leaves the people open whom it
+ *   does not have
  */
 export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
   for (;;)
@@ -109,7 +110,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,
       attempt,
-      answered,
+      answer.partial ? answered.filter((row) => isProcessed(row, attempt)) : answered,
       // With the ids that the service stated: the list can have them.
       { service: record.asked.service, matches: record.answer.matches },
     );
@@ -135,6 +136,14 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
     await giveEarlierPhones(transaction, attemptId, earlier);
   });
+}
+
+/**
+ * Whether a partial answer decides about a row. The other rows stay open: the service may know these people. An erased
+ * row has its outcome already.
+ */
+function isProcessed({ outcome, rowNumber }: AnsweredRow, { erased }: ClosedAttempt): boolean {
+  return outcome !== 'not_found' || erased.includes(rowNumber);
 }
 
 /** The form in which `raw_answers` has a body. */

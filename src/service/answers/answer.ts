@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { memberSources, readJson } from './exact-json.ts';
-import type { Endpoint } from '../failures/failure.ts';
-import { isRefusal, mapFailure } from '../failures/map-failure.ts';
+import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
+import { errorOfSuccess } from '../failures/error-of-success.ts';
+import { mapFailure, mapPartial } from '../failures/map-failure.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /** A valid answer with a success status. */
@@ -9,6 +10,8 @@ export interface ReadAnswer<Data> {
   readonly data: Data;
   /** Exact JSON source text of the top-level members. */
   readonly members: ReadonlyMap<string, string>;
+  /** The service did not process all that was asked for, although the answer has people or a bill. */
+  readonly partial: ServiceFailure | undefined;
 }
 
 /**
@@ -24,8 +27,13 @@ export function readAnswer<Schema extends z.ZodType>(
 ): ReadAnswer<z.output<Schema>> {
   const json = isSuccess(answer.status) ? readJson(answer.body) : undefined;
   const parsed = json && schema.safeParse(json.value);
-  if (!parsed?.success || isRefusal(json?.value)) throw mapFailure(answer, endpoint);
-  return { data: parsed.data, members: memberSources(json!.text) };
+  const error = errorOfSuccess(json?.value);
+  if (!parsed?.success || error === 'refusal') throw mapFailure(answer, endpoint);
+  return {
+    data: parsed.data,
+    members: memberSources(json!.text),
+    partial: error === 'partial' ? mapPartial(answer, endpoint) : undefined,
+  };
 }
 
 /** The invalid fields, without their values, which zod's own messages can quote. */

@@ -4,7 +4,8 @@ import type { Person } from '../../domain/identity/person.ts';
 import { explainIssues, readAnswer } from './answer.ts';
 import { readExactMatches, unreadFields } from './documented-person.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
-import type { Endpoint } from '../failures/failure.ts';
+import { saysNobodyFound } from '../failures/error-of-success.ts';
+import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import { described, text, whole } from './schemas/field.ts';
@@ -21,6 +22,8 @@ export interface BulkAnswer {
    * the element is listed in `unreadableMatches`.
    */
   readonly matches: readonly (Person | null)[];
+  /** The service did not process everybody: a person who was not found can be asked for again. */
+  readonly partial?: ServiceFailure | undefined;
   /** Elements of `matches` with the numbers marked that a float would round; undefined: there are none. */
   readonly exactMatches?: readonly unknown[] | undefined;
   /**
@@ -74,26 +77,27 @@ const envelopeSchema = z.looseObject({
  * Reads the answer of a bulk call. Pure.
  *
  * An invalid person does not invalidate the other nine, who are paid for. An answer without a readable list
- * of matches is invalid, unless it reports that everybody is missing and nothing was billed; then it has no
+ * of matches is invalid, unless it reports that nobody was found and nothing was billed; then it has no
  * matches.
  *
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
-  const { data, members } = readAnswer(answer, endpoint, envelopeSchema);
+  const { data, members, partial } = readAnswer(answer, endpoint, envelopeSchema);
   const { credits, problem } = readCredits(members.get('credits_consumed'));
   const everybodyIsMissing =
     credits === 0n &&
     typeof data.missing_records === 'number' &&
     data.missing_records > 0 &&
     data.missing_records === data.total_requested_enrichments;
-  const matches = data.matches ?? (everybodyIsMissing ? [] : undefined);
+  const matches = data.matches ?? (everybodyIsMissing || saysNobodyFound(data) ? [] : undefined);
   if (!matches) throw mapFailure(answer, endpoint);
   const people = readMatches(matches);
   return {
     httpStatus: answer.status,
     requestId: readRequestId(members.get('request_id')),
     ...people,
+    partial,
     exactMatches: readExactMatches(members.get('matches') ?? ''),
     creditsConsumed: credits,
     creditsProblem: problem,

@@ -20,3 +20,14 @@ export function codeNaming(codes: ErrorCodes, ...reasons: readonly string[]): st
 export function nameCredits(codes: ErrorCodes): boolean {
   return codes.some((code) => /(?:^|[._-])credits?(?:[._-]|$)/i.test(code));
 }
+
+/** Whether a code says that nobody was found: `NO_MATCH`, `PEOPLE.MATCH.NOT_FOUND`; not `ACCOUNT_NOT_FOUND`. */
+export function nameMiss(codes: ErrorCodes): boolean {
+  return codes.some((code) => missReason.test(code.slice(code.lastIndexOf('.') + 1)));
+}
+
+const person = '(?:person|people|contact|record|match|result)(?:s|es)?';
+const missReason = new RegExp(
+  `^(?:no_${person}(?:_found)?|(?:${person}_)?not_found|not_matched|unmatched)$`,
+  'i',
+);

@@ -3,6 +3,7 @@ import type { Suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from '../answers/exact-json.ts';
 import { readRequestId } from '../answers/exact-values.ts';
+import { errorOfSuccess } from './error-of-success.ts';
 import { ServiceFailure, type Endpoint, type FailureType } from './failure.ts';
 import { readRateHeaders } from '../rate-headers.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -52,8 +53,6 @@ const context = z.record(z.string(), z.unknown()).optional().catch(absent);
 
 /** Members that are missing or of another type are ignored; the status is always known. */
 const errorBody = z.looseObject({
-  status: z.unknown().optional(),
-  error: z.unknown().optional(),
   error_code: codeText,
   retry_after_seconds: seconds,
   error_details: z
@@ -64,12 +63,7 @@ const errorBody = z.looseObject({
     })
     .nullish()
     .catch(absent),
-  matches: z.unknown().optional(),
-  person: z.unknown().optional(),
-  credits_consumed: z.unknown().optional(),
 });
-
-type ErrorBody = z.infer<typeof errorBody>;
 
 /**
  * Maps an answer other than a success to its failure. Pure.
@@ -78,13 +72,26 @@ type ErrorBody = z.infer<typeof errorBody>;
  * (`error`, `error_code` and `message` at the root), in between (both) and after (only `error_details`).
  */
 export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailure {
+  return failureOf(answer, endpoint, (codes, value) => typeOf(answer.status, codes, value));
+}
+
+/** Maps the error of an answer that has people or a bill all the same: `errorOfSuccess` is `partial`. Pure. */
+export function mapPartial(answer: HttpAnswer, endpoint: Endpoint): ServiceFailure {
+  return failureOf(answer, endpoint, refusalOf);
+}
+
+function failureOf(
+  answer: HttpAnswer,
+  endpoint: Endpoint,
+  decide: (codes: ErrorCodes, value: unknown) => FailureType,
+): ServiceFailure {
   const json = readJson(answer.body);
   const parsed = errorBody.safeParse(json?.value);
   const body = parsed.success ? parsed.data : undefined;
   const named = [body?.error_details?.code, body?.error_code].filter((code) => code !== undefined);
   const codes = [...new Set(named)];
   const suggestions = (body?.error_details?.suggestions ?? []).filter((step) => step !== undefined);
-  return new ServiceFailure(typeOf(answer.status, codes, body), {
+  return new ServiceFailure(decide(codes, json?.value), {
     endpoint,
     httpStatus: answer.status,
     requestId: readRequestId(json && memberSources(json.text).get('request_id')),
@@ -100,43 +107,17 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
   });
 }
 
-/**
- * Whether an answer with a success status is a refusal: it has an error or the status `failed`, and no
- * person's data. Services may answer like this when credits run out.
- */
-export function isRefusal(value: unknown): boolean {
-  const parsed = errorBody.safeParse(value);
-  if (!parsed.success) return false;
-  const {
-    status,
-    error,
-    error_code: code,
-    error_details: details,
-    matches,
-    person,
-    credits_consumed: credits,
-  } = parsed.data;
-  // An answer that was billed is no refusal.
-  if (mayBeBilled(credits)) return false;
-  const saysError = status === 'failed' || [error, code, details].some(Boolean);
-  const namesNoPerson = [matches, person].every(
-    (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
-  );
-  return saysError && namesNoPerson;
+function refusalOf(codes: ErrorCodes): FailureType {
+  return nameCredits(codes) ? 'out-of-credits' : 'refused';
 }
 
-/** An unreadable number of credits may have been billed. */
-function mayBeBilled(credits: unknown): boolean {
-  if (typeof credits === 'number' || typeof credits === 'string') return Number(credits) !== 0;
-  return credits !== undefined && credits !== null;
-}
-
-function typeOf(status: number, codes: ErrorCodes, body: ErrorBody | undefined): FailureType {
+/** @param value the body */
+function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType {
   if (status >= 500) return 'server-error';
   // Precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
-  if (status < 300 && !isRefusal(body)) return 'unreadable-answer';
-  if (status === 402 || nameCredits(codes)) return 'out-of-credits';
-  if (status < 300) return 'refused';
+  if (status < 300 && errorOfSuccess(value) !== 'refusal') return 'unreadable-answer';
+  if (status === 402) return 'out-of-credits';
+  if (status < 300 || nameCredits(codes)) return refusalOf(codes);
   if (status < 400) return 'redirected';
   switch (status) {
     case 400:

@@ -13,10 +13,11 @@ import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
+import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
-import { stagedRun, testSpec } from '../../helpers/rows.ts';
+import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -125,3 +126,61 @@ it('a call that is not sent after its admission costs nothing, also if the datab
   const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
   expect(rows).toEqual([{ status: 'released' }]);
 });
+
+/** The answer to a bulk call with this body. */
+function answerOf(body: object): BulkAnswer {
+  const raw = Buffer.from(JSON.stringify(body));
+  return readBulkAnswer({ status: 200, headers: {}, body: raw, receivedAt: 0 }, operations.bulkMatch);
+}
+
+it.each([
+  ['credits', { error_code: 'OUT_OF_CREDITS' }, 'service.out-of-credits'],
+  ['failed', { status: 'failed' }, 'service.refused'],
+])(
+  'an answer with one person and the error "%s" settles this person, leaves the other open, and pauses the run',
+  async (name, error, type) => {
+    const [known, left] = [`known@${name}.example`, `left@${name}.example`];
+    const emails = [known, left];
+    const spec = testSpec();
+    const { runId } = await stagedRun(
+      warehouse,
+      emails.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
+      spec,
+    );
+    await planRows(warehouse, runId, askedBy(spec.options));
+    await setRunStatus(warehouse, runId, 'running', undefined);
+    const sent: string[][] = [];
+    let body: object = {
+      ...error,
+      matches: [{ id: known, name: 'Ada Holm', email: known }, null],
+      credits_consumed: 1,
+    };
+    const dependencies = dependenciesOf(({ details }) => {
+      sent.push(details.map(({ email }) => email!));
+      return Promise.resolve(answerOf(body));
+    });
+    const enrich = async () => {
+      const [open] = await openBatches(dependencies, runId, [1]);
+      return enrichBatch(dependencies, open!, new AbortController().signal);
+    };
+    expect(await enrich()).toMatchObject({ kind: 'stopped', calls: 1, pauseReason: { type } });
+    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused', pauseReason: { type } });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched', null]);
+    const keys = [`email:${left}`];
+    const fresh =
+      'select from lookup_history where key_hash = any(select key_hash(k) from unnest($1::text[]) k)';
+    expect((await warehouse.pool.query(fresh, [keys])).rowCount).toBe(0);
+    const money = 'select status, credits_settled::float8 as settled from attempts where run_id = $1';
+    expect((await warehouse.pool.query(money, [runId])).rows).toEqual([{ status: 'settled', settled: 1 }]);
+
+    body = {
+      status: 'success',
+      matches: [{ id: left, name: 'Mira Lindqvist', email: left }],
+      credits_consumed: 1,
+    };
+    await setRunStatus(warehouse, runId, 'running', undefined);
+    expect(await enrich()).toMatchObject({ kind: 'done' });
+    expect(sent).toEqual([emails, [left]]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched', 'enriched']);
+  },
+);

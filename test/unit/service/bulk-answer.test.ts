@@ -201,7 +201,78 @@ describe('readBulkAnswer', () => {
   });
 
   it('readBulkAnswer() keeps data that comes with an error', () => {
-    expect(read({ matches: [person], error_code: 'PARTIAL' })).toMatchObject({ matches: [person] });
+    const answer = read({ matches: [person], error_code: 'PARTIAL' });
+    expect([answer.matches, answer.partial]).toEqual([[person], undefined]);
+  });
+
+  const stub = {
+    id: null,
+    first_name: null,
+    last_name: '',
+    name: ' ',
+    organization: { id: 'o', name: 'Orbit' },
+  };
+  const locked = { id: 's1', name: null, email: 'email_not_unlocked@domain.com' };
+  const nobody: [string, unknown][] = [
+    ['absent', undefined],
+    ['null', null],
+    ['[]', []],
+    ['{}', {}],
+    ['nulls', [null, null, null]],
+    ['empty objects', [{}, {}, {}]],
+    ['stubs', [null, stub, locked]],
+    ['texts', ['OUT_OF_CREDITS', '']],
+  ];
+  const errors: [string, object, string][] = [
+    ['a code of credits', { status: 'success', error_code: 'OUT_OF_CREDITS' }, 'out-of-credits'],
+    ['error_details', { error_details: { code: 'BILLING.CREDITS.EXHAUSTED' } }, 'out-of-credits'],
+    ['a root-level error', { status: 'success', error: 'words' }, 'refused'],
+    ['a code that is a sentence', { error_code: 'You cannot do this' }, 'refused'],
+    ['the status failed', { status: 'failed', error_code: null }, 'refused'],
+    ['the status Error', { status: 'Error', error_message: 'words' }, 'refused'],
+  ];
+
+  describe.each(errors)('with %s', (said, error, type) => {
+    it.each(nobody)(`readBulkAnswer() takes ${said}, and %s for matches, for a refusal`, (_, matches) => {
+      for (const credits of [0, '0', undefined]) {
+        const failure = attempt({ ...error, matches, credits_consumed: credits });
+        expect(failure).toMatchObject({ type, disposition: 'pause', mayHaveBeenBilled: false });
+      }
+    });
+  });
+
+  it.each([
+    ['the status success', { status: 'success', error_code: null, error_message: null }],
+    ['no word about errors', {}],
+    ['an undocumented status', { status: 'completed_with_misses' }],
+    ['a message alone', { status: 'success', error_message: 'three people are unknown' }],
+    [
+      'empty members of errors',
+      { error: '', error_code: 'NONE', error_details: { code: null, suggestions: [] } },
+    ],
+    ['error: false', { error: false, error_details: {} }],
+    ['a code that says so', { status: 'failed', error: 'words', error_code: 'PERSON_NOT_FOUND' }],
+    ['a new code that says so', { error_details: { code: 'PEOPLE.MATCH.NO_MATCHES', message: 'words' } }],
+  ])('readBulkAnswer() reads three unknown people with %s as an answer', (_, members) => {
+    const answer = attempt({ ...members, matches: [null, null, null], credits_consumed: 0 });
+    expect(answer).toMatchObject({ matches: [null, null, null], creditsConsumed: 0n });
+    expect((answer as BulkAnswer).partial).toBeUndefined();
+  });
+
+  it('readBulkAnswer() reads a code that nobody was found as no person where the list is missing', () => {
+    expect(read({ error_code: 'NO_MATCH', credits_consumed: 0 })).toMatchObject({ matches: [] });
+  });
+
+  it.each([
+    ['people and the status failed', { status: 'failed', matches: [person, null] }, 'refused'],
+    [
+      'people and a code of credits',
+      { matches: [null, person], error_code: 'OUT_OF_CREDITS' },
+      'out-of-credits',
+    ],
+    ['a bill and an error', { matches: [null, null], error: 'words', credits_consumed: 1 }, 'refused'],
+  ])('readBulkAnswer() reports that an answer with %s did not process everybody', (_, body, type) => {
+    expect(read(body).partial).toMatchObject({ type, disposition: 'pause' });
   });
 
   it('readBulkAnswer() keeps the body as it came, and reports the rate windows', () => {

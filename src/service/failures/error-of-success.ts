@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { parseEmail } from '../../domain/identity/email-address.ts';
+import { nameCredits, nameMiss, type ErrorCodes } from './error-codes.ts';
+
+/**
+ * What the error of an answer with a success status means.
+ * - `none`: there is no error, or it says only that nobody was found.
+ * - `refusal`: the answer has no person's data and bills nothing. Services may answer like this when credits run out.
+ * - `partial`: the answer has people or bills something, and the service did not process the other people.
+ */
+export type ErrorOfSuccess = 'none' | 'refusal' | 'partial';
+
+const statement = z.looseObject({
+  status: z.unknown().optional(),
+  error: z.unknown().optional(),
+  error_code: z.unknown().optional(),
+  error_details: z.unknown().optional(),
+  matches: z.unknown().optional(),
+  person: z.unknown().optional(),
+  credits_consumed: z.unknown().optional(),
+});
+
+/**
+ * Decides by the status, the error members, the people and the bill; never by messages. A status other than a failure
+ * is no error, because its values are not documented.
+ */
+export function errorOfSuccess(value: unknown): ErrorOfSuccess {
+  const parsed = statement.safeParse(value);
+  if (!parsed.success) return 'none';
+  const { status, error, error_code: older, error_details: details } = parsed.data;
+  const codes = codesOf(parsed.data);
+  const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
+  if (sayNobodyFound(codes)) return 'none';
+  if (!isFailed && ![error, older, details].some(saysSomething)) return 'none';
+  const { matches, person, credits_consumed: credits } = parsed.data;
+  if (!hasPeople(matches) && !hasPeople(person)) return mayBeBilled(credits) ? 'partial' : 'refusal';
+  // Beside people, another code, such as PARTIAL, can mean the people who were not found.
+  return isFailed || nameCredits(codes) ? 'partial' : 'none';
+}
+
+/** Whether an answer says with a code that nobody was found, and bills nothing. */
+export function saysNobodyFound(value: unknown): boolean {
+  const parsed = statement.safeParse(value);
+  return parsed.success && sayNobodyFound(codesOf(parsed.data)) && !mayBeBilled(parsed.data.credits_consumed);
+}
+
+function codesOf({ error_code: older, error_details: details }: z.infer<typeof statement>): string[] {
+  return [older, memberOf(details, 'code')].filter((code) => typeof code === 'string');
+}
+
+function sayNobodyFound(codes: ErrorCodes): boolean {
+  return nameMiss(codes) && !nameCredits(codes);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** Services fill the members of an error also where there is none: `{}`, `""`, `false`, `"none"`. */
+function saysSomething(value: unknown): boolean {
+  if (typeof value === 'string') return !/^(?:|0|false|none|null|ok|success|no_?error)$/i.test(value.trim());
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(saysSomething);
+  return Boolean(value);
+}
+
+/** Whether the people of an answer have anybody's data. Null, an empty object and a stub are nobody. */
+function hasPeople(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isSomebody) : isSomebody(value);
+}
+
+/** Names, profile or address identify a person; a company, or an id alone, does not. */
+function isSomebody(value: unknown): boolean {
+  const email = memberOf(value, 'email');
+  return (
+    ['first_name', 'last_name', 'name', 'proflink_url'].some((name) => isFilled(memberOf(value, name))) ||
+    (typeof email === 'string' ? parseEmail(email) !== undefined : isFilled(email))
+  );
+}
+
+function isFilled(value: unknown): boolean {
+  return typeof value === 'string' ? value.trim() !== '' : value !== null && value !== undefined;
+}
+
+/** An unreadable number of credits may have been billed. */
+function mayBeBilled(credits: unknown): boolean {
+  if (typeof credits === 'number' || typeof credits === 'string') return Number(credits) !== 0;
+  return credits !== undefined && credits !== null;
+}
