@@ -10,10 +10,10 @@ import { project, projectCompanies } from '../people/project.ts';
 import { peopleOf } from './find-people.ts';
 import { eraseFromAddresses } from './erase-from-addresses.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
+import { recordsOf } from './record-keys.ts';
 import { withoutIds } from './hidden-ids.ts';
 import {
   lockSuppressionsExclusive,
-  recordKey,
   clearPersonalData,
   suppress,
   type SuppressionNote,
@@ -140,24 +140,6 @@ async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonl
   `.execute(transaction);
   for (const { service } of services)
     await decideAffected(transaction, { service }, await readKeysOfPeople(transaction, service, matchKeys));
-}
-
-/** Reads the keys of the person's CRM records, because the next export may have another address for the person. */
-async function recordsOf(transaction: Transaction<Tables>, traces: PersonTraces): Promise<string[]> {
-  const found = await sql<{ key: string | null }>`
-    select ${recordKey} as key
-    from (
-      select run_id, row_number, contact_id, first_name, last_name, name from run_rows
-      union all
-      select run_id, row_number, contact_id, first_name, last_name, name from contact_records
-    ) r
-    join runs on runs.run_id = r.run_id
-    where (r.run_id, r.row_number) in (${rowsOf(traces)})
-  `.execute(transaction);
-  const ofContacts = traces.contacts.flatMap(({ source, contactId }) =>
-    source === 'generic' || contactId.startsWith('key:') ? [] : [`record:${source}/${contactId}`],
-  );
-  return [...new Set([...found.rows.flatMap(({ key }) => key ?? []), ...ofContacts])];
 }
 
 /** Query of `run_id` and `row_number`. */

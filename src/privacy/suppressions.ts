@@ -88,6 +88,17 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
 }
 
 /**
+ * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record together with the person's name.
+ * Null without a record id or a name.
+ */
+export const namedRecordKey = sql`
+  case when r.contact_id !~ '^(key|row|erased):' then
+    'record:' || runs.source || '/' || r.contact_id || '|'
+      || lower(coalesce(r.first_name || ' ' || r.last_name, r.name))
+  end
+`;
+
+/**
  * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record. Null if the export has no
  * record id. Files without a named source share no ids, so their key includes the person's name.
  */
@@ -95,7 +106,7 @@ export const recordKey = sql`
   case
     when r.contact_id ~ '^(key|row|erased):' then null
     when runs.source <> 'generic' then 'record:' || runs.source || '/' || r.contact_id
-    else 'record:generic/' || r.contact_id || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name))
+    else ${namedRecordKey}
   end
 `;
 
@@ -106,7 +117,7 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    cross join unnest(r.keys || ('domain:' || r.domain) || ${recordKey}) as identity_key
+    cross join unnest(r.keys || ('domain:' || r.domain) || ${recordKey} || ${namedRecordKey}) as identity_key
     where identity_key is not null
   `;
 }

@@ -1,18 +1,12 @@
 import { sql } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
-import { compareNames, compareReady, type ComparedName } from '../domain/identity/name-agreement.ts';
+import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
 import { counted } from '../domain/text/counted.ts';
 import type { RunRecord } from './runs.ts';
 
 /** A sample of this many contacts is enough to recognise a file. */
 const contactsCompared = 10_000;
-
-interface NameCells {
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-  readonly name: string | null;
-}
 
 interface KnownContact {
   readonly contact_id: string;
@@ -82,10 +76,6 @@ async function readKnownContacts(
 
 /** A contact keeps its name if its address changes, and its first name if its last name changes. */
 function mayBeOnePerson({ now, before }: KnownContact): boolean {
-  const verdict = compareNames(nameOf(now), nameOf(before));
+  const verdict = compareNameCells(now, before);
   return verdict === 'agree' || verdict === 'partly';
-}
-
-function nameOf({ first_name: first, last_name: last, name }: NameCells): ComparedName | undefined {
-  return compareReady(first, last, name);
 }

@@ -53,6 +53,22 @@ export function compareNames(one: ComparedName | undefined, other: ComparedName 
   return last ? 'other_first_name' : 'differ';
 }
 
+/** The name of a row, as its cells have it. */
+export interface NameCells {
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly name: string | null;
+}
+
+/** Compares the names of two rows. */
+export function compareNameCells(one: NameCells, other: NameCells): NameVerdict {
+  return compareNames(nameOf(one), nameOf(other));
+}
+
+function nameOf({ first_name: first, last_name: last, name }: NameCells): ComparedName | undefined {
+  return compareReady(first, last, name);
+}
+
 /** A single word is a full name only in scripts that write the whole name as one word. */
 function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];

@@ -1,7 +1,13 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { repeatedRecordReason, samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
-import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
+import {
+  clearSuppressedRow,
+  hasSuppressions,
+  listedRows,
+  namedRecordKey,
+  recordKey,
+} from '../../privacy/suppressions.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Asked } from './earlier-lookups.ts';
 import { findKnown } from './find-known.ts';
@@ -112,7 +118,7 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
     select row_number, 'domain:' || domain from run_rows
     where run_id = ${runId} and outcome is null and domain is not null
     union all
-    select r.row_number, ${recordKey} from run_rows r
+    select r.row_number, unnest(array[${recordKey}, ${namedRecordKey}]) from run_rows r
     join runs on runs.run_id = r.run_id
     where r.run_id = ${runId} and r.outcome is null
   `;
