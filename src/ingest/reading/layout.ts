@@ -6,6 +6,7 @@ import { headerKey } from '../../domain/text/header-name.ts';
 import { fieldsNamed, isKnownName } from '../columns/is-known-name.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import type { Dialect } from './dialect.ts';
+import { refuseOtherDelimiter } from './unknown-delimiter.ts';
 
 /** Where the header stands in a file, and how its cells are told apart. */
 export interface Layout {
@@ -51,7 +52,10 @@ export function findLayout(
   const rows = best.records
     .slice(best.headerAt + 1)
     .filter((record) => record.length > 1 || header.length === 1);
-  if (best.score === 0 && looksLikeData(header)) throw noHeader(path);
+  if (best.score === 0) {
+    if (given === undefined) refuseOtherDelimiter(path, sample, (cell) => isNamed(cell, wanted));
+    if (looksLikeData(header)) throw noHeader(path);
+  }
   refuseSwallowedRows(path, header);
   return {
     dialect: best.dialect,
@@ -190,7 +194,7 @@ function looksLikeData(header: readonly string[]): boolean {
 function noHeader(path: string): Problem {
   return new UsageProblem(
     'export.no-header',
-    'the first line holds a contact and not the names of the columns',
+    'the first line holds values and not the names of the columns',
     {
       where: `${path}, line 1`,
       next: 'put a line with the column names above it, such as first_name,last_name,email,company',

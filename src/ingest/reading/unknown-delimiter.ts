@@ -1,7 +1,5 @@
-import { UsageProblem } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { countCharacter } from './dialect.ts';
-
-type Rows = readonly (readonly string[])[];
 
 /**
  * Refuses a file of one column whose header and rows have the same number, at least two, of a punctuation character:
@@ -11,30 +9,51 @@ type Rows = readonly (readonly string[])[];
  */
 export function refuseUnknownDelimiter(
   path: string,
-  { header, rows }: { readonly header: readonly string[]; readonly rows: Rows },
+  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
 ): void {
   const [name, ...others] = header;
   if (name === undefined || others.length > 0) return;
-  const [delimiter] = [...new Set(name.match(/(?!["'])[\p{P}\p{S}]/gu))]
+  const delimiter = delimiterOf(
+    name,
+    rows.map(([cell = '']) => cell),
+  );
+  if (delimiter !== undefined) throw unknownDelimiter(path, delimiter);
+}
+
+/**
+ * Refuses a file in whose first line a punctuation character separates known names. Only for files without known names:
+ * by the usual delimiters, commas in the cells of such a file look like columns.
+ *
+ * @throws Problem `export.unknown-delimiter`
+ */
+export function refuseOtherDelimiter(path: string, sample: string, isKnown: (cell: string) => boolean): void {
+  const [first = '', ...rest] = sample.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+  const delimiter = delimiterOf(first, rest);
+  if (delimiter === undefined) return;
+  const names = first.split(delimiter).filter((cell) => isKnown(cell.replace(/^"(.*)"$/, '$1')));
+  if (names.length >= 2) throw unknownDelimiter(path, delimiter);
+}
+
+/** The punctuation character that is as often in most rows as in the header, and at least twice. */
+function delimiterOf(header: string, rows: readonly string[]): string | undefined {
+  const [delimiter] = [...new Set(header.match(/(?!["'])[\p{P}\p{S}]/gu))]
     // A mapping file takes one UTF-16 unit.
     .filter((character) => character.length === 1)
-    .map((character) => ({ character, count: countCharacter(name, character) }))
+    .map((character) => ({ character, count: countCharacter(header, character) }))
     .filter(({ character, count }) => count >= 2 && separates(character, count, rows))
     .sort((one, other) => other.count - one.count);
-  if (delimiter === undefined) return;
-  const { character } = delimiter;
-  throw new UsageProblem(
-    'export.unknown-delimiter',
-    `the file has one column, and seems to be separated by ${character}`,
-    {
-      where: `${path}, header`,
-      next: `write delimiter: '${character}' in a mapping file, and name the mapping file: --mapping FILE`,
-    },
-  );
+  return delimiter?.character;
+}
+
+function unknownDelimiter(path: string, delimiter: string): Problem {
+  return new UsageProblem('export.unknown-delimiter', `the file seems to be separated by ${delimiter}`, {
+    where: `${path}, header`,
+    next: `write delimiter: '${delimiter}' in a mapping file, and name the mapping file: --mapping FILE`,
+  });
 }
 
 /** Whether most rows have as many of the character as the header. */
-function separates(character: string, count: number, rows: Rows): boolean {
-  const agreeing = rows.filter(([cell = '']) => countCharacter(cell, character) === count).length;
+function separates(character: string, count: number, rows: readonly string[]): boolean {
+  const agreeing = rows.filter((row) => countCharacter(row, character) === count).length;
   return agreeing * 2 >= rows.length;
 }

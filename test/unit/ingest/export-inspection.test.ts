@@ -196,7 +196,7 @@ describe('the header', () => {
       const problem = await refusal(text);
       expect(problem).toMatchObject({
         type: 'export.unknown-delimiter',
-        message: `the file has one column, and seems to be separated by ${by}`,
+        message: `the file seems to be separated by ${by}`,
         next: `write delimiter: '${by}' in a mapping file, and name the mapping file: --mapping FILE`,
         exitCode: 2,
       });
@@ -204,6 +204,27 @@ describe('the header', () => {
       expect((await inspectExport(file(text), { mapping })).header).toHaveLength(3);
     },
   );
+
+  it.each([
+    ['without quotes', 'Record ID^Email^Company\n1^a@x.example^Orbit, Inc.\n2^b@x.example^Berg, Son\n'],
+    [
+      'in quotes',
+      '"Record ID"^"Email"^"Company"\n"1"^"a@x.example"^"Orbit, Inc."\n"2"^"b@x.example"^"Berg, Son"\n',
+    ],
+  ])('a file with commas in its cells names its likely delimiter: cells %s', async (_, text) => {
+    expect(await refusal(text)).toMatchObject({
+      type: 'export.unknown-delimiter',
+      message: 'the file seems to be separated by ^',
+    });
+    expect((await inspectExport(file(text), { mapping: { delimiter: '^' } })).header).toHaveLength(3);
+  });
+
+  it('a first line of numbers is not called a contact', async () => {
+    expect(await refusal('1,2,3\n')).toMatchObject({
+      type: 'export.no-header',
+      message: 'the first line holds values and not the names of the columns',
+    });
+  });
 
   it.each([
     ['one punctuation mark', 'Kunden-Nr\n7-1\n8-2\n'],
