@@ -10,7 +10,7 @@ import { describeAskedService } from '../../domain/runs/asked-service.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import { table } from '../terminal/output.ts';
-import { flagsOfRun } from './run-option-flags.ts';
+import { typedFlags } from './run-option-flags.ts';
 
 /**
  * Formats a plan for the person who approves it. The minimum and the worst case are exact; expected credits are an
@@ -42,13 +42,14 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
     ...(plan.people > 0 ? [describeExpectation(plan)] : []),
     table([
       ['time', `about ${formatElapsed(plan.etaSeconds)}, within ${plan.rateLimits}`],
-      ...Object.entries(flagsOfRun(options)).map(([flag, value], index): [string, string] => [
-        index === 0 ? 'options' : '',
-        `--${flag} ${value}`,
-      ]),
+      ...typedFlags(options).map((flag, index): [string, string] => [index === 0 ? 'options' : '', flag]),
     ]),
   ];
   if (plan.rows === 0) lines.push(noRows);
+  if (plan.filled > 0)
+    lines.push(
+      '  contacts filled without a call get the data of a person who is already paid for, at no cost',
+    );
   lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));
   if (plan.pilot) {
     lines.push(

@@ -122,7 +122,7 @@ async function openWithProposal(
 
 /** A word as a shell reads it. */
 export function shellWord(text: string): string {
-  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const mostColumns = 40;

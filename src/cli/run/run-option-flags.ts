@@ -17,7 +17,7 @@ import {
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
-import { readMapping } from './mapping-proposal.ts';
+import { readMapping, shellWord } from './mapping-proposal.ts';
 import {
   ceilingOf,
   costPerEmailOf,
@@ -255,6 +255,14 @@ export function flagsOfRun(options: RunOptions): Record<string, string> {
       return text === null ? [] : [[commanderOption(name).name(), text]];
     }),
   );
+}
+
+/** The flags that a plan shows, as a person types them. */
+export function typedFlags(options: RunOptions): string[] {
+  return Object.entries(flagsOfRun(options)).flatMap(([flag, value]) => {
+    const texts = flag === 'only' ? formatRowFilters(options.only) : [value];
+    return texts.map((text) => `--${flag} ${shellWord(text)}`);
+  });
 }
 
 function shown<Name extends keyof FlagOptions>(

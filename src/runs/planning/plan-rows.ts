@@ -90,7 +90,11 @@ async function decide(
   await sql`set local synchronous_commit = on`.execute(transaction);
   await copyRows(transaction, runId, asked, rows);
   if (await applyRowChoice(transaction, runId, columns, options))
-    await addWarning(transaction, runId, `no row fits --only ${formatRowFilters(options.only).join('; ')}`);
+    await addWarning(
+      transaction,
+      runId,
+      `no row fits --only ${formatRowFilters(options.only).join(' --only ')}`,
+    );
   await findSamePeople(transaction);
   await findRepeatedRecords(transaction);
   await dropRows(transaction, runId, asked);

@@ -18,6 +18,23 @@ const plan: PlanSummary = {
   etaSeconds: 8,
 };
 
+it('a plan shows its options as a person types them', () => {
+  const only = [
+    { column: 'Country/Region', values: ['Canada', 'Norway'] },
+    { column: 'Lead Status', values: ['open'] },
+  ];
+  const text = describePlan(plan, { ...options, only });
+  expect(text).toContain('--only Country/Region=Canada\n');
+  expect(text).toContain('--only Country/Region=Norway\n');
+  expect(text).toContain("--only 'Lead Status=open'");
+});
+
+it('a plan explains contacts that are filled without a call', () => {
+  const explanation = 'get the data of a person who is already paid for';
+  expect(describePlan({ ...plan, filled: 5 }, options)).toContain(explanation);
+  expect(describePlan({ ...plan, filled: 0 }, options)).not.toContain(explanation);
+});
+
 it.each([
   ['run:r1', 'finish', 'its own limit (--max-credits)', 'over_budget'],
   ['run:r1', 'pause', 'its own limit (--max-credits)', 'pauses until the budget is raised'],
