@@ -1,25 +1,46 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { anyOf } from '../db/one-of.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { contactOf } from '../people/contacts/contact-states.ts';
 import { addressesOfHash } from '../people/known/hashed-addresses.ts';
 import { identifiesAlone } from '../people/known/identifying-key.ts';
 import type { Tables } from '../db/schema.ts';
+import type { Outcome } from '../domain/runs/outcome.ts';
 import { keysInLog, presentDomains } from './keys-in-log.ts';
 import { clearSuppressedRow, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 
+/** Outcomes of rows for which a run does not ask. */
+const notAsked = ['duplicate', 'fresh', 'in_flight', 'cancelled'] as const satisfies readonly Outcome[];
+
+/** Suppresses the rows among `first` to `last` for which the run does not ask, as `dropSuppressed` does for others. */
+export async function suppressNotAsked(
+  database: Kysely<Tables>,
+  runId: string,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<void> {
+  const isNotAsked = sql<boolean>`r.outcome in (${anyOf(notAsked)})`;
+  const rowNumbers = sql`
+    select row_number
+    from run_rows r
+    where run_id = ${runId} and row_number between ${first} and ${last} and ${isNotAsked}`;
+  await dropSuppressed(database, runId, rowNumbers, isNotAsked);
+}
+
 /**
- * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. Rows with an outcome stay.
+ * Gives rows of suppressed people the outcome `suppressed` and deletes their claims.
  *
  * A person is suppressed if the list has a key of the row, or a key that an answer stated for the row's contact or for
  * a person with an identifier of the row. The domain of this person's present address or employer counts as well.
  *
  * @param rowNumbers query of row numbers
+ * @param which over `r`, a row of the run; other rows stay
  * @returns how many rows were dropped
  */
 export async function dropSuppressed(
   database: Kysely<Tables>,
   runId: string,
   rowNumbers: RawBuilder<unknown>,
+  which = sql<boolean>`r.outcome is null`,
 ): Promise<number> {
   if (!(await hasSuppressions(database))) return 0;
   const people = sql`
@@ -43,15 +64,16 @@ export async function dropSuppressed(
       select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
     ) o
     where ${identifiesAlone(sql`k.identity_key`)}`;
-  const keys = sql`
-    with people_of_rows as materialized (${people})
-    ${keysOfRows(runId, rowNumbers)}
-    union all
-    ${keysInLog(sql<string>`p.service`, sql`select * from people_of_rows`)}
-    union all
-    ${presentDomains(sql`select * from people_of_rows`)}`;
   const dropped = await sql`
-    with listed as (${listedRows(keys)}),
+    with people_of_rows as materialized (${people}),
+    keys_of_rows as materialized (
+      ${keysOfRows(runId, rowNumbers)}
+      union all
+      ${keysInLog(sql<string>`p.service`, sql`select * from people_of_rows`)}
+      union all
+      ${presentDomains(sql`select * from people_of_rows`)}
+    ),
+    listed as (${listedRows(sql`select * from keys_of_rows`)}),
     unclaimed as (
       delete from claims where ctid = any(${placesOfRows('claims', runId, sql`select row_number from listed`)})
     )
@@ -59,7 +81,7 @@ export async function dropSuppressed(
     set outcome = 'suppressed',
       reason = 'on the suppression list since the plan was made, or under a key that an answer stated',
       ${clearSuppressedRow}
-    where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and r.outcome is null
+    where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
   `.execute(database);
   return Number(dropped.numAffectedRows ?? 0n);
 }

@@ -22,6 +22,7 @@ import { reuseForLeftOut } from '../../people/log/reuse-observations.ts';
 import { findChanges, type ContactChange } from '../../people/contacts/find-changes.ts';
 import { eachOf } from '../../people/known/shares-match-key.ts';
 import { filledReason } from '../../domain/runs/outcome.ts';
+import { suppressNotAsked } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -69,20 +70,18 @@ export async function reconcileContacts(
   for (let after = 0; after < run.rowsStaged; after += rowsPerBatch) {
     const rows = sql<boolean>`(r.run_id = ${runId} and r.row_number > ${after}
       and r.row_number <= ${after + rowsPerBatch} and r.row_number <> all (${repeated}::int[]))`;
+    await inTransaction(warehouse, (transaction) =>
+      suppressNotAsked(transaction, runId, { first: after + 1, last: after + rowsPerBatch }),
+    );
     // First: a contact that loses its person leaves the person to a row of the run.
     await decide((transaction) => readContested(transaction, service, rows));
     await decide(
       (transaction) => readRowsToDecide(transaction, service, rows),
       (transaction, decided) => readReleasedContacts(transaction, service, decided),
     );
-    await warehouse.database.transaction().execute(async (transaction) => {
-      await lockSuppressionsShared(transaction);
-      await reuseForLeftOut(
-        transaction,
-        { runId, ...askedBy(run.options) },
-        { after, last: after + rowsPerBatch },
-      );
-    });
+    await inTransaction(warehouse, (transaction) =>
+      reuseForLeftOut(transaction, { runId, ...askedBy(run.options) }, { after, last: after + rowsPerBatch }),
+    );
   }
   for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'later')))
     await decide((transaction) => readRows(transaction, service, batch));
@@ -107,16 +106,11 @@ export async function reconcileAfterUndo(
   const { rowsStaged, options, undone } = await getRun(warehouse, runId);
   const { service } = options;
   const deciding = { service, whileUndone: undone === null ? undefined : runId };
-  const inTransaction = (decide: (transaction: Transaction<Tables>) => Promise<void>): Promise<void> =>
-    warehouse.database.transaction().execute(async (transaction) => {
-      await lockSuppressionsShared(transaction);
-      await decide(transaction);
-    });
   const decide = (keys: PeopleKeys): Promise<void> =>
-    inTransaction((transaction) => decideAffected(transaction, deciding, keys));
+    inTransaction(warehouse, (transaction) => decideAffected(transaction, deciding, keys));
   for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'any'))) {
     if (signal.aborted) return;
-    await inTransaction((transaction) => decideRows(transaction, deciding, batch));
+    await inTransaction(warehouse, (transaction) => decideRows(transaction, deciding, batch));
   }
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
     const rows = sql<boolean>`(r.run_id = ${runId}
@@ -173,13 +167,22 @@ async function* peopleFound(
 type Read = (transaction: Transaction<Tables>, decided: readonly ContactState[]) => Promise<ContactState[]>;
 
 /** The suppression list is the first lock: an erasure comes before a batch is read, or after the batch is written. */
-async function decideInBatch(
+function inTransaction<Result>(
   { database }: Warehouse,
+  work: (transaction: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction().execute(async (transaction) => {
+    await lockSuppressionsShared(transaction);
+    return work(transaction);
+  });
+}
+
+async function decideInBatch(
+  warehouse: Warehouse,
   { runId, service }: { readonly runId: string; readonly service: string },
   reads: readonly Read[],
 ): Promise<readonly ContactChange[]> {
-  return database.transaction().execute(async (transaction) => {
-    await lockSuppressionsShared(transaction);
+  return inTransaction(warehouse, async (transaction) => {
     const made: ContactChange[] = [];
     let contacts: readonly ContactState[] = [];
     for (const read of reads) {

@@ -3,6 +3,7 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { unsuppress } from '../../../src/privacy/suppressions.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';
@@ -98,6 +99,47 @@ describe('a person whom an answer connects with a listed domain', () => {
     });
     await putOnList(warehouse, 'domain:former-domain.example');
     expect(await opened(row)).toEqual([null]);
+  });
+});
+
+describe('rows for which a run does not ask', () => {
+  const { signal } = new AbortController();
+
+  /** What a planned run keeps of its rows after its end. */
+  async function keptOf(...rows: readonly StagedRow[]): Promise<readonly object[]> {
+    const run = await stagedRun(warehouse, rows);
+    await planRows(warehouse, run.runId, asked);
+    await reconcileContacts(warehouse, run.runId, signal);
+    const { rows: kept } = await warehouse.pool.query<object>(
+      'select outcome, last_name as name from run_rows where run_id = $1 order by row_number',
+      [run.runId],
+    );
+    return kept;
+  }
+
+  it('fresh rows and duplicates of a person under a key that an answer stated are suppressed', async () => {
+    const [listed, other] = [employee('fresh.example'), employee('fresh.example')];
+    for (const { row, person } of [listed, other])
+      expect(await runOf({ ...row, contactId: `first-${row.contactId}` }, person)).toEqual(['enriched']);
+    await putOnList(warehouse, `email:${listed.person.email}`);
+    const rows = [listed.row, { ...listed.row, contactId: 'again' }, other.row];
+    expect(await keptOf(...rows)).toEqual([
+      { outcome: 'suppressed', name: null },
+      { outcome: 'suppressed', name: null },
+      { outcome: 'fresh', name: other.row.lastName },
+    ]);
+  });
+
+  it('a fresh row is suppressed if an answer stated a listed key for its contact, which keeps its person', async () => {
+    const { row, person } = employee('of-contact.example');
+    expect(await runOf(row, person)).toEqual(['enriched']);
+    await putOnList(warehouse, `email:${person.email}`);
+    expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
+    expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
+    const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where person_id = $1', [
+      person.id,
+    ]);
+    expect(rows).toHaveLength(1);
   });
 });
 
