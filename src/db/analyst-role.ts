@@ -49,6 +49,7 @@ export const analystColumns: {
     'credits_reserved',
     'credits_settled',
     'credits_answered',
+    'credits_stated',
     'budget_ids',
     'http_status',
     'awaits',

@@ -55,17 +55,17 @@ export async function settleByParts(
   const parts = await readAppliedParts(transaction, call.attemptId);
   const covers = parts.flatMap((part) => part.covers);
   const people = peopleOfCall(call);
-  const bill = lateBill(
-    parts.map(({ credits, ...part }) => ({
-      ...part,
-      credits: credits === null ? undefined : storedCredits(credits),
-    })),
-  );
+  const priced = parts.map(({ credits, ...part }) => ({
+    ...part,
+    credits: credits === null ? undefined : storedCredits(credits),
+  }));
+  const bill = lateBill(priced);
   // An unreadable body may have all awaited results.
   const isCertain = parts.length > 0 || !(await hasDelivery(transaction, call.attemptId, 'quarantined'));
   await settleLateCredits(transaction, call.attemptId, {
     arrived: call.awaits.filter((kind) => ended.includes(kind) || countUncovered(kind, people, covers) === 0),
     bill: { ...bill, certain: bill.certain && isCertain },
+    highest: priced.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n),
     hasWholePrice: haveWholePrice(covers),
   });
 }

@@ -19,6 +19,7 @@ export interface AttemptFacts {
   readonly http_status: number | null;
   readonly credits_reserved: string;
   readonly credits_settled: string | null;
+  readonly credits_stated: string | null;
   readonly admitted_at: Date;
 }
 
@@ -37,6 +38,7 @@ export async function listAttempts(
     select a.attempt_id, a.run_id, a.batch, a.status, a.reason, a.people, a.request_id, a.http_status,
       trim_scale(a.credits_reserved)::text as credits_reserved,
       trim_scale(a.credits_settled)::text as credits_settled,
+      trim_scale(greatest(a.credits_answered, a.credits_stated))::text as credits_stated,
       a.admitted_at,
       (
         select array_agg(p.row_number order by p.row_number) from attempt_people p where p.attempt_id = a.attempt_id
@@ -72,9 +74,9 @@ export async function getAttempt(warehouse: Warehouse, named: string): Promise<A
 }
 
 /**
- * Settles an attempt of unknown cost by the operator's decision, and releases the rest of its reservation. If an answer
- * stated a higher cost, that cost is settled. A decision can be corrected by another one until an answer or a delivery
- * has stated a cost.
+ * Settles an attempt of unknown cost by the operator's decision, and releases the rest of its reservation. If the
+ * answer or the deliveries state a higher cost, that cost is settled. A decision can be corrected by another one until
+ * an answer or a delivery has stated a cost.
  *
  * A later run may ask for the people of the attempt, because no answer has said anything about them: their claims are
  * deleted. Two kinds of claims stay: of people for whom this run calls again, and of people with another open call.
@@ -107,7 +109,7 @@ export async function decideAttempt(
     const { rows } = await sql<{ settled: string }>`
       update attempts
       set status = 'settled',
-        credits_settled = greatest(${credits}::numeric, coalesce(credits_answered, 0)),
+        credits_settled = greatest(${credits}::numeric, credits_answered, credits_stated),
         closed_at = clock_timestamp(),
         next_poll_at = null,
         reason = coalesce(reason || '; ', '') ||

@@ -25,6 +25,8 @@ export interface LateProgress {
   /** Kinds of results that have arrived for every awaited person. */
   readonly arrived: readonly LateKind[];
   readonly bill: LateBill;
+  /** The highest price of one delivery. */
+  readonly highest: Credits;
   /** The deliveries state the price of the whole request, because the answer of a waterfall left it out. */
   readonly hasWholePrice: boolean;
 }
@@ -43,7 +45,7 @@ export interface LateProgress {
 export async function settleLateCredits(
   transaction: Transaction<Tables>,
   attemptId: string,
-  { arrived, bill, hasWholePrice }: LateProgress,
+  { arrived, bill, highest, hasWholePrice }: LateProgress,
 ): Promise<void> {
   const found = await sql<AttemptMoney>`
     update attempts set awaits = array(select unnest(awaits) except select unnest(${arrived}::text[]))
@@ -56,6 +58,15 @@ export async function settleLateCredits(
   const answered = money.answered === null ? undefined : storedCredits(money.answered);
   const reserved = storedCredits(money.reserved);
   const atLeast = (answered ?? 0n) + bill.credits;
+  // What costs more than a call can cost only together has most likely stated the price of the whole more than once: in
+  // several bodies, or in the answer and a body.
+  const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
+  const single = highest > (answered ?? 0n) ? highest : (answered ?? 0n);
+  await transaction
+    .updateTable('attempts')
+    .set({ credits_stated: formatCredits(isRepeated ? single : atLeast) })
+    .where('attempt_id', '=', attemptId)
+    .execute();
 
   if (money.settled !== null) {
     if (atLeast > storedCredits(money.settled)) {
@@ -68,9 +79,6 @@ export async function settleLateCredits(
         );
     }
   } else if (money.hasAnswer && money.complete) {
-    // What costs more than a call can cost only together has most likely stated the price of the whole more than once:
-    // in several bodies, or in the answer and a body.
-    const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
     const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
     if (known) await settleTotal(transaction, attemptId, money, atLeast);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))

@@ -23,6 +23,9 @@ export const attempt = z
     http_status: z.int().nullable().describe('HTTP status of the answer. Null: no answer was recorded.'),
     credits_reserved: decimal.describe('Credits that were reserved for the call: its worst case.'),
     credits_settled: limit.describe('Credits that the call cost. Null: not known yet.'),
+    credits_stated: limit.describe(
+      'Credits that its answer and deliveries state. No decision settles less. Null: none are stated.',
+    ),
     admitted_at: time.describe('When the call was admitted.'),
   } satisfies Fields<AttemptFacts>)
   .describe('A bulk call.');

@@ -23,6 +23,8 @@ export interface AttemptsTable {
   http_status: number | null;
   awaits: Generated<string[]>;
   credits_answered: Decimal | null;
+  /** What answer and deliveries state together, at least. Null before the first delivery. */
+  credits_stated: Decimal | null;
   found_ids: Generated<string[]>;
   /** Number of found people: the largest of the people in the answer, its own count, and its bill. */
   found_people: Generated<number>;

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { decideAttempt, getAttempt, listAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
-import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
+import {
+  booksOf,
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+} from '../../helpers/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -50,6 +56,42 @@ describe('the credits of a decision', () => {
     await expect(decideAttempt(warehouse, call.attemptId, { credits: '2' })).rejects.toMatchObject({
       type: 'attempt.closed',
     });
+  });
+});
+
+describe('a decision on a call whose deliveries state a price', () => {
+  it.each(['0', '5'])(
+    'a decision of %s credits settles the stated price before and after the delivery',
+    async (credits) => {
+      for (const isFirst of [true, false]) {
+        const call = await callWithPhones(warehouse);
+        const decide = () => decideAttempt(warehouse, call.attemptId, { credits });
+        await markUnknown(warehouse, call.attemptId, 'by a test');
+        if (!isFirst) await decide();
+        await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+        if (isFirst) await decide();
+        expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 24 });
+        expect(await moneyOf(call.runId)).toEqual([0, 24]);
+        expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '24' });
+      }
+    },
+  );
+
+  it('a decision on an answered call with a part of its phones settles answer and part', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
+    await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
+  });
+
+  it('a decision can settle less than bodies that each repeat the price of the whole', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    for (const id of call.ids) await deliverTo(warehouse, call, phonesBody([id], 24));
+    await decideAttempt(warehouse, call.attemptId, { credits: '27' });
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 });
 

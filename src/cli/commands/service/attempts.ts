@@ -87,17 +87,29 @@ function listCommand(): Command {
 
 /** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
 function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): string {
+  const isStated = attempts.some(({ credits_stated: stated }) => stated !== null);
   const rows = attempts.map((attempt) => [
     attempt.attempt_id,
     ...(all ? [attempt.status, attempt.credits_settled ?? '-'] : []),
     holdingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
+    ...(isStated ? [attempt.credits_stated ?? '-'] : []),
     attempt.people,
     attempt.admitted_at.toISOString().slice(0, 16).replace('T', ' '),
   ]);
   const calls = new Map<string, number>();
   for (const { reason } of attempts) if (reason !== null) calls.set(reason, (calls.get(reason) ?? 0) + 1);
   return [
-    table([['attempt', ...(all ? ['status', 'settled'] : []), 'held', 'people', 'admitted (UTC)'], ...rows]),
+    table([
+      [
+        'attempt',
+        ...(all ? ['status', 'settled'] : []),
+        'held',
+        ...(isStated ? ['stated'] : []),
+        'people',
+        'admitted (UTC)',
+      ],
+      ...rows,
+    ]),
     ...[...calls].map(([reason, count]) => `  ${counted(count, 'call')}: ${reason}`),
   ].join('\n');
 }
@@ -155,16 +167,20 @@ Examples:
       const decided: AttemptFacts[] = [];
       for (const attempt of attempts) {
         const { attempt_id: attemptId } = attempt;
-        await decideAttempt(warehouse, attemptId, {
-          credits: texts.credits(attempt.credits_reserved, given),
-          mayExceedHeld: options.yes === true,
-        });
+        const credits = texts.credits(attempt.credits_reserved, given);
+        await decideAttempt(warehouse, attemptId, { credits, mayExceedHeld: options.yes === true });
+        const after = await getAttempt(warehouse, attemptId);
         const done =
           attempt.http_status === null
             ? texts.done
             : 'settled; its answer stays; its late results are no longer awaited, and are applied if they come';
         if (options.json !== true) print(`${attemptId}: ${done}`);
-        decided.push(await getAttempt(warehouse, attemptId));
+        if (storedCredits(after.credits_settled ?? '0') > storedCredits(credits))
+          tell(
+            `${attemptId}: ${after.credits_settled} credits are settled and not ${credits}, because the answer or ` +
+              'the deliveries of the call state this cost',
+          );
+        decided.push(after);
       }
       if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
       if (name === 'release') await warnOfBill(warehouse, serviceName(settingsOf(options)));

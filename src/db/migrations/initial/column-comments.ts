@@ -60,6 +60,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     credits_reserved: 'Reserved worst case',
     credits_settled: 'What the call cost; null until the cost is known',
     credits_answered: 'Price in the answer, before late results',
+    credits_stated: 'What answer and deliveries state together, at least; null before the first delivery',
     budget_ids: 'Budgets that the call counts in',
     http_status: 'HTTP status of the answer',
     awaits: 'Awaited late results',

@@ -15,6 +15,7 @@ export const ledgerTables = [
     credits_reserved numeric(20, 6) not null check (credits_reserved >= 0),
     credits_settled numeric(20, 6) check (credits_settled >= 0),
     credits_answered numeric(20, 6) check (credits_answered >= 0),
+    credits_stated numeric(20, 6) check (credits_stated >= 0),
     budget_ids text[] not null,
     token_hash bytea,
     http_status integer,
