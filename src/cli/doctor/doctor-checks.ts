@@ -1,4 +1,3 @@
-import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +5,6 @@ import { Client } from 'pg';
 import { describeMisspelt, type MisspeltSetting } from '../../config/misspelt-settings.ts';
 import type { Config, WrongSettings } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
-import { counted } from '../../domain/text/counted.ts';
-import { formatCredits } from '../../domain/money/decimal.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { Problem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
@@ -19,6 +16,7 @@ import { serverAccount } from '../../dev/unprivileged.ts';
 import { schemaName } from '../../db/database.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrations, pendingMigrations } from '../../db/migrate.ts';
+import { checkBudgets } from './doctor-budgets.ts';
 import { checkDisk } from './doctor-disk.ts';
 import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
@@ -261,17 +259,6 @@ function checkRateLimits(config: Config): Finding[] {
   const what = formatRateLimits(config.rateLimits);
   if (config.rateLimits.length > 0) return [ok('rate limits', what)];
   return [attention('rate limits', what, 'set RATE_LIMITS to what your plan allows')];
-}
-
-function checkBudgets(config: Config): Finding[] {
-  const { perRun, perPeriod } = config.budgets;
-  const limits = Object.entries({ run: perRun, ...perPeriod }).flatMap(([name, credits]) =>
-    credits === undefined ? [] : [`${counted(formatCredits(credits), 'credit')} a ${name}`],
-  );
-  if (limits.length > 0) return [ok('budgets', limits.join(', '))];
-  if (config.service.baseUrl === undefined) return [ok('budgets', 'none, and the sandbox costs nothing')];
-  const next = `set MAX_CREDITS_PER_RUN or ${periodNames.map(settingOfPeriod).join(' or ')}`;
-  return [attention('budgets', 'none: only the approved plan limits what a run spends', next)];
 }
 
 function checkFreshness(config: Config): Finding[] {

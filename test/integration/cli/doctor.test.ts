@@ -8,6 +8,8 @@ import { judgeFreeSpace } from '../../../src/cli/doctor/doctor-disk.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { parseCredits } from '../../../src/domain/money/decimal.ts';
+import { setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/runs.ts';
@@ -191,6 +193,17 @@ describe('the doctor', () => {
     ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
   ])('enrich doctor warns of %s of %o', async (part, settings) => {
     expect((await finding(part, settings)).state).toBe('attention');
+  });
+
+  it('enrich doctor shows the budgets that apply: a limit set by command replaces the setting', async () => {
+    const url = await createTestDatabase();
+    const settings = { DATABASE_URL: url, MAX_CREDITS_PER_RUN: '500', MAX_CREDITS_PER_DAY: '3000' };
+    expect((await finding('budgets', settings)).what).toBe('500 credits a run, 3,000 credits a day');
+    const warehouse = openWarehouse(url);
+    const note = { by: 'ada', reason: undefined };
+    await setDefaultBudget(warehouse.database, 'day', parseCredits('20000')!, undefined, note);
+    await warehouse.close();
+    expect((await finding('budgets', settings)).what).toBe('500 credits a run, 20,000 credits a day');
   });
 
   it('enrich doctor measures the data folder, and says what enrich prune would remove', async () => {
