@@ -56,6 +56,28 @@ export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
   return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
 }
 
+/** An employer as an answer states it. */
+export interface StatedEmployer {
+  readonly name: string | null;
+  readonly domain: string | null;
+}
+
+/**
+ * Whether cells name the employer that a person moved to: by a domain or an address, or by a name that the former
+ * employer does not have.
+ */
+export function namesNewEmployer(
+  cells: Identity,
+  { from, to }: { readonly from: StatedEmployer; readonly to: StatedEmployer },
+): boolean {
+  const theirs = employersOfIdentity(cells);
+  const [former, present] = [from, to].map(({ name, domain }) => collect([name], [domain], []));
+  return (
+    intersects(theirs.domains, present!.domains) ||
+    (mayBeOneEmployer(theirs, present!) && !mayBeOneEmployer(former!, present!))
+  );
+}
+
 function hasWorkedAt(person: Employers, employer: Employers): boolean {
   return intersects(person.pastNames, employer.names) || namesADomain(person.pastNames, employer.domains);
 }

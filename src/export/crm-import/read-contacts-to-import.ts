@@ -1,11 +1,17 @@
 import { sql } from 'kysely';
 import { importFields, type ImportField } from '../../domain/crm/importer.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
+import {
+  identityColumns,
+  identityOfColumns,
+  type IdentityColumns,
+} from '../../domain/identity/identity-columns.ts';
+import { namesNewEmployer } from '../../domain/identity/organization-agreement.ts';
 import { isDoNotCall } from '../../domain/identity/phone.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { isExport } from '../../db/valid-entries.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
-import type { ContactToImport, KnownValue } from './contact-to-import.ts';
+import type { ContactToImport, JobChangeFacts, KnownValue } from './contact-to-import.ts';
 
 interface PhoneColumns {
   readonly number: string;
@@ -34,8 +40,11 @@ interface ContactRow {
   readonly raws: readonly (readonly string[])[] | null;
   readonly opted_out: boolean | null;
   readonly opted_out_of_calls: boolean | null;
+  readonly cells: readonly IdentityColumns[] | null;
   readonly from_organization: string | null;
+  readonly from_domain: string | null;
   readonly to_organization: string | null;
+  readonly to_domain: string | null;
   readonly to_title: string | null;
   readonly detected_at: Date | null;
 }
@@ -106,9 +115,10 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
       select c.* from enriched_contacts c where ${isSelected(choice)}
     ), exported as (
       select contact_id, header, json_agg(raw::json order by row_number) as raws,
-        bool_or(is_opted_out) as opted_out, bool_or(opted_out_of_calls) as opted_out_of_calls
+        json_agg(cells) as cells, bool_or(is_opted_out) as opted_out, bool_or(opted_out_of_calls) as opted_out_of_calls
       from (
         select r.contact_id, r.row_number, r.raw, r.opted_out_of_calls, u.header,
+          json_build_object(${identityColumns.map((column) => `'${column}', r.${column}`).join(', ')}) as cells,
           r.opted_out or (r.outcome = 'suppressed' and r.raw <> '[]') as is_opted_out,
           rank() over (partition by r.contact_id order by u.created_at desc, u.run_id desc) as age
         from run_rows r
@@ -119,14 +129,15 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
       where age = 1
       group by contact_id, header
     ), moves as (
-      select distinct on (service, person_id) service, person_id, from_organization, to_organization, to_title,
-        detected_at
+      select distinct on (service, person_id) service, person_id, from_organization, from_domain, to_organization,
+        to_domain, to_title, detected_at
       from job_changes
       order by service, person_id, detected_at desc
     )
     select c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.title, c.city, c.state, c.country,
-      c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raws, e.opted_out,
-      e.opted_out_of_calls, m.from_organization, m.to_organization, m.to_title, m.detected_at
+      c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out,
+      e.opted_out_of_calls, m.from_organization, m.from_domain, m.to_organization, m.to_domain, m.to_title,
+      m.detected_at
     from selected c
     join people p on p.service = c.service and p.person_key = c.person_key
     cross join lateral (
@@ -144,15 +155,29 @@ function contactOf(row: ContactRow, keyOf: (header: string) => string): ContactT
   const known = Object.fromEntries(
     importFields.map((field) => [field, knownValue(row, field)]),
   ) as ContactToImport['known'];
-  const { from_organization: from, to_organization: to, to_title: title, detected_at: detectedAt } = row;
   return {
     contactId: row.contact_id,
     exported: rowsOf(row, keyOf),
     optedOut: row.opted_out ?? false,
     optedOutOfCalls: row.opted_out_of_calls ?? false,
     known,
-    jobChange:
-      detectedAt === null ? undefined : { from: from ?? '', to: to ?? '', title: title ?? '', detectedAt },
+    jobChange: jobChangeOf(row),
+  };
+}
+
+/** A change of employer, until the newest export names the new employer. */
+function jobChangeOf(row: ContactRow): JobChangeFacts | undefined {
+  if (row.detected_at === null) return undefined;
+  const move = {
+    from: { name: row.from_organization, domain: row.from_domain },
+    to: { name: row.to_organization, domain: row.to_domain },
+  };
+  if (row.cells?.some((cells) => namesNewEmployer(identityOfColumns(cells), move))) return undefined;
+  return {
+    from: row.from_organization ?? '',
+    to: row.to_organization ?? '',
+    title: row.to_title ?? '',
+    detectedAt: row.detected_at,
   };
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
 import { exportForCrm, type ImportManifest } from '../../../src/export/crm-import/export-for-crm.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
@@ -61,9 +62,25 @@ async function exported(...rows: readonly ExportRow[]): Promise<string> {
   return runId;
 }
 
-async function enriched(runId: string, contactId = '4701'): Promise<void> {
-  const person = { id: `p${contactId}`, first_name: 'Ada', title: 'CTO' };
-  await appendContact(warehouse, { source: 'hubspot', contactId, runId, person, phones: ['+4930123456'] });
+async function enriched(
+  runId: string,
+  contactId = '4701',
+  said: { readonly person?: Person; readonly askedAt?: string } = {},
+): Promise<void> {
+  const person = { id: `p${contactId}`, first_name: 'Ada', title: 'CTO', ...said.person };
+  const phones = ['+4930123456'];
+  await appendContact(warehouse, { ...said, source: 'hubspot', contactId, runId, person, phones });
+}
+
+/** The person has moved from Acme to Orbit since the first of two runs. */
+async function moved(first: string, second: string): Promise<void> {
+  for (const [runId, name, askedAt] of [
+    [first, 'acme', '2026-01-01'],
+    [second, 'orbit', '2026-06-01'],
+  ] as const) {
+    const organization = { id: name, name, primary_domain: `${name}.example` };
+    await enriched(runId, '4701', { askedAt, person: { organization, email: `ada@${name}.example` } });
+  }
 }
 
 /** The manifest, and the lines of all update files without their headers. */
@@ -176,6 +193,22 @@ it.each([
     const { manifest, updates } = await importOf();
     expect(updates).toEqual(['4701,+4930123456']);
     expect(manifest.decisions.kept).toBe(1);
+  },
+);
+
+it.each([
+  ['organization_name', 'acme', undefined],
+  ['organization_name', 'Orbit GmbH', 'CTO'],
+  ['email', 'ada@orbit.example', 'CTO'],
+])(
+  'exportForCrm() of a job change, if the newest %s is %s, fills the title %s',
+  async (column, cell, title) => {
+    await moved(await exported({ title: '' }), await exported({ title: '' }));
+    const newest = await exported({ title: '' });
+    await warehouse.pool.query(`update run_rows set ${column} = $2 where run_id = $1`, [newest, cell]);
+    const { manifest, updates } = await importOf({ phone: 'never' });
+    expect(updates).toEqual(title === undefined ? [] : [`4701,${title}`]);
+    expect(manifest.job_changes?.rows).toBe(title === undefined ? 1 : undefined);
   },
 );
 

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { namesNewEmployer } from '../../../src/domain/identity/organization-agreement.ts';
+
+const move = {
+  from: { name: 'Acme', domain: 'acme.example' },
+  to: { name: 'Orbit Systems GmbH', domain: 'orbit-systems.example' },
+};
+
+it.each([
+  [{ domain: 'orbit-systems.example' }],
+  [{ organizationName: 'Acme', email: 'ada@acme.example', otherEmails: ['ada@orbit-systems.example'] }],
+  [{ organizationName: 'Orbit Systems', email: 'ada@acme.example' }],
+  [{ organizationName: 'orbitsystems' }],
+])('namesNewEmployer() is true for cells %j', (cells) => {
+  expect(namesNewEmployer(cells, move)).toBe(true);
+});
+
+it.each([
+  [{}],
+  [{ organizationName: 'Acme', domain: 'acme.example', email: 'ada@acme.example' }],
+  [{ organizationName: 'Third', email: 'ada@gmail.com' }],
+])('namesNewEmployer() is false for cells %j', (cells) => {
+  expect(namesNewEmployer(cells, move)).toBe(false);
+});
+
+it('namesNewEmployer() compares no name that the former employer has as well', () => {
+  const alike = {
+    from: { name: 'Acme GmbH', domain: 'acme.de' },
+    to: { name: 'Acme Inc', domain: 'acme.com' },
+  };
+  expect(namesNewEmployer({ organizationName: 'Acme' }, alike)).toBe(false);
+  expect(namesNewEmployer({ organizationName: 'Acme', email: 'ada@acme.com' }, alike)).toBe(true);
+});
+
+it('namesNewEmployer() compares names if the service states no domains', () => {
+  const named = { from: { name: 'Acme', domain: null }, to: { name: 'Orbit', domain: null } };
+  expect(namesNewEmployer({ organizationName: 'Orbit', email: 'ada@orbit.example' }, named)).toBe(true);
+  expect(namesNewEmployer({ organizationName: 'Acme', email: 'ada@acme.example' }, named)).toBe(false);
+});
