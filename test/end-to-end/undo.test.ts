@@ -111,6 +111,7 @@ describe('enrich undo', () => {
     });
     expect((await undo(run.run_id, '--yes')).ended).toMatchObject({ code: 0 });
     expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining(': 0 differences') });
+    expect((await system.here(['rebuild'])).stdout).toMatch(/: 0 differences$/m);
   });
 
   it('enrich undo keeps people from being paid for again, until --forget', async () => {

@@ -68,7 +68,9 @@ Examples:
                 `${counted(read.changed, 'observation')} changed`,
             );
           const what = `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}`;
-          print(`${what}: ${counted(differences, 'difference')}${check ? '' : ', corrected'}`);
+          print(
+            `${what}: ${counted(differences, 'difference')}${check || differences === 0 ? '' : ', corrected'}`,
+          );
           for (const key of differing) print(`  ${key}`);
         }
         if (!complete)
