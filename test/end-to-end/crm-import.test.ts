@@ -87,10 +87,12 @@ describe('enrich export --for hubspot', () => {
     expect(Object.keys(germanHeaders).filter((label) => columns.has(label))).toEqual([]);
     const rest = await exportFor('--since', second.cursor ?? '', '--output', join(system.directory, 'rest'));
     expect(rest.contacts).toBe(0);
-    const other = ['export', '--for', 'zoho', '--output', join(system.directory, 'zoho')];
-    expect((await system.here(other)).stderr).toContain(
-      'write --for hubspot for the contacts of the warehouse',
-    );
+    const zoho = join(system.directory, 'zoho');
+    expect(await system.here(['export', '--for', 'zoho', '--output', zoho])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('next:  write --for hubspot for the contacts of the warehouse'),
+    });
+    expect(existsSync(zoho)).toBe(false);
   });
 
   it('enrich export of a source that does not exist is a usage error that names the known sources', async () => {

@@ -5,7 +5,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
-import { contactSources } from '../../people/contacts/contact-sources.ts';
+import { contactSources, readSources } from '../../people/contacts/contact-sources.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
 import { readYamlFile } from '../terminal/read-yaml.ts';
@@ -38,7 +38,10 @@ export async function writeCrmImport(
   }
   const { source, since } = flags;
   requireOwnSource(importer, source);
-  if (run !== undefined && source === undefined) await requireContactsOf(warehouse, importer, run);
+  if (source === undefined) {
+    if (run === undefined) await requireExportOf(warehouse, importer);
+    else await requireContactsOf(warehouse, importer, run);
+  }
   const policies = await policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
@@ -46,6 +49,17 @@ export async function writeCrmImport(
   const { contacts, without_record_id: withoutRecordId, opted_out: optedOut, suppressed } = manifest;
   if (contacts + withoutRecordId + optedOut + suppressed > 0) return;
   tell(whyEmpty(importer, manifest.source, flags, runId, await contactSources(warehouse.database)));
+}
+
+/** Refuses a CRM of which no run has read an export, before a folder is written. */
+async function requireExportOf({ database }: Warehouse, importer: ImporterName): Promise<void> {
+  const { title, source } = importers[importer];
+  const sources = await readSources(database);
+  if (sources.includes(source)) return;
+  throw new UsageProblem('source.unknown', `no run has read an export of ${title} (source "${source}")`, {
+    where: '--for',
+    next: sourcesInstead(importer, sources),
+  });
 }
 
 /**
@@ -71,7 +85,7 @@ function whyEmpty(
   sources: readonly string[],
 ): string {
   if (sources.length === 0) return 'the warehouse has no contacts';
-  if (!sources.includes(source)) return sourcesInstead(importer, source, sources);
+  if (!sources.includes(source)) return `no contacts of ${source}; ${sourcesInstead(importer, sources)}`;
   if (runId !== undefined)
     return `no contact of ${source} has its person from ${runId}; without --run all contacts are exported`;
   return since === undefined ? `no contact of ${source} to import` : `no contact of ${source} changed since`;
@@ -106,7 +120,8 @@ function describe(manifest: ImportManifest, folder: string): void {
     );
   if (manifest.missing_columns.length > 0)
     tell(
-      `never written, because the newest export has no such column: ${manifest.missing_columns.join(', ')}`,
+      `never written, because the newest export has no column of this name of ${importers[manifest.importer].title}: ` +
+        manifest.missing_columns.join(', '),
     );
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.job_changes)

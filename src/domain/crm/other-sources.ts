@@ -42,14 +42,15 @@ export function runOfAnotherSource(
   );
 }
 
-/** Says that a source has no contacts, and which of the warehouse's sources to export instead. Pure. */
-export function sourcesInstead(importer: ImporterName, source: string, sources: readonly string[]): string {
-  const own = sources.filter(
-    (each) =>
-      each === importers[importer].source || !importerNames.some((name) => importers[name].source === each),
-  );
-  if (own.length > 0)
-    return `no contacts of ${source}; --source takes contacts of ${own.join(' or ')} instead`;
+/** What to export in place of a CRM without contacts: the next step. Pure. @param sources of the warehouse */
+export function sourcesInstead(importer: ImporterName, sources: readonly string[]): string {
+  const { title, source: own } = importers[importer];
+  const isOther = (source: string): boolean =>
+    importerNames.some((name) => importers[name].source === source);
+  const possible = sources.filter((source) => source === own || !isOther(source));
+  if (possible.length > 0)
+    return `add --source ${possible.join(' or --source ')}, if its contact ids are record ids of ${title}`;
   const others = importerNames.filter((name) => sources.includes(importers[name].source));
-  return `no contacts of ${source}; write --for ${others.join(' or ')} for the contacts of the warehouse`;
+  if (others.length === 0) return 'enrich an export first: enrich run FILE';
+  return `write --for ${others.join(' or ')} for the contacts of the warehouse`;
 }

@@ -18,12 +18,8 @@ export async function contactSources(database: Kysely<Tables>, runId?: string): 
   return rows.map(({ source }) => source);
 }
 
-/**
- * Refuses a source of which no run has read an export.
- *
- * @throws Problem `source.unknown` that names the sources of the warehouse
- */
-export async function requireSource(database: Kysely<Tables>, source: string): Promise<void> {
+/** The sources of which a run has read an export, by name. */
+export async function readSources(database: Kysely<Tables>): Promise<readonly string[]> {
   const rows = await database
     .selectFrom('runs')
     .select('source')
@@ -31,7 +27,16 @@ export async function requireSource(database: Kysely<Tables>, source: string): P
     .where('source', 'is not', null)
     .orderBy('source')
     .execute();
-  const known = rows.map((row) => row.source);
+  return rows.flatMap(({ source }) => source ?? []);
+}
+
+/**
+ * Refuses a source of which no run has read an export.
+ *
+ * @throws Problem `source.unknown` that names the sources of the warehouse
+ */
+export async function requireSource(database: Kysely<Tables>, source: string): Promise<void> {
+  const known = await readSources(database);
   if (known.includes(source)) return;
   throw new UsageProblem('source.unknown', `the warehouse has no source "${source}"`, {
     where: '--source',

@@ -36,14 +36,14 @@ describe('requireOwnSource()', () => {
 
 describe('sourcesInstead()', () => {
   it('sourcesInstead() names only sources that may have record ids of the CRM', () => {
-    expect(sourcesInstead('salesforce', 'salesforce', ['generic', 'hubspot'])).toBe(
-      'no contacts of salesforce; --source takes contacts of generic instead',
+    expect(sourcesInstead('salesforce', ['generic', 'hubspot'])).toBe(
+      'add --source generic, if its contact ids are record ids of Salesforce',
     );
   });
 
   it('sourcesInstead() names the importers of other CRMs when the warehouse has only their contacts', () => {
-    expect(sourcesInstead('salesforce', 'salesforce', ['hubspot', 'dynamics365'])).toBe(
-      'no contacts of salesforce; write --for hubspot or dynamics for the contacts of the warehouse',
+    expect(sourcesInstead('salesforce', ['hubspot', 'dynamics365'])).toBe(
+      'write --for hubspot or dynamics for the contacts of the warehouse',
     );
   });
 });
