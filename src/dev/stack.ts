@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config, ServiceSettings } from '../config/settings.ts';
 import { searchAttributes } from '../contract/temporal-names.ts';
+import { Problem } from '../domain/problem.ts';
 import { asUnusable } from '../files/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { onInterruption } from './interruption.ts';
@@ -8,6 +9,7 @@ import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
 import { announce, exclusively, othersPresent, withdraw, type Presence } from './presence.ts';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from './temporal.ts';
+import { watchServers, type WatchedServer } from './watch-servers.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
 
 /** Which parts a command needs. */
@@ -26,6 +28,12 @@ export interface Stack {
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   /** Which of the parts run on this machine by us. */
   readonly embedded: { readonly postgres: boolean; readonly temporal: boolean; readonly sandbox: boolean };
+  /**
+   * Starts embedded servers again that end before the release.
+   *
+   * @param onLost called once if one cannot be started again at its address
+   */
+  watch(onLost: (problem: Problem) => void): void;
   /** The last command to give the stack back stops the embedded servers. May be called twice. */
   release(): Promise<void>;
 }
@@ -70,12 +78,15 @@ export async function acquireStack(
     sandbox: needs.sandbox === true && config.service.baseUrl === undefined,
   };
   if (!embedded.postgres && !embedded.temporal && !embedded.sandbox) {
-    return stackOf(config, embedded, await configuredParts(config), () => Promise.resolve());
+    const nothing = { release: () => Promise.resolve(), watch: () => undefined };
+    return stackOf(config, embedded, await configuredParts(config), nothing);
   }
 
   const lease = leaseOf(config.embedded.dataDirectory, directories.users);
   let released: Promise<void> | undefined;
+  const watching = new AbortController();
   const release = () => {
+    watching.abort();
     released ??= exclusively(directories.changing, waitSeconds, async () => {
       withdraw(directories.users, lease);
       if (othersPresent(directories.users).length === 0) await stopServers(directories);
@@ -90,8 +101,18 @@ export async function acquireStack(
     return starting.catch(() => undefined).then(release);
   });
   try {
-    const parts = { ...(await starting), ...(await configuredParts(config)) };
-    return stackOf(config, embedded, parts, release);
+    const started = await starting;
+    const watch = (onLost: (problem: Problem) => void): void => {
+      const { signal } = watching;
+      const restart = (part: keyof Stack['embedded']): Promise<void> =>
+        exclusively(directories.changing, waitSeconds, async () => {
+          if (!signal.aborted) await startAgain(config, part, directories, started, onStep);
+        });
+      const servers = watchedServers(embedded, directories);
+      void watchServers({ servers, restart, onLost, onStep, signal });
+    };
+    const parts = { ...started, ...(await configuredParts(config)) };
+    return stackOf(config, embedded, parts, { release, watch });
   } catch (error) {
     await release();
     throw error;
@@ -159,6 +180,35 @@ async function startServers(
   return parts;
 }
 
+/** Starts an embedded server again. @throws Problem `server.moved`: the command cannot continue at another address */
+async function startAgain(
+  config: Config,
+  part: keyof Stack['embedded'],
+  directories: ReturnType<typeof embeddedDirectories>,
+  before: StackParts,
+  onStep: (text: string) => void,
+): Promise<void> {
+  const only = { postgres: false, temporal: false, sandbox: false, [part]: true };
+  const again = await startServers(config, only, directories, onStep);
+  const addresses = ({ databaseUrl, temporal, service }: StackParts): unknown =>
+    ({ postgres: databaseUrl, temporal: temporal?.address, sandbox: service?.baseUrl })[part];
+  if (addresses(again) === addresses(before)) return;
+  throw new Problem('server.moved', 'another program uses its port now', {
+    where: directories[part],
+    next: 'nothing is lost',
+  });
+}
+
+function watchedServers(
+  embedded: Stack['embedded'],
+  directories: ReturnType<typeof embeddedDirectories>,
+): WatchedServer<keyof Stack['embedded']>[] {
+  const names = { postgres: 'embedded PostgreSQL', temporal: 'Temporal dev server', sandbox: 'sandbox' };
+  return (['postgres', 'temporal', 'sandbox'] as const)
+    .filter((part) => embedded[part])
+    .map((part) => ({ part, name: names[part], directory: directories[part] }));
+}
+
 async function stopServers(directories: ReturnType<typeof embeddedDirectories>): Promise<void> {
   await Promise.all([
     stopEmbeddedSandbox(directories.sandbox),
@@ -171,13 +221,14 @@ function stackOf(
   config: Config,
   embedded: Stack['embedded'],
   parts: StackParts,
-  release: () => Promise<void>,
+  { release, watch }: Pick<Stack, 'release' | 'watch'>,
 ): Stack {
   const { baseUrl, credential } = config.service;
   const service = baseUrl === undefined ? parts.service : { baseUrl, credential };
   return {
     embedded,
     release,
+    watch,
     get databaseUrl() {
       return present(config.databaseUrl ?? parts.databaseUrl, 'postgres');
     },

@@ -4,6 +4,7 @@ import { portTaken } from '../domain/port-taken.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
 import { choosePort, isListening } from './ports.ts';
+import { isRunning } from './processes.ts';
 import type { ServerPorts, ServerRecord } from './server-record.ts';
 import { ensureTemporalCli, type TemporalCliSettings } from './temporal-cli.ts';
 import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/namespace.ts';
@@ -43,7 +44,11 @@ export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): P
   const { onStep = () => undefined } = options;
   const running = await findServer(defineServer(options, 'temporal'), onStep);
   const server = running ?? (await startWithCli(options, onStep));
-  await prepareNamespace(addressOf(server), namespace, retentionDays, options.searchAttributes);
+  await prepareNamespace(addressOf(server), namespace, retentionDays, options.searchAttributes).catch(
+    (error: unknown) => {
+      throw lostWhileStarting(error, server, options);
+    },
+  );
   return {
     address: addressOf(server),
     namespace,
@@ -106,6 +111,20 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
       (await isListening(port)) && (await isServing(port, namespace)) ? 'ready' : 'starting',
     explain: (log, context) => explain(log, context, options),
   };
+}
+
+/** The error of a server that was up for a moment. */
+function lostWhileStarting(
+  cause: unknown,
+  server: ServerRecord,
+  { directory }: EmbeddedTemporalOptions,
+): Problem {
+  const what = isRunning(server) ? 'does not answer any more' : 'ended right after its start';
+  return new Problem('temporal.start', `the Temporal dev server ${what}`, {
+    where: join(directory, 'server.log'),
+    next: 'run the same command again; if this repeats, read that log',
+    cause,
+  });
 }
 
 function addressOf({ port }: ServerPorts): string {

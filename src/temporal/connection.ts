@@ -162,13 +162,29 @@ export function isUpdateRefused(error: unknown): boolean {
   );
 }
 
-/** Turns the error of an unknown namespace into a Problem. Any other error is returned unchanged. */
-export function describeTemporalFailure(error: unknown, { address, namespace }: TemporalAddress): unknown {
+/**
+ * Turns the error of an unknown namespace, or of a server that does not answer, into a Problem. Any other error is
+ * returned unchanged.
+ */
+export function describeTemporalFailure(error: unknown, temporal: TemporalAddress): unknown {
+  const { address, namespace } = temporal;
+  if (isAway(error)) return unreachable(temporal, error);
   if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;
   return new UsageProblem('temporal.namespace-unknown', `Temporal has no namespace "${namespace}"`, {
     where: address,
     next: 'correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create NAME',
     cause: error,
+  });
+}
+
+/** gRPC's codes of a call without an answer: the deadline has passed, or the server is not there. */
+const codesWithoutAnswer: readonly unknown[] = [4, 14];
+
+function isAway(error: unknown): boolean {
+  const causes = [error, (error as { cause?: unknown } | undefined)?.cause];
+  return causes.some((each) => {
+    const { code, details } = (each ?? {}) as { code?: unknown; details?: unknown };
+    return codesWithoutAnswer.includes(code) && details !== undefined;
   });
 }
 

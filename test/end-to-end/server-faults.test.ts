@@ -69,3 +69,38 @@ describe('a server that is killed in the middle of a run and started again', () 
     await stopEmbeddedPostgres(directory);
   });
 });
+
+describe('a command with an embedded Temporal', () => {
+  const run = (settings: Record<string, string> = {}): Begun =>
+    begin(['run', sample(100, 33), '--yes', '--json'], {
+      RATE_LIMITS: '5/2s',
+      CALL_TIMEOUT: '5s',
+      ...settings,
+    });
+
+  it('a command whose embedded Temporal is killed in the middle of a run starts it again and continues', async () => {
+    const running = run();
+    await untilCalls(3);
+    system.signalTemporal('SIGKILL');
+    expect(await running.ended).toBe(0);
+    expect(running.output()).toContain('The Temporal dev server ended: starting it again');
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
+  });
+
+  it('a command ends and says why if its embedded Temporal is killed and cannot be started again', async () => {
+    const running = run();
+    await untilCalls(3);
+    const database = join(system.directory, 'state', 'temporal', 'temporal.db');
+    writeFileSync(database, 'no database');
+    system.signalTemporal('SIGKILL');
+    const killedAt = performance.now();
+    expect(await running.ended).toBe(1);
+    expect(performance.now() - killedAt).toBeLessThan(30_000);
+    const { error } = JSON.parse(running.output().trimEnd().split('\n').at(-1)!) as { error: object };
+    expect(error).toMatchObject({
+      type: 'server.lost',
+      next: expect.stringContaining('run the same command again'),
+    });
+  });
+});

@@ -76,20 +76,41 @@ export async function withSession<Result>(
         { migrations: newer },
         'a newer release has migrated the warehouse: this release ignores the new columns and tables',
       );
-    // A command whose worker failed would wait forever for its run.
+    // A command whose worker failed, or whose embedded server is gone, would wait forever for its run.
     return await new Promise<Result>((resolve, reject) => {
+      stack.watch(reject);
       use(openSession({ config, stack, log, atEnd, onWorkerFailure: reject })).then(resolve, reject);
     });
   } catch (error) {
-    if (canSucceedLater(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
-    if (!needs.temporal) throw error;
-    const { describeTemporalFailure } = await import('../../temporal/connection.ts');
-    throw describeTemporalFailure(error, stack.temporal);
+    throw adviseOnEmbedded(await describeFailure(error, stack, needs), stack);
   } finally {
     const seconds = config.service.callTimeoutSeconds + closeSecondsBeyondCall;
     for (const close of closing.reverse())
       await endsWithin(close(), seconds).catch((error: unknown) => log.debug({ err: error }, 'closing'));
   }
+}
+
+async function describeFailure(error: unknown, stack: Stack, needs: SessionNeeds): Promise<unknown> {
+  if (canSucceedLater(error)) return describeDatabaseFailure(error, stack.databaseUrl);
+  if (!needs.temporal) return error;
+  const { describeTemporalFailure } = await import('../../temporal/connection.ts');
+  return describeTemporalFailure(error, stack.temporal);
+}
+
+/** No setting names an embedded server, so advice about settings would mislead. */
+function adviseOnEmbedded(error: unknown, { embedded }: Pick<Stack, 'embedded'>): unknown {
+  if (!(error instanceof Problem)) return error;
+  const { type, message, where, exitCode } = error;
+  const isAway =
+    (type === 'database.unreachable' && embedded.postgres) ||
+    (type === 'temporal.unreachable' && embedded.temporal);
+  if (!isAway) return error;
+  return new Problem(type, message, {
+    ...(where !== undefined && { where }),
+    next: 'run the same command again: it starts the embedded server and continues; nothing is lost',
+    exitCode,
+    cause: error,
+  });
 }
 
 /** Opens the warehouse. The other parts open when the command asks for them, and load their modules only then. */

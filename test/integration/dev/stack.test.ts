@@ -115,6 +115,32 @@ describe('the embedded stack', () => {
     expect(readdirSync(embeddedDirectories(home).users)).toEqual([]);
   });
 
+  it('the embedded stack starts a server again that is killed while a command watches it', async () => {
+    const stack = await hold();
+    const lost: unknown[] = [];
+    stack.watch((problem) => lost.push(problem));
+    const { pid, port } = runningPostgres()!;
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => runningPostgres()?.pid ?? pid, { timeout: 20_000 }).not.toBe(pid);
+    expect([runningPostgres()?.port, lost]).toEqual([port, []]);
+    await stack.release();
+    expect(runningPostgres()).toBeUndefined();
+  });
+
+  it('the embedded stack reports a killed server that cannot be started again', async () => {
+    const stack = await hold();
+    const lost = new Promise((resolve) => stack.watch(resolve));
+    rmSync(join(embeddedDirectories(home).postgres, 'data', 'PG_VERSION'));
+    process.kill(runningPostgres()!.pid, 'SIGKILL');
+    expect(await lost).toMatchObject({
+      type: 'server.lost',
+      message: expect.stringContaining('embedded PostgreSQL ended and cannot be started again'),
+      next: expect.stringContaining('run the same command again'),
+      exitCode: 1,
+    });
+    await stack.release();
+  });
+
   it('the embedded stack does not start parts that are configured', async () => {
     const settings = {
       ENRICH_DATA_DIR: join(home, 'unused'),
