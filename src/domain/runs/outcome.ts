@@ -48,6 +48,9 @@ export type AnsweredOutcome = {
 /** Prefix of the reason of a `duplicate` whose record id an earlier row of the file has. */
 export const repeatedRecordReason = 'the same record id as row ';
 
+/** End of the reason of all rows with a record id, if these rows name different people. */
+export const contestedRecordReason = '; rows with this id name different people';
+
 /** Beginning of the reason of a `duplicate` whose person another row of the file represents. */
 export const samePersonReason = 'the same person as row ';
 

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { isWeak, readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
-import { outcomesAboutPerson } from '../../domain/runs/outcome.ts';
+import { contestedRecordReason, outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import { identityHash } from '../../privacy/suppressions.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
@@ -44,6 +44,11 @@ interface StateRow extends IdentityColumns {
   readonly is_suppressed: boolean | null;
 }
 
+/** Condition: other rows with the record id of a row name other people. @param alias of the row */
+export function isContestedRecord(alias: string): RawBuilder<boolean> {
+  return sql<boolean>`coalesce(${sql.ref(`${alias}.reason`)} like ${`%${contestedRecordReason}%`}, false)`;
+}
+
 /** The cells of the contact of a row `c` of `contacts` in the newest export, without undone runs. */
 const newestRecord = sql`
   select k.* from contact_records k
@@ -79,8 +84,9 @@ export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unk
 
 /**
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
- * and rows without an identity that name somebody, are read only of contacts that have a person. A row says nothing
- * where a later run has its contact, also a run that has not ended: the record may have become somebody else.
+ * rows of contested records, and rows without an identity that name somebody, are read only of contacts that have a
+ * person. A row says nothing where a later run has its contact, also a run that has not ended: the record may have
+ * become somebody else.
  *
  * @param which over `r`, a row of a run
  */
@@ -100,7 +106,7 @@ export async function readRowsToDecide(
       left join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c on true
       where ${which}
         and case when c.contact_id is null
-          then r.keys <> '{}' and r.outcome is distinct from 'suppressed'
+          then r.keys <> '{}' and r.outcome is distinct from 'suppressed' and not ${isContestedRecord('r')}
             and not exists (select from (${decidedOfRow}) decided where decided.person_key is not null)
           else c.service = ${service}
             and c.run_id <> r.run_id
@@ -220,7 +226,7 @@ async function readStates(
     with r as materialized (${which})
     select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${identityCells('r')},
       c.person_key, c.evidence,
-      own.outcome = 'suppressed' as is_suppressed,
+      own.outcome = 'suppressed' or ${isContestedRecord('own')} as is_suppressed,
       array(
         select u.run_id
         from runs u
@@ -246,10 +252,10 @@ async function readStates(
     from r
     join runs on runs.run_id = r.run_id
     left join lateral (
-      select outcome from run_rows where run_id = r.run_id and row_number = r.row_number
+      select outcome, reason from run_rows where run_id = r.run_id and row_number = r.row_number
       union all
       -- Retention has removed the row.
-      select outcome from contact_records
+      select outcome, null from contact_records
       where source = r.source and contact_id = r.contact_id and run_id = r.run_id and row_number = r.row_number
         and outcome is not null
     ) own on true

@@ -1,6 +1,11 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import { repeatedRecordReason, samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
+import {
+  contestedRecordReason,
+  repeatedRecordReason,
+  samePersonReason,
+  type Outcome,
+} from '../../domain/runs/outcome.ts';
 import {
   clearSuppressedRow,
   hasSuppressions,
@@ -29,7 +34,11 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
   await drop(
     transaction,
     'duplicate',
-    sql`select row_number, ${repeatedRecordReason} || record_row as reason from plan_repeated`,
+    sql`
+      select row_number,
+        ${repeatedRecordReason} || record_row || case when is_contested then ${contestedRecordReason} else '' end
+          as reason
+      from plan_repeated`,
   );
   await drop(
     transaction,

@@ -9,7 +9,8 @@ import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';
 import { dropRows, writeOutcomes } from './outcomes-of-plan.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
-import { findRepeatedRecords, findSamePeople } from './same-people.ts';
+import { findRepeatedRecords } from './repeated-records.ts';
+import { findSamePeople } from './same-people.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
 import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
@@ -96,7 +97,7 @@ async function decide(
       `no row fits --only ${formatRowFilters(options.only).join(' --only ')}`,
     );
   await findSamePeople(transaction);
-  await findRepeatedRecords(transaction);
+  await findRepeatedRecords(transaction, runId);
   await dropRows(transaction, runId, asked);
   await sql`
     create temporary table plan_asked on commit drop as

@@ -38,37 +38,3 @@ export async function findSamePeople(transaction: Transaction<Tables>): Promise<
     `.execute(transaction);
   }
 }
-
-/**
- * Fills `plan_repeated` with the rows that repeat the record id of another row. No call asks for such a row. Another
- * row of the same person, if there is one, represents the person: one that `--only` asks for before one that it leaves
- * out.
- */
-export async function findRepeatedRecords(transaction: Transaction<Tables>): Promise<void> {
-  await sql`
-    create temporary table plan_repeated on commit drop as
-    select r.row_number, record.row_number as record_row
-    from (
-      select contact_id,
-        coalesce(min(row_number) filter (where is_excluded is not true), min(row_number)) as row_number
-      from plan_rows
-      left join plan_choice using (row_number)
-      group by contact_id
-      having count(*) > 1
-    ) record
-    join plan_rows r on r.contact_id = record.contact_id and r.row_number <> record.row_number
-  `.execute(transaction);
-  await sql`
-    update plan_people p set first_row = stands.row_number
-    from (
-      select first_row, coalesce(
-        min(row_number) filter (where record_row is null and is_excluded is not true),
-        min(row_number) filter (where record_row is null)) as row_number
-      from plan_people
-      left join plan_repeated using (row_number)
-      left join plan_choice using (row_number)
-      group by first_row
-    ) stands
-    where stands.first_row = p.first_row and stands.row_number <> p.first_row
-  `.execute(transaction);
-}

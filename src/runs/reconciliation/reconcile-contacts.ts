@@ -13,6 +13,7 @@ import {
 } from '../../people/contacts/affected-contacts.ts';
 import { decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
 import {
+  isContestedRecord,
   readMatchedContacts,
   readRowsToDecide,
   type ContactState,
@@ -219,15 +220,15 @@ async function matchKeysOfRows(
   return found.map(({ key }) => key);
 }
 
-/** Rows that repeat the record id of an earlier row of the file. */
+/** Rows that repeat the record id of an earlier row of the file, and name the same person. */
 async function repeatedRecords({ database }: Warehouse, runId: string): Promise<number[]> {
   const { rows } = await sql<{ row_number: number }>`
     select row_number from (
-      select row_number, row_number() over (partition by contact_id order by row_number) as place
+      select row_number, reason, row_number() over (partition by contact_id order by row_number) as place
       from run_rows
       where run_id = ${runId}
     ) placed
-    where place > 1
+    where place > 1 and not ${isContestedRecord('placed')}
   `.execute(database);
   return rows.map(({ row_number }) => row_number);
 }

@@ -550,6 +550,24 @@ describe('a contact whose newest row is suppressed', () => {
     expect(await contact('known')).toBeUndefined();
   });
 
+  it.each([[[former, heir]], [[heir, former]]])(
+    'a contact loses its person by rows of its record that name different people, and gets no person (%#)',
+    async (people) => {
+      const id = `contested-${people[0] === heir ? 'heir' : 'former'}`;
+      await enriched(former(id), 'crm');
+      await enriched({ ...heir(id), contactId: `${id}-elsewhere` }, 'crm');
+      const runId = await runningRunOf(
+        warehouse,
+        people.map((rowOf) => rowOf(id)),
+        { source: 'crm' },
+      );
+      expect(await outcomesOf(warehouse, runId)).toEqual(['duplicate', 'duplicate']);
+      for (const withdrawn of [1, 0])
+        expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn });
+      expect(await contact(id)).toBeUndefined();
+    },
+  );
+
   it('a contact with a suppressed row gets no person by a later row of the same file', async () => {
     const [first, repeated] = [{ ...heir('twice'), optedOut: true }, former('twice')];
     const runId = await runningRunOf(warehouse, [first, repeated], { source: 'crm' });

@@ -4,6 +4,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/people/known/email-hashes.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
+import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
@@ -56,6 +57,37 @@ describe('duplicates', () => {
       { keys: ['email:t3'], contactId: 'twice' },
     ];
     expect(await planned(rows)).toEqual([null, 'duplicate', null, 'duplicate', 'duplicate']);
+  });
+
+  it('rows that name different people in one record are all duplicates, with a warning', async () => {
+    const ada = { firstName: 'Ada', lastName: 'Novak' };
+    const bob = { firstName: 'Bob', lastName: 'Quist' };
+    const run = await stagedRun(warehouse, [
+      { keys: ['email:d1'], contactId: 'double', ...ada },
+      { keys: ['email:d2'], contactId: 'double', ...bob },
+      { keys: ['email:d1'], contactId: 'double', ...ada },
+      // Another record of a person is asked for.
+      { keys: ['email:d1'], contactId: 'single', ...ada },
+      { keys: ['email:d3'], contactId: 'moved', ...ada },
+      { keys: ['email:d4'], contactId: 'moved', ...ada },
+      { keys: ['email:d5', 'profile:d5'], contactId: 'renamed', ...ada },
+      { keys: ['profile:d5'], contactId: 'renamed', ...bob },
+    ]);
+    await planRows(warehouse, run.runId, asked);
+    const { rows } = await warehouse.pool.query(
+      'select outcome, reason from run_rows where run_id = $1 order by row_number',
+      [run.runId],
+    );
+    const double = (other: number): object => ({
+      outcome: 'duplicate',
+      reason: `the same record id as row ${other}; rows with this id name different people`,
+    });
+    expect(rows.slice(0, 4)).toEqual([double(2), double(1), double(1), { outcome: null, reason: null }]);
+    expect(rows.slice(4).map(({ outcome }) => outcome)).toEqual([null, 'duplicate', null, 'duplicate']);
+    const { warnings } = await getRun(warehouse, run.runId);
+    expect(warnings).toEqual([
+      '1 record id belongs to different people, such as in rows 1 and 2: these rows are not asked for',
+    ]);
   });
 
   it('two rows are one person by a third row that shares keys with both', async () => {
