@@ -56,13 +56,14 @@ export class WrongSettings extends UsageProblem {
 
   constructor(settings: readonly WrongSetting[], flagOf: (setting: Setting) => string | undefined) {
     const nameOf = (setting: Setting): string => flagOf(setting) ?? setting;
+    const areFlags = settings.every(({ setting }) => flagOf(setting) !== undefined);
     const steps = settings.map(({ setting, next }) => {
       if (next === undefined) return `correct ${nameOf(setting)}`;
       return settings.length === 1 ? next : `for ${nameOf(setting)}, ${next}`;
     });
     super('setting.invalid', settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; '), {
       where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
-      next: [...steps, '.env.example explains all settings'].join('; '),
+      next: [...steps, ...(areFlags ? [] : ['.env.example explains all settings'])].join('; '),
     });
     this.settings = settings;
   }

@@ -4,6 +4,7 @@ import type { ExportChoice, ScheduledRunInput } from '../../contract/scheduled-r
 import { cronMistake } from '../../domain/text/cron.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { nearestText } from '../../domain/text/nearest-text.ts';
 import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
@@ -213,12 +214,13 @@ function timezoneOf(name: string): string {
 }
 
 function wrongField(issue: z.core.$ZodIssue): Problem {
-  if (issue.code === 'unrecognized_keys')
-    return wrong(
-      issue.keys[0] ?? '',
-      'a schedule has no such key',
-      'enrich schedule set --help lists the keys',
-    );
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    const nearest = nearestText(key, Object.keys(scheduleFields.shape));
+    const next =
+      nearest === undefined ? 'enrich schedule set --help lists the keys' : `did you mean ${nearest}?`;
+    return wrong(key, 'a schedule has no such key', next);
+  }
   const field = String(issue.path[0] ?? '');
   const missing = field === 'cron' && issue.code === 'invalid_union';
   return wrong(

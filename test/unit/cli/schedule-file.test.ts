@@ -70,6 +70,12 @@ schedules:
     ] satisfies ScheduleDefinition[]);
   });
 
+  it('a schedule file with a misspelt key is refused with the likely key', async () => {
+    await expect(read(`schedules:\n${schedule('a', 'max-credit: 5')}`)).rejects.toMatchObject({
+      next: expect.stringContaining('did you mean max-credits?'),
+    });
+  });
+
   it.each([
     ['a key that does not exist', schedule('a', 'max-credit: 5'), 'a: max-credit'],
     ['a wrong cron line', '  a: { cron: 0 25 * * *, file: c.csv }\n', 'a: cron'],
