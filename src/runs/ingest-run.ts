@@ -86,7 +86,7 @@ export async function stageRun(
     // Another process may have staged the export meanwhile, and removed the fetched file.
     const now = await getRun(warehouse, runId);
     return now.ingestedAt === null
-      ? { kind: 'refused', pauseReason: asPauseReason(error) }
+      ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule) }
       : ingested(warehouse, now);
   }
 }
@@ -110,13 +110,18 @@ export async function forgetContent(
   }
 }
 
-function asPauseReason(problem: Problem): StatusReason {
+function asPauseReason(problem: Problem, schedule: string | null): StatusReason {
+  const needsMapping = problem.type.startsWith('mapping.') || problem.next.includes('--mapping');
   return {
     type: problem.type,
     // Temporal stores the reason: text quoted from the file may name a person.
     reason: withoutPersonalData(
       problem.where === undefined ? problem.message : `${problem.message} (${problem.where})`,
     ),
-    next: problem.next,
+    next:
+      schedule !== null && needsMapping
+        ? `${problem.next}; then give the schedule ${schedule} the mapping file: --mapping FILE of enrich schedule ` +
+          'set, or the key mapping of its schedule file'
+        : problem.next,
   };
 }

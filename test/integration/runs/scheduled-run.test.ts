@@ -178,6 +178,19 @@ describe('the runs of a schedule', () => {
     });
   });
 
+  it('a run of a schedule whose columns are not recognised advises a mapping of the schedule', async () => {
+    write('unknown.csv', 'Nr,Kontakt\n1,ada@orbit.example\n');
+    const [run] = await begin({ kind: 'file', from: 'unknown.csv' });
+    const options = { signal: new AbortController().signal, onProgress: () => {} };
+    expect(await ingestRun({ warehouse, exportAccess }, run!.runId, options)).toMatchObject({
+      kind: 'refused',
+      pauseReason: {
+        type: 'export.no-identifying-column',
+        next: expect.stringContaining('--mapping FILE of enrich schedule set'),
+      },
+    });
+  });
+
   it('runs of a schedule are found again while they are unfinished, as by a retried activity', async () => {
     write('a.csv');
     const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
