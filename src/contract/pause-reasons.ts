@@ -79,6 +79,9 @@ export interface PauseReason extends StatusReason {
   readonly type: PauseReasonType | `service.${string}`;
 }
 
+/** What the types of pause reasons begin with that come from calls, or from what a call would meet. */
+export const callPausePrefixes = ['service.', 'answer.'] as const;
+
 /** Whether a quality gate has paused a run. */
 export function isQualityGate(type: string): boolean {
   const facts: Readonly<Record<string, PauseReasonFacts>> = pauseReasons;

@@ -23,7 +23,15 @@ export type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full
 
 /** Why a call must wait for its slot, as the functions of the database tell it. */
 export interface SlotWait {
-  readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'service-kept' | 'freed' | 'credits';
+  readonly cause:
+    | 'paused'
+    | 'probing'
+    | 'resumed'
+    | 'window'
+    | 'service'
+    | 'service-kept'
+    | 'freed'
+    | 'credits';
   readonly milliseconds: number;
   /** Why all calls are paused. */
   readonly reason?: string | null;
@@ -222,6 +230,8 @@ function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait, kept: num
       return reason ?? 'the service asked for a pause';
     case 'probing':
       return 'one call probes whether the service accepts calls again';
+    case 'resumed':
+      return 'one call shows whether the cause of the pause is gone';
     case 'window': {
       const others =
         kept > 0 ? `has no slot beside the ${kept} reserved for runs of higher priority` : 'is full';

@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
-import type { StatusReason } from '../contract/pause-reasons.ts';
+import { callPausePrefixes, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
@@ -134,7 +134,10 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
   return rows.map(recordOf);
 }
 
-/** Sets the status of an unfinished run. An ended run keeps its status. */
+/**
+ * Sets the status of an unfinished run. An ended run keeps its status. A run that leaves a pause that a call has caused
+ * sends one call at a time until one is answered.
+ */
 export async function setRunStatus(
   warehouse: Warehouse,
   runId: string,
@@ -143,6 +146,10 @@ export async function setRunStatus(
 ): Promise<void> {
   await sql`
     update runs set status = ${status},
+      probing_since = case
+        when pause_reason ->> 'type' ^@ any(${callPausePrefixes}::text[]) then clock_timestamp()
+        else probing_since
+      end,
       pause_reason = ${pauseReason === undefined ? null : JSON.stringify(pauseReason)}::jsonb,
       approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
       finished_at = case when ${isFinal(status)} then clock_timestamp() end

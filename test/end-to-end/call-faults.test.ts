@@ -213,6 +213,20 @@ describe('with one call at a time', () => {
     });
   });
 
+  it('a resumed run sends one call if the service still bills more than was reserved', async () => {
+    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 30 }] });
+    const paused = (await system.here(['run', system.sample(100), '--yes', '--json'])).facts();
+    const resumed = (await system.here(['resume', paused.run_id, '--json'])).facts();
+    expect(resumed).toMatchObject({ status: 'paused', reason_type: 'service.overbilled' });
+    expect(resumed.calls).toBe(paused.calls + 1);
+    await expectPromisesKept(system);
+    system.sandbox.faults.set({});
+    expect((await system.here(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
+      status: 'finished',
+    });
+    await expectPromisesKept(system);
+  });
+
   describe('workers that ask another service than a run was ordered for', () => {
     const elsewhere = (): Record<string, string> => ({
       ENRICHMENT_BASE_URL: system.sandbox.baseUrl.replace('127.0.0.1', 'localhost'),

@@ -47,6 +47,8 @@ export interface RunsTable {
   pilot: Json<PilotFigures> | null;
   /** The quality gate of the match rate counts calls that were answered after this time. */
   match_rate_since: Timestamp | null;
+  /** One call at a time is sent until a call that was sent after this time is answered. Null: no pause by a call. */
+  probing_since: Timestamp | null;
   undone_at: Timestamp | null;
   undone_by: string | null;
   undone_reason: string | null;

@@ -4,6 +4,9 @@ import { oneOf } from '../../../one-of.ts';
 import { keptPlans } from '../kept-plans.ts';
 import { suppressionsLock } from '../../../suppressions-lock.ts';
 
+/** Retry interval of calls that wait for the first call after a resume. */
+const whileProbingMilliseconds = 250;
+
 /** The periods with the formats of their budgets' names. */
 const periodFormats = periodNames
   .map((period) => `('${period}', '"${period}:"${budgetPeriods[period].format}')`)
@@ -156,6 +159,28 @@ export const admissionFunctions = [
     end
   $$`,
 
+  // Whether calls of a run may be sent together: no call has paused the run, or a call that was sent after the resume
+  // is answered.
+  `create function enrichment.is_probed(of_run text, since timestamptz) returns boolean language plpgsql as $$
+    begin
+      return since is null or exists (
+        select from enrichment.attempts where run_id = of_run and answered_at > since and admitted_at > since
+      );
+    end
+  $$`,
+
+  // Calls of a worker that has died are in flight until their deadline.
+  `create function enrichment.has_call_in_flight(of_run text, deadline_seconds float8) returns boolean
+    language plpgsql as $$
+    begin
+      return exists (
+        select from enrichment.attempts
+        where run_id = of_run and status = 'admitted'
+          and admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
+      );
+    end
+  $$`,
+
   // Admits calls of a run in one transaction: occupies a slot in every window, reserves the worst case in every budget,
   // writes the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each
   // call, in their order; null if the suppression list has entries that the people were not compared with. Every
@@ -173,6 +198,7 @@ export const admissionFunctions = [
       open_rows integer[];
       called_rows integer[];
       run_status text;
+      probing_since timestamptz;
       kept integer;
       wait jsonb;
       slots integer := 0;
@@ -224,7 +250,12 @@ export const admissionFunctions = [
       end if;
       -- Read after waiting for the lock of the endpoint, so that a run that was paused or cancelled meanwhile sends no
       -- call.
-      select status into run_status from enrichment.runs where run_id = of_run;
+      select r.status, r.probing_since into run_status, probing_since from enrichment.runs r where run_id = of_run;
+      if not enrichment.is_probed(of_run, probing_since) then
+        -- One call at a time, so that a cause that is still there costs one call.
+        slots := case when enrichment.has_call_in_flight(of_run, deadline_seconds) then 0 else least(1, slots) end;
+        wait := coalesce(wait, jsonb_build_object('cause', 'resumed', 'milliseconds', ${whileProbingMilliseconds}));
+      end if;
 
       for place in
         select c.place from jsonb_array_elements(calls) with ordinality as c (call, place)

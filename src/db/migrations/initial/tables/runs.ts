@@ -34,6 +34,7 @@ export const runTables = [
     finished_at timestamptz,
     pilot jsonb,
     match_rate_since timestamptz,
+    probing_since timestamptz,
     undone_at timestamptz,
     undone_by text,
     undone_reason text,
