@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { errorCode } from '../domain/error-code.ts';
 import { decompress } from './content-coding.ts';
+import { connectorSkippingContinue } from './interim-answers.ts';
 
 /** Header values by lower-case name. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -86,7 +87,7 @@ const defaultLimits: TransportLimits = {
 export function createTransport(limits: Partial<TransportLimits> = {}): Transport {
   const bounds = { ...defaultLimits, ...limits };
   const agent = new Agent({
-    connect: { timeout: bounds.connectMilliseconds },
+    connect: connectorSkippingContinue({ timeout: bounds.connectMilliseconds }),
     bodyTimeout: bounds.silenceMilliseconds,
     // The deadline of the call limits the wait for the headers.
     headersTimeout: 0,

@@ -359,9 +359,23 @@ describe('connections', () => {
     expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
   });
 
-  it('connections survive an interim answer', async () => {
-    const interim = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n');
-    const server = await serve(answering(Buffer.concat([interim, httpAnswer(200, good)])));
-    expect((await clientOf(server.baseUrl).bulkMatch({ details })).httpStatus).toBe(200);
+  it.each([
+    ['103', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['100', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    [
+      '100 of a proxy and of the service',
+      'HTTP/1.1 100 \r\nvia: 1.1 edge\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+    ],
+  ])('connections survive an interim answer %s, together with the answer or before it', async (_, text) => {
+    const interim = Buffer.from(text);
+    const server = await serve((socket) => {
+      const whole = Buffer.concat([interim, httpAnswer(200, good)]);
+      const isTogether = server.requests.length !== 2;
+      socket.write(isTogether ? whole : interim);
+      if (!isTogether) setTimeout(() => socket.write(httpAnswer(200, good)), 50);
+    });
+    const client = clientOf(server.baseUrl);
+    for (let call = 0; call < 3; call += 1)
+      expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
   });
 });
