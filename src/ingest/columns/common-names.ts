@@ -4,6 +4,11 @@ import type { FieldNames } from './fields.ts';
 
 const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${name} ${number}`);
 
+/** Salesforce has no field of its own for a profile, and the name of each custom field ends in `__c`. */
+const profiles = listed(`
+  linkedin url, linkedin, linkedin profile, linkedin profile url, person linkedin url, person linkedin, linkedin page,
+  linkedin link, contact linkedin url, profile url, linked in url, linked in, linked in profile`);
+
 /**
  * Names that are understood in any export, after those of a recognised CRM. Spelling does not matter here:
  * `first_name`, `First Name` and `firstName` are one.
@@ -35,12 +40,7 @@ export const commonNames: FieldNames = {
       other email, additional email, additional emails, emails`),
   ],
   hashed_email: listed('hashed email, email hash, email sha256, sha256 email, email md5, md5 email'),
-  profile_url: [
-    ...listed(`
-      linkedin url, linkedin, linkedin profile, linkedin profile url, person linkedin url, person linkedin,
-      linkedin page, linkedin link, contact linkedin url, profile url, linkedin url c, linked in url c, linked in url`),
-    ...localHeaders.linkedin_url,
-  ],
+  profile_url: [...profiles, ...localHeaders.linkedin_url, ...profiles.map((name) => `${name} c`)],
   first_name: [
     ...listed('first name, given name, forename, contact first name, contact1 first name, fname'),
     ...localHeaders.first_name,

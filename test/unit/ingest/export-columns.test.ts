@@ -376,6 +376,8 @@ describe('headers of other languages and tools are understood', () => {
   });
 
   it('headers of Outlook’s further addresses, custom profile fields and Fivetran’s deleted rows are read', () => {
+    for (const name of ['LinkedIn__c', 'LinkedIn_Profile__c', 'linked_in_c'])
+      expect(taken(['Email', name])).toMatchObject({ profile_url: [name] });
     expect(taken(['E-mail Address', 'E-mail 2 Address', 'linked_in_url_c', '_fivetran_deleted'])).toEqual({
       email: ['E-mail Address', 'E-mail 2 Address'],
       profile_url: ['linked_in_url_c'],
