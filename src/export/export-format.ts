@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ColumnType, ExportColumn } from './column-type.ts';
+import { formula, phoneNumber } from './formula.ts';
 
 /** How rows become bytes. */
 interface ExportFormat {
@@ -12,13 +13,6 @@ interface ExportFormat {
   /** What makes the bytes of the file from the bytes of COPY; absent: they are the file. */
   readonly encode?: (copied: Readable, columns: readonly ExportColumn[]) => Promise<Readable>;
 }
-
-/**
- * Cells that a spreadsheet would calculate. An international phone number also begins with `+` and is
- * harmless.
- */
-const formula = String.raw`^[=+\-@\t\r]`;
-const phoneNumber = String.raw`^\+[0-9][0-9 ().-]*$`;
 
 const withoutFormula = (text: string): string =>
   `case when ${text} ~ '${formula}' and ${text} !~ '${phoneNumber}' then '''' || ${text} else ${text} end`;

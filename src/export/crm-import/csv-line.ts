@@ -1,3 +1,5 @@
+import { formula, phoneNumber } from '../formula.ts';
+
 /**
  * One record of a CSV file for importers (RFC 4180), without its line end.
  *
@@ -17,7 +19,9 @@ function quoted(cell: string): string {
   return /[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** An international phone number begins like a formula and is harmless. */
+const formulaPattern = new RegExp(formula);
+const phonePattern = new RegExp(phoneNumber);
+
 function isFormula(cell: string): boolean {
-  return /^[\s\0]*[=+\-@]/.test(cell) && !/^\+[0-9][0-9 ().-]*$/.test(cell);
+  return formulaPattern.test(cell.replaceAll('\0', '')) && !phonePattern.test(cell);
 }
