@@ -163,9 +163,8 @@ export const undo = z
   .strictObject({
     run_id: runId,
     undone: z.boolean().describe('Whether the run is undone now.'),
-    removed: count.describe(
-      'Contacts that only this run knows: an undo removes them, --revert restores them.',
-    ),
+    removed: count.describe('Contacts that only this run knows, which an undo removes. 0 with --revert.'),
+    returned: count.describe('Contacts that only this run knows, which --revert brings back. 0 for an undo.'),
     restored: count.describe('Contacts that other runs know as well: their values are computed anew.'),
     only_emails: count.describe('Of "restored": contacts whose email address only this run knows.'),
     only_phones: count.describe('Of "restored": contacts whose phones only this run knows.'),

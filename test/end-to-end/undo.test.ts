@@ -44,6 +44,7 @@ async function undo(runId: string, ...flags: readonly string[]): Promise<{ ended
 interface Said {
   readonly undone: boolean;
   readonly removed: number;
+  readonly returned: number;
   readonly restored: number;
 }
 
@@ -91,8 +92,15 @@ describe('enrich undo', () => {
     });
     expect(await contents()).toBe(both);
     await undo(first.run_id, '--yes');
-    await undo(second.run_id, '--yes');
+    const { removed } = (await undo(second.run_id, '--yes')).said;
+    expect(removed).toBeGreaterThan(0);
     expect(await contents()).toBe(before);
+    for (const flags of [[], ['--yes']])
+      expect((await undo(second.run_id, '--revert', ...flags)).said).toMatchObject({
+        removed: 0,
+        returned: removed,
+      });
+    await undo(second.run_id, '--yes');
   });
 
   it('enrich rebuild --check names an unfinished undo and how to complete it, in place of differences', async () => {

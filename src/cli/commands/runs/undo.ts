@@ -68,7 +68,9 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const answer = (undone: boolean, changed: UndoFigures, removedKeys: number): void => {
     if (options.json !== true) return;
     const counts = { lookup_keys: lookups, lookup_keys_removed: removedKeys, credits: facts.credits };
-    printJson<'undo'>({ run_id: run.runId, undone, ...changed, ...counts });
+    const { removed: onlyHere } = changed;
+    const own = reverts ? { removed: 0, returned: onlyHere } : { removed: onlyHere, returned: 0 };
+    printJson<'undo'>({ run_id: run.runId, undone, ...changed, ...own, ...counts });
   };
 
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);
