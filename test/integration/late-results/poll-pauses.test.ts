@@ -29,7 +29,12 @@ afterAll(async () => {
 const onePollAnHour = [{ calls: 1, seconds: 3_600 }];
 
 /** The worker looks after the late results of a run whose polls are due; the service is not well. */
-async function look({ runId }: PhonesCall, of = client, rateLimits = onePollAnHour): Promise<void> {
+async function look(
+  { runId }: PhonesCall,
+  of = client,
+  rateLimits = onePollAnHour,
+  pollAfterSeconds = 60,
+): Promise<void> {
   await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [
     runId,
   ]);
@@ -40,7 +45,7 @@ async function look({ runId }: PhonesCall, of = client, rateLimits = onePollAnHo
       client: of,
       rateLimits,
       callTimeoutSeconds: 5,
-      pollAfterSeconds: 60,
+      pollAfterSeconds,
     },
     { runId },
     AbortSignal.timeout(20_000),
@@ -104,4 +109,22 @@ it('a poll waits between 30 seconds and an hour, whatever retry-after the servic
   await server.close();
   const outside = Object.entries(pauses).filter(([, seconds]) => seconds < 25 || seconds > 3_600);
   expect([server.requests.length, outside]).toEqual([24, []]);
+});
+
+it('a poll waits at least its own pause, up to 30 seconds, if the service states a shorter one', async () => {
+  const body = JSON.stringify({ error_code: 'result_pending', retry_after_seconds: 1 });
+  const server = await startScriptedServer((socket) =>
+    socket.end(httpAnswer(404, body, { connection: 'close' })),
+  );
+  const hurried = createServiceClient({ ...settings, baseUrl: server.baseUrl });
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  const pauses: number[] = [];
+  for (let poll = 0; poll < 7; poll += 1) {
+    await look(call, hurried, [], 2);
+    pauses.push(Math.round(await secondsToNextPoll(call)));
+  }
+  await hurried.close();
+  await server.close();
+  expect(pauses).toEqual([2, 4, 8, 16, 30, 30, 30]);
 });
