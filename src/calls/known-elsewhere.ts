@@ -44,12 +44,13 @@ export interface Withdrawal {
 
 /** The people of an answer, in the form of people who are known. */
 export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[] {
+  const askedAt = new Date();
   return matches.flatMap((person): KnownPerson[] => {
     if (person === null || isStub(person)) return [];
     const compared = readyPerson(person);
     const personKey = compared.personId === undefined ? keyOfStranger(person) : keyOfId(compared.personId);
     const matchKeys = matchKeysOfPerson(person, emailHashes);
-    return [{ personKey, person, compared, matchKeys, askedAt: new Date(), givenTo: new Map() }];
+    return [{ personKey, person, compared, matchKeys, askedAt, givenTo: new Map() }];
   });
 }
 
@@ -131,6 +132,8 @@ export async function findWithdrawals(
   const changes = await findChanges(database, service, contacts, { arrived });
   return changes.flatMap((change) => {
     if (change.kind === 'withdraw') return [change];
-    return change.kind === 'fill' ? [{ contact: change.contact, reason: anotherFits }] : [];
+    return change.kind === 'fill' && !change.isSamePerson
+      ? [{ contact: change.contact, reason: anotherFits }]
+      : [];
   });
 }

@@ -10,12 +10,16 @@ export interface WorldRow {
   readonly identity: Identity;
 }
 
-/** The service's answer for one element of `details`: the person whom it finds, and a person whom it adds. */
-export type WorldAnswer = (asked: Identity) => (Person | null)[];
+/**
+ * The service's answer for one element of `details`: the person whom it finds, and a person whom it adds.
+ *
+ * @param isLater whether the call comes after the service gave new ids to some people
+ */
+export type WorldAnswer = (asked: Identity, isLater: boolean) => (Person | null)[];
 
 /**
- * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles and job changes,
- * and the exports that name them.
+ * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles, new ids and job
+ * changes, and the exports that name them.
  */
 export interface IdentityWorld {
   readonly rows: readonly WorldRow[];
@@ -42,6 +46,8 @@ const human = fc.record({
   hasMoved: fc.boolean(),
   hasProfile: fc.boolean(),
   hasId: fc.boolean(),
+  /** The service gives the human a new id. */
+  hasNewId: fc.boolean(),
   home: fc.constantFrom('own', 'family', 'none'),
   /** The service gives a placeholder instead of the work address. */
   isAddressHidden: fc.boolean(),
@@ -97,10 +103,12 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
     ...(homeOf(at) === undefined ? [] : [homeOf(at)!]),
   ];
 
-  const personOf = (at: number): Person => {
-    const { first, last, employer, hasMoved, hasId, isAddressHidden } = humans[at]!;
+  const personOf = (at: number, isLater: boolean): Person => {
+    const { first, last, employer, hasMoved, hasId, hasNewId, hasProfile, isAddressHidden } = humans[at]!;
+    // Without an address and a profile, nothing shows that two ids are one person.
+    const isRenumbered = isLater && hasNewId && (hasProfile || !isAddressHidden);
     return {
-      id: hasId ? `p${at}` : null,
+      id: hasId ? `p${at}${isRenumbered ? '-new' : ''}` : null,
       first_name: first,
       last_name: last,
       email: isAddressHidden ? 'email_not_unlocked@domain.com' : workOf(at),
@@ -118,11 +126,13 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
     all.findLast(
       (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
     );
-  const answer: WorldAnswer = (asked) => {
+  const answer: WorldAnswer = (asked, isLater) => {
     const found = foundBy(asked);
     if (found === undefined) return [null];
     const { companion } = humans[found]!;
-    return [found, ...(companion === null ? [] : [companion % humans.length])].map(personOf);
+    return [found, ...(companion === null ? [] : [companion % humans.length])].map((at) =>
+      personOf(at, isLater),
+    );
   };
 
   const rows = shapes.map((shape, index): WorldRow => {

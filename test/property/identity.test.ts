@@ -47,7 +47,8 @@ function answerOf(
   numbers: readonly number[],
   salt: number,
 ): (Person | null)[] {
-  const matches = asked.flatMap(({ identity }) => world.answer(identity));
+  const isLater = numbers[(salt + 7) % numbers.length]! % 2 === 0;
+  const matches = asked.flatMap(({ identity }) => world.answer(identity, isLater));
   return shuffled(matches, numbers, salt).filter(
     (person) => person !== null || numbers[salt % numbers.length]! % 2 === 0,
   );
@@ -76,6 +77,8 @@ class Play {
   readonly #rows: { readonly row: WorldRow; readonly compared: ComparedIdentity }[] = [];
   readonly #asked = new Set<WorldRow>();
   readonly people: Person[] = [];
+  /** The numbers of the calls that returned the people. */
+  readonly #calls: number[] = [];
 
   constructor(world: IdentityWorld, numbers: readonly number[]) {
     this.#world = world;
@@ -107,7 +110,12 @@ class Play {
           othersOf: (index) => this.#others(batch[index]!),
         },
       );
-      this.people.push(...matches.filter((person) => person !== null));
+      const call = (this.#calls.at(-1) ?? 0) + 1;
+      for (const person of matches) {
+        if (person === null) continue;
+        this.people.push(person);
+        this.#calls.push(call);
+      }
       for (const [index, each] of aligned.entries()) {
         this.#asked.add(batch[index]!);
         if (each.outcome === 'enriched') this.contacts.set(batch[index]!, each.person);
@@ -117,7 +125,10 @@ class Play {
   }
 
   #candidates() {
-    return this.people.map((person) => ({ person: readyPerson(person) }));
+    return this.people.map((person, index) => ({
+      person: readyPerson(person),
+      askedAt: new Date(this.#calls[index]!),
+    }));
   }
 
   #others(row: WorldRow): ComparedIdentity[] {

@@ -6,6 +6,7 @@ import {
   type EmailHashes,
   type Evidence,
 } from './identity-evidence.ts';
+import { wereMerged } from './merged-people.ts';
 import { contestedReason, isContested, isPossible } from './rivals.ts';
 
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
@@ -13,6 +14,8 @@ export interface Candidate {
   readonly person: ComparedPerson;
   /** The contact's earlier person, whom no answer has named since a later run asked for the contact. */
   readonly isFormer?: boolean;
+  /** When a call asked for the person; undefined: the person is in the answer for the row. */
+  readonly askedAt?: Date;
 }
 
 /** Input of a decision: all people who may be the row's person, and all rows that may be one of these people. */
@@ -27,7 +30,7 @@ interface Surroundings {
 /**
  * The person of a row.
  *
- * - `person`: `index` in `candidates`; if several records are the same person, one with an id.
+ * - `person`: `index` in `candidates`; if several records are the same person, the newest one with an id.
  * - `refused`: `indexes` are the people who fit; none of them is certain.
  * - `none`: no candidate fits; `reason` is what contradicts the first of them.
  */
@@ -87,7 +90,13 @@ export function decidePerson(
   }
 
   function bestRecord(indexes: readonly number[]): number {
-    return indexes.find((index) => candidates[index]!.person.personId !== undefined) ?? indexes[0]!;
+    const named = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
+    if (named.length === 0) return indexes[0]!;
+    return named.reduce((best, index) => (askedAt(index) > askedAt(best) ? index : best));
+  }
+
+  function askedAt(index: number): number {
+    return candidates[index]!.askedAt?.getTime() ?? Number.POSITIVE_INFINITY;
   }
 
   function onlyCurrent(indexes: readonly number[]): readonly number[] {
@@ -96,8 +105,14 @@ export function decidePerson(
   }
 
   function areOnePerson(indexes: readonly number[]): boolean {
-    return indexes.every((one) =>
-      indexes.every((other) => isOnePerson(candidates[one]!.person, candidates[other]!.person)),
+    return indexes.every((one) => indexes.every((other) => isSamePerson(one, other)));
+  }
+
+  /** If one answer has both records, the service itself distinguishes them. */
+  function isSamePerson(one: number, other: number): boolean {
+    const [{ person }, { person: otherPerson }] = [candidates[one]!, candidates[other]!];
+    return (
+      isOnePerson(person, otherPerson) || (askedAt(one) !== askedAt(other) && wereMerged(person, otherPerson))
     );
   }
 }

@@ -67,6 +67,8 @@ export interface ComparedPerson {
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
+  /** The address of the person's profile. */
+  readonly mainAddress: string | undefined;
   /** The domains of the addresses that only the person reads. */
   readonly mailboxDomains: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
@@ -100,6 +102,7 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
     name: compareReady(person.first_name, person.last_name, person.name),
     employers: employersOfPerson(person),
     emails: parsed,
+    mainAddress: person.email ? parseEmail(person.email) : undefined,
     mailboxDomains: new Set([...parsed].filter((email) => !isRoleAddress(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,

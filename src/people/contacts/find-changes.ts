@@ -10,6 +10,7 @@ import {
   type Evidence,
 } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { wereMerged } from '../../domain/identity/merged-people.ts';
 import { contestedReason, isContested } from '../../domain/identity/rivals.ts';
 import type { Tables } from '../../db/schema.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
@@ -26,6 +27,8 @@ export type ContactChange =
       readonly person: KnownPerson;
       readonly evidence: Evidence;
       readonly isUndone: boolean;
+      /** The contact has an older record of the person. */
+      readonly isSamePerson: boolean;
     }
   | { readonly kind: 'withdraw'; readonly contact: ContactState; readonly reason: string }
   /** The contact stays the person; its new cells are recorded. */
@@ -118,7 +121,7 @@ export function asCandidate(
     askedAt < contact.lastAskedAt &&
     givenAt !== undefined &&
     givenAt < contact.lastAskedAt;
-  return { person: compared, isFormer };
+  return { person: compared, isFormer, askedAt };
 }
 
 type ContactName = Pick<ContactState, 'source' | 'contactId'>;
@@ -196,9 +199,8 @@ async function letTimersRun(): Promise<void> {
 
 /** A suppressed row gives its contact no person. */
 function withoutForbidden(change: ContactChange | undefined): ContactChange | undefined {
-  return change?.kind === 'fill' && change.contact.isSuppressed
-    ? { kind: 'withdraw', contact: change.contact, reason: anotherFits }
-    : change;
+  if (change?.kind !== 'fill' || !change.contact.isSuppressed) return change;
+  return change.isSamePerson ? undefined : { kind: 'withdraw', contact: change.contact, reason: anotherFits };
 }
 
 function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {
@@ -209,7 +211,8 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
       const person = people[decision.index]!;
       if (current && isOnePerson(current.compared, person.compared))
         return contact.isNewRow ? { kind: 'keep', contact } : undefined;
-      return { kind: 'fill', contact, person, evidence: decision.evidence, isUndone: false };
+      const isSamePerson = current !== undefined && wereMerged(current.compared, person.compared);
+      return { kind: 'fill', contact, person, evidence: decision.evidence, isUndone: false, isSamePerson };
     }
     case 'refused': {
       const { reason } = decision;
@@ -248,7 +251,7 @@ async function fillFromUndone(
   );
   return contacts.flatMap((contact): ContactChange[] => {
     const known = people.sharing(matchKeysOfIdentityKeys(contact.compared.keys));
-    const candidates = known.map(({ compared }) => ({ person: compared }));
+    const candidates = known.map(({ compared, askedAt }) => ({ person: compared, askedAt }));
     const decision = decidePerson(
       contact.compared,
       { candidates, others: () => [], wasAsked: false },
@@ -256,6 +259,7 @@ async function fillFromUndone(
     );
     if (decision.kind !== 'person') return [];
     const person = known[decision.index]!;
-    return [{ kind: 'fill', contact, person, evidence: decision.evidence, isUndone: true }];
+    const { evidence } = decision;
+    return [{ kind: 'fill', contact, person, evidence, isUndone: true, isSamePerson: false }];
   });
 }

@@ -1,0 +1,31 @@
+import { emailDomain, isRoleAddress } from './email-address.ts';
+import { isFreeMail } from './free-mail.ts';
+import type { ComparedPerson } from './identity-evidence.ts';
+import { compareNames } from './name-agreement.ts';
+
+/**
+ * Whether two records with different ids are one person, because the service merged the person or gave a new id: the
+ * names agree, and the profile or the work address does. Relatives of one name can share a private address.
+ */
+export function wereMerged(one: ComparedPerson, other: ComparedPerson): boolean {
+  if (one.personId === undefined || other.personId === undefined) return false;
+  return sharesOwnIdentifier(one, other) && compareNames(one.name, other.name) === 'agree';
+}
+
+function sharesOwnIdentifier(one: ComparedPerson, other: ComparedPerson): boolean {
+  const addresses = [workAddressOf(one), workAddressOf(other)] as const;
+  const isOneAddress = addresses[0] !== undefined && addresses[0] === addresses[1];
+  if (one.profileUrl === undefined || other.profileUrl === undefined) return isOneAddress;
+  return one.profileUrl === other.profileUrl && (isOneAddress || !isOneDomain(...addresses));
+}
+
+/** An employer gives namesakes different addresses. */
+function isOneDomain(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && emailDomain(one) === emailDomain(other);
+}
+
+function workAddressOf({ mainAddress }: ComparedPerson): string | undefined {
+  return mainAddress === undefined || isRoleAddress(mainAddress) || isFreeMail(emailDomain(mainAddress))
+    ? undefined
+    : mainAddress;
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/runs.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
+import { outcomesOf } from '../../helpers/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+
+const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
+const warehouse = await warehouseOfFile();
+let humans = 0;
+
+/** A human at a company, as the service has them. */
+function human() {
+  humans += 1;
+  const last = `Merge${'abcdefghijklmnopqrstuvw'[humans]!}`;
+  const organization = { name: `Delta ${humans}`, primary_domain: `delta${humans}.example` };
+  const person = {
+    id: `old-${humans}`,
+    first_name: 'Mia',
+    last_name: last,
+    email: `mia@delta${humans}.example`,
+    proflink_url: `linkedin.com/in/mia-${humans}`,
+    organization,
+  };
+  const name = { firstName: 'Mia', lastName: last };
+  return {
+    person,
+    renumbered: { ...person, id: `new-${humans}`, title: 'CTO' },
+    byAddress: { ...name, email: person.email },
+    byProfile: { ...name, profileUrl: person.proflink_url },
+    byCompany: { ...name, organizationName: organization.name },
+  };
+}
+
+/** Plays the run of one contact, whose call returns a person. @returns its id and the outcome of its row */
+async function play(contactId: string, identity: Identity, ...people: Person[]) {
+  const runId = await runningRunOf(warehouse, [{ ...identity, keys: identityKeys(identity), contactId }], {
+    freshness: { enrichedSeconds: 0, notFoundSeconds: 0 },
+  });
+  await reconcileContacts(warehouse, runId, signal);
+  await answerBatch(warehouse, { runId }, () => people);
+  const [outcome] = await outcomesOf(warehouse, runId);
+  await reconcileContacts(warehouse, runId, signal);
+  await endRun(warehouse, runId, 'finished', undefined);
+  return { runId, outcome };
+}
+
+/** The people of contacts; null: the contact has none. */
+async function peopleOf(...contactIds: readonly string[]): Promise<(string | null)[]> {
+  const { rows } = await warehouse.pool.query<{ person_id: string | null }>(
+    `select c.person_id from unnest($1::text[]) with ordinality as n (contact_id, place)
+     left join enriched_contacts c using (contact_id) order by place`,
+    [contactIds],
+  );
+  return rows.map(({ person_id: personId }) => personId);
+}
+
+describe('a person to whom the service gives a new id', () => {
+  it('every contact of the person gets the data of the newest record, until its run is undone', async () => {
+    const { person, renumbered, byAddress, byProfile, byCompany } = human();
+    const contacts = ['a', 'b', 'c'].map((letter) => `${letter}-${person.id}`) as [string, string, string];
+    await play(contacts[0], byAddress, person);
+    expect(await peopleOf(...contacts)).toEqual([person.id, null, null]);
+    const { runId, outcome } = await play(contacts[1], byProfile, renumbered);
+    expect(outcome).toBe('enriched');
+    expect(await peopleOf(...contacts)).toEqual([renumbered.id, renumbered.id, null]);
+    await undoRun(warehouse, runId, note, signal);
+    expect(await peopleOf(...contacts)).toEqual([person.id, null, null]);
+    await revertUndo(warehouse, runId, signal);
+    expect(await peopleOf(...contacts)).toEqual([renumbered.id, renumbered.id, null]);
+    await play(contacts[2], { ...byCompany, ...byAddress }, person);
+    expect(await peopleOf(...contacts)).toEqual([person.id, person.id, person.id]);
+    expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+  });
+
+  it('a contact keeps the person whom only name and company show', async () => {
+    const { person, renumbered, byCompany } = human();
+    await play(`weak-${person.id}`, byCompany, person);
+    const { outcome } = await play(`weak-${person.id}`, byCompany, renumbered);
+    expect(outcome).toBe('enriched');
+    expect(await peopleOf(`weak-${person.id}`)).toEqual([renumbered.id]);
+  });
+
+  it('a contact keeps its person while the run that found the new id goes on', async () => {
+    const { person, renumbered, byAddress, byProfile } = human();
+    await play(`before-${person.id}`, byAddress, person);
+    const row = { ...byProfile, keys: identityKeys(byProfile), contactId: `later-${person.id}` };
+    const runId = await runningRunOf(warehouse, [row], {
+      freshness: { enrichedSeconds: 0, notFoundSeconds: 0 },
+    });
+    await answerBatch(warehouse, { runId }, () => [renumbered]);
+    expect(await peopleOf(`before-${person.id}`)).toEqual([person.id]);
+  });
+
+  it.each([
+    ['the names differ', { first_name: 'Zoe' }],
+    ['the profiles differ', { proflink_url: 'linkedin.com/in/mia-of-somebody-else' }],
+    ['only a private address agrees', { email: null, proflink_url: null }],
+  ] as [string, Partial<Person>][])('a contact has neither of two people if %s', async (_, other) => {
+    const { person, renumbered, byAddress } = human();
+    const shared = { personal_emails: [person.email] };
+    const row = other.first_name === undefined ? byAddress : { email: byAddress.email };
+    await play(`first-${person.id}`, row, { ...person, ...shared });
+    await play(`second-${person.id}`, row, { ...renumbered, ...shared, ...other });
+    expect(await peopleOf(`first-${person.id}`, `second-${person.id}`)).toEqual([null, null]);
+  });
+
+  it('a contact has neither of two people whom one answer distinguishes', async () => {
+    const { person, renumbered, byAddress } = human();
+    await play(`both-${person.id}`, byAddress, person, renumbered);
+    expect(await peopleOf(`both-${person.id}`)).toEqual([null]);
+  });
+});
