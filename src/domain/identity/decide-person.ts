@@ -6,7 +6,7 @@ import {
   type EmailHashes,
   type Evidence,
 } from './identity-evidence.ts';
-import { wereMerged } from './merged-people.ts';
+import { areOthers, wereMerged } from './merged-people.ts';
 import { contestedReason, isContested, isPossible } from './rivals.ts';
 
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
@@ -70,9 +70,9 @@ export function decidePerson(
     return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(index) : none();
   }
   if (!wasAsked) return none();
-  const weak = onlyCurrent(fitting('weak'));
+  const weak = withoutReplaced(fitting('weak'));
   if (weak.length === 0) return none();
-  const possible = onlyCurrent([...fits.keys()].filter((index) => isPossible(fits[index]!)));
+  const possible = withoutReplaced([...fits.keys()].filter((index) => isPossible(fits[index]!)));
   if (!areOnePerson([...weak, ...possible])) return refused(weak, false, ambiguousReason);
   return weak.some((index) => isContested(row, candidates[index]!.person, others(), hashesOf))
     ? refused(weak, false, contestedReason)
@@ -102,6 +102,16 @@ export function decidePerson(
   function onlyCurrent(indexes: readonly number[]): readonly number[] {
     const current = indexes.filter((index) => candidates[index]!.isFormer !== true);
     return current.length > 0 ? current : indexes;
+  }
+
+  /** Name and employer do not tell whether a later answer named the same person. */
+  function withoutReplaced(indexes: readonly number[]): readonly number[] {
+    const current = onlyCurrent(indexes);
+    return indexes.filter(
+      (index) =>
+        current.includes(index) ||
+        current.some((other) => areOthers(candidates[index]!.person, candidates[other]!.person)),
+    );
   }
 
   function areOnePerson(indexes: readonly number[]): boolean {

@@ -29,3 +29,15 @@ function workAddressOf({ mainAddress }: ComparedPerson): string | undefined {
     ? undefined
     : mainAddress;
 }
+
+/**
+ * Whether records of two answers about one row are two people: another id or another profile, and not merged.
+ */
+export function areOthers(one: ComparedPerson, other: ComparedPerson): boolean {
+  const isOther = (value: string | undefined, than: string | undefined): boolean =>
+    value !== undefined && than !== undefined && value !== than;
+  return (
+    (isOther(one.personId, other.personId) || isOther(one.profileUrl, other.profileUrl)) &&
+    !wereMerged(one, other)
+  );
+}

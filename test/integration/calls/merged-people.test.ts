@@ -117,3 +117,33 @@ describe('a person to whom the service gives a new id', () => {
     expect(await peopleOf(`both-${person.id}`)).toEqual([null]);
   });
 });
+
+describe('a contact whom only name and company show', () => {
+  const hidden = { email: null, proflink_url: null };
+
+  it('the contact has neither of two people whom two of its runs found', async () => {
+    const { person, renumbered, byCompany } = human();
+    await play(`weak-${person.id}`, byCompany, { ...person, ...hidden });
+    expect(await peopleOf(`weak-${person.id}`)).toEqual([person.id]);
+    const { outcome, runId } = await play(`weak-${person.id}`, byCompany, { ...renumbered, ...hidden });
+    expect(outcome).toBe('identity_mismatch');
+    expect(await peopleOf(`weak-${person.id}`)).toEqual([null]);
+    await undoRun(warehouse, runId, note, signal);
+    expect(await peopleOf(`weak-${person.id}`)).toEqual([person.id]);
+  });
+
+  it('the contact gets the person of the newest answer if nothing shows that the former is another', async () => {
+    const { person, renumbered, byCompany } = human();
+    const titles = async () => {
+      const { rows } = await warehouse.pool.query(
+        'select title from enriched_contacts where contact_id = $1',
+        [`weak-${person.id}`],
+      );
+      return rows.map(({ title }) => title as string | null);
+    };
+    await play(`weak-${person.id}`, byCompany, { ...person, ...hidden, id: null });
+    expect(await titles()).toEqual([null]);
+    await play(`weak-${person.id}`, byCompany, { ...renumbered, ...hidden, id: null });
+    expect(await titles()).toEqual(['CTO']);
+  });
+});
