@@ -191,7 +191,7 @@ async function closeFailure(
       failure,
       dependencies.callTimeoutSeconds,
     );
-    if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
+    if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason, httpStatus);
     else await closeWithoutCost(warehouse, attemptId, { status: 'refused', reason, httpStatus });
     switch (disposition) {
       case 'retry':

@@ -202,12 +202,19 @@ export async function closeWithoutCost(
 /**
  * Marks a call that may have been billed and has no answer. Its reservation and the claims of its people stay until an
  * answer, a late result or the operator states the cost. No run pays for these people again by itself.
+ *
+ * @param httpStatus of an error that the service answered
  */
-export async function markUnknown(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
+export async function markUnknown(
+  warehouse: Warehouse,
+  attemptId: string,
+  reason: string,
+  httpStatus?: number,
+): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
     const marked = await transaction
       .updateTable('attempts')
-      .set({ status: 'unknown', reason })
+      .set({ status: 'unknown', reason, http_status: httpStatus ?? null })
       .where('attempt_id', '=', attemptId)
       .where('status', '=', 'admitted')
       .executeTakeFirst();

@@ -20,7 +20,7 @@ export const attempt = z
     people: count.describe('People whom the call asked for.'),
     rows: z.array(count).describe('Numbers of their rows in the export, from 1, without the header.'),
     request_id: z.string().nullable().describe("The service's id of the request. Null: none was answered."),
-    http_status: z.int().nullable().describe('HTTP status of the answer. Null: no answer was recorded.'),
+    http_status: z.int().nullable().describe('HTTP status of the answer or the error. Null: none came.'),
     credits_reserved: decimal.describe('Credits that were reserved for the call: its worst case.'),
     credits_settled: limit.describe('Credits that the call cost. Null: not known yet.'),
     credits_stated: limit.describe(

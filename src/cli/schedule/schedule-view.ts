@@ -5,7 +5,7 @@ import { cronMistake, skippedTimes } from '../../domain/text/cron.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { table } from '../terminal/output.ts';
+import { labelled, table } from '../terminal/table.ts';
 import { fieldsOf } from './schedule-definition.ts';
 import { overrunWarning } from './schedule-outlook.ts';
 import type { KnownSchedule } from './schedule-server.ts';
@@ -85,7 +85,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   return [
     // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
     `${facts.name}: ${facts.paused ? `paused${facts.note ? ` (${local(facts.note)})` : ''}` : 'on'}`,
-    flagLines(facts.flags),
+    labelled(Object.entries(facts.flags)),
     `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
     ...(facts.skipped > 0 ? [`  skipped, because the previous run had not ended: ${facts.skipped}`] : []),
     ...(facts.missed > 0 ? [`  missed, because Temporal was unavailable too long: ${facts.missed}`] : []),
@@ -100,14 +100,6 @@ export function describeSchedule(facts: ScheduleFacts): string {
 
 /** A time within a text, as JSON has it. */
 const utcTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
-
-/** No table: `table` aligns numbers to the right, at the end of the longest text. */
-function flagLines(flags: ScheduleFacts['flags']): string {
-  const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
-  return Object.entries(flags)
-    .map(([flag, value]) => `  ${flag.padEnd(width)}  ${value}`)
-    .join('\n');
-}
 
 async function pastTime(
   session: Session,

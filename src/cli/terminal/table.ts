@@ -29,6 +29,27 @@ export function table(
     .join('\n');
 }
 
+/** The fields of a JSON output as a list for a person. Fields without a value are left out. */
+export function describeFields(facts: object): string {
+  return labelled(
+    Object.entries(facts).flatMap(([name, value]: [string, unknown]) =>
+      value === null ? [] : [[name.replaceAll('_', ' '), shownValue(value)]],
+    ),
+  );
+}
+
+/** A line for each pair. No table, which aligns numbers to the right, at the end of the longest text. */
+export function labelled(pairs: readonly (readonly [label: string, value: string])[]): string {
+  const width = Math.max(...pairs.map(([label]) => label.length));
+  return pairs.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n');
+}
+
+function shownValue(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.join(', ') : visibleInLine(String(value));
+}
+
 /** The lines of a row, as many as its highest cell needs. */
 function linesOf(row: readonly string[], widths: readonly number[]): string[] {
   const wrapped = row.map((cell, column) => wrap(cell, widths[column]!));

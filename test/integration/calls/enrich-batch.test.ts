@@ -84,6 +84,19 @@ it('a call that is billed above its reservation pauses its run although its work
   });
 });
 
+it('a call that an error may have been billed for is unknown with the HTTP status of the error', async () => {
+  const runId = await runOfOne('e@orbit.example');
+  const dependencies = dependenciesOf(() =>
+    Promise.reject(new ServiceFailure('server-error', { endpoint: operations.bulkMatch, httpStatus: 500 })),
+  );
+  const [open] = await openBatches(dependencies, runId, [1]);
+  await enrichBatch(dependencies, open!, new AbortController().signal);
+  const { rows } = await warehouse.pool.query('select status, http_status from attempts where run_id = $1', [
+    runId,
+  ]);
+  expect(rows).toEqual([{ status: 'unknown', http_status: 500 }]);
+});
+
 it('a refused key does not pause a run that is being cancelled', async () => {
   const runId = await runOfOne('b@orbit.example');
   const dependencies = dependenciesOf(async () => {

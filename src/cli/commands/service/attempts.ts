@@ -15,7 +15,7 @@ import { serviceName } from '../../../config/settings.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { describeReconciliation } from '../../run/describe-reconciliation.ts';
 import { creditsOf } from '../../run/run-option-values.ts';
-import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -123,7 +123,7 @@ function showCommand(): Command {
     .action(async (attemptId: string, options: JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const attempt = await getAttempt(warehouse, attemptId);
-        printFacts<'attempt'>(options.json, attempt, JSON.stringify(attempt, null, 2));
+        printFacts<'attempt'>(options.json, attempt, describeFields(attempt));
       });
     });
 }
@@ -170,10 +170,10 @@ Examples:
         const credits = texts.credits(attempt.credits_reserved, given);
         await decideAttempt(warehouse, attemptId, { credits, mayExceedHeld: options.yes === true });
         const after = await getAttempt(warehouse, attemptId);
-        const done =
-          attempt.http_status === null
-            ? texts.done
-            : 'settled; its answer stays; its late results are no longer awaited, and are applied if they come';
+        const isAnswered = attempt.http_status !== null && attempt.http_status < 300;
+        const done = isAnswered
+          ? 'settled; its answer stays; its late results are no longer awaited, and are applied if they come'
+          : texts.done;
         if (options.json !== true) print(`${attemptId}: ${done}`);
         if (storedCredits(after.credits_settled ?? '0') > storedCredits(credits))
           tell(

@@ -12,7 +12,7 @@ import {
 import { countAwaitedAfterRuns, makePollsDue } from '../../../late-results/late-polls.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
-import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -83,7 +83,7 @@ function showCommand(): Command {
         const delivery = await getDelivery(warehouse, deliveryId);
         if (options.body === true)
           process.stdout.write(await readDeliveryBody(warehouse, delivery.delivery_id));
-        else printFacts<'delivery'>(options.json, delivery, JSON.stringify(delivery, null, 2));
+        else printFacts<'delivery'>(options.json, delivery, describeFields(delivery));
       });
     });
 }

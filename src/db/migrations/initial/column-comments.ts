@@ -62,7 +62,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     credits_answered: 'Price in the answer, before late results',
     credits_stated: 'What answer and deliveries state together, at least; null before the first delivery',
     budget_ids: 'Budgets that the call counts in',
-    http_status: 'HTTP status of the answer',
+    http_status: 'HTTP status of the answer or the error',
     awaits: 'Awaited late results',
     found_ids: 'Ids of the people in the answer',
     found_people: 'Number of people in the answer',
