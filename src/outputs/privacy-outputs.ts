@@ -69,6 +69,9 @@ export const erase = z
       ),
     found: z.boolean().describe('Whether the warehouse had anything of the person.'),
     ...erasedFields,
+    same_name: z
+      .array(z.string())
+      .describe('Other people of the same name in answers to the same calls, as "person:ID": they stay.'),
   })
   .describe('Data of one person.');
 

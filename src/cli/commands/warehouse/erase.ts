@@ -2,8 +2,10 @@ import { Command } from 'commander';
 import { isRoleAddress } from '../../../domain/identity/email-address.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
+import { findNamesakes } from '../../../privacy/find-namesakes.ts';
 import { keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
+import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
@@ -46,12 +48,15 @@ Examples:
       const find = personOf(who, options.contact);
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const keys = await find(warehouse);
+        const sameName = await findNamesakes(warehouse, keys);
         if (options.yes !== true) {
           const found = await measureErasure(warehouse, keys);
           if (options.json === true)
-            printJson<'erase'>({ erased: false, found: isAnything(found), ...found });
-          else
+            printJson<'erase'>({ erased: false, found: isAnything(found), ...found, same_name: sameName });
+          else {
             print(isAnything(found) ? describe(found, 'found') : 'the warehouse has nothing of this person');
+            sayWhoStays(sameName);
+          }
           const question = isAnything(found)
             ? 'erase this person?'
             : 'put the person on the suppression list?';
@@ -64,7 +69,8 @@ Examples:
         }
         const removed = await erase(warehouse, keys, noteOf(options));
         const found = isAnything(removed);
-        if (options.json === true) return printJson<'erase'>({ erased: true, found, ...removed });
+        if (options.json === true)
+          return printJson<'erase'>({ erased: true, found, ...removed, same_name: sameName });
         print(
           found
             ? describe(removed, 'removed')
@@ -74,6 +80,7 @@ Examples:
           'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
             'exports that you keep, the CRM and backups are not changed',
         );
+        sayWhoStays(sameName);
       });
     });
 }
@@ -130,6 +137,16 @@ async function keysOfContact(
     where: '--contact',
     next: 'check the source and the id; or name the person by an address or a profile',
   });
+}
+
+/** The service may have answered with another record of the same human. */
+function sayWhoStays(people: readonly string[]): void {
+  if (people.length === 0) return;
+  tell(
+    `${counted(people.length, 'other person', 'other people')} of this name in answers to the same calls ` +
+      `${nounFor(people.length, 'stays', 'stay')}: ${people.join(', ')}; ` +
+      `if it is the same human: enrich erase ${people[0]!}`,
+  );
 }
 
 function isAnything(figures: ErasureFigures): boolean {
