@@ -61,14 +61,12 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         return planRun(dependencies, runId);
       }),
     checkService: ({ runId }) => beating(log, () => checkRunService(dependencies, runId)),
-    setRunStatus: ({ runId, status, pauseReason }) =>
+    setRunStatus: ({ runId, status, pauseReason, byPerson }) =>
       beating(log, async () => {
-        await setRunStatus(warehouse, runId, status, pauseReason);
-        log.info(
-          { runId, status, ...(pauseReason && { type: pauseReason.type }) },
-          'a run changed its status',
-        );
+        await setRunStatus(warehouse, runId, status, pauseReason, { byPerson });
         const facts = await readRunFacts(warehouse, runId);
+        const type = facts.reason_type;
+        log.info({ runId, status: facts.status, ...(type !== null && { type }) }, 'a run changed its status');
         if (status === 'failed') lineage?.ended(facts);
         return facts;
       }),

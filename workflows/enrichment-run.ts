@@ -78,7 +78,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   if (run.approved && planned.unmet && !run.isCancelling) {
     await run.pause(planned.unmet);
   } else if (run.approved) {
-    await run.setStatus('running');
+    await begin(run);
   } else {
     await run.setStatus('awaiting_approval');
     run.enter('awaiting approval');
@@ -86,6 +86,19 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   }
   if (!run.isCancelling) await reconcile(run);
   return planned.plan;
+}
+
+/** Begins to spend, unless a person has paused the run: the tables have the pause also if its update was lost. */
+async function begin(run: RunState): Promise<void> {
+  const resumesBefore = run.resumes;
+  await run.setStatus('running');
+  const facts = run.figures?.facts;
+  if (facts?.status === 'paused' && run.resumes === resumesBefore)
+    run.pauseReason ??= {
+      type: facts.reason_type ?? 'run.paused',
+      reason: facts.reason ?? '',
+      next: facts.next ?? '',
+    };
 }
 
 /**

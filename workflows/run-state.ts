@@ -188,6 +188,8 @@ export class RunState {
 
   showFigures(facts: RunFacts): void {
     this.figures = { facts, readAt: new Date().toISOString() };
+    // `enrich cancel` records the cancellation before it sends the update, and can be interrupted in between.
+    if (facts.status === 'cancelling') this.cancelling ??= facts.reason ?? 'cancelled by hand';
     this.show();
   }
 
@@ -195,12 +197,12 @@ export class RunState {
    * Writes the status, one write after another in the order of the calls. Otherwise a pause and a resume at the same
    * time could be written in any order, and the database could have `running` after the pause was acknowledged.
    */
-  setStatus(status: RunStatus, why?: StatusReason): Promise<void> {
+  setStatus(status: RunStatus, why?: StatusReason, by?: 'person'): Promise<void> {
     const { runId } = this;
     const change = async (): Promise<void> =>
       this.showFigures(
         await quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
-          { runId, status, ...(why && { pauseReason: why }) },
+          { runId, status, ...(why && { pauseReason: why }), ...(by && { byPerson: true }) },
         ]),
       );
     this.#changes = this.#changes.then(change, change);

@@ -1,6 +1,7 @@
 import { condition, setHandler } from '@temporalio/workflow';
 import type { PauseReason } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
+import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { quick } from './control-activities.ts';
 import {
@@ -38,7 +39,9 @@ export function installSteering(run: RunState): void {
   const approve = async (): Promise<void> => {
     await condition(() => run.phase !== 'planning');
     if (run.isCancelling) return;
-    await run.setStatus('running');
+    await run.setStatus('running', undefined, 'person');
+    // The run was paused while it read its export: the approval is the newer decision.
+    run.pauseReason = null;
     run.approved = true;
   };
   setHandler(approveUpdate, approve, {
@@ -69,15 +72,14 @@ export function installSteering(run: RunState): void {
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
       const isPilotOut = run.phase === 'awaiting late results' && run.page <= (run.plan?.pages ?? 0);
       if (run.phase !== 'enriching' && run.phase !== 'paused' && !isPilotOut && !isBeforeFirstCall(run))
-        throw new Error(
-          `the run is ${run.phase}: only a run that has its plan and asks for people can be paused`,
-        );
+        throw new Error(`the run is ${run.phase}: only a run that is about to make calls can be paused`);
+      requireNotCancelling(run);
     },
   });
   const resume = async (): Promise<void> => {
     run.resumes += 1;
     const before = run.pauseReason;
-    await run.setStatus('running');
+    await run.setStatus(statusOfWork(run), undefined, 'person');
     // A pause in the meantime stays.
     if (run.pauseReason === before) run.pauseReason = null;
   };
@@ -92,7 +94,7 @@ export function installSteering(run: RunState): void {
         !isBeforeFirstCall(run)
       )
         throw new Error(`the run is ${phase}: it is not paused`);
-      if (run.isCancelling) throw new Error('the run is being cancelled');
+      requireNotCancelling(run);
     },
   });
   setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason || 'cancelled by hand'), {
@@ -145,15 +147,28 @@ export function installSteering(run: RunState): void {
   });
 }
 
-/** The tables say that the run is running, and it still compares its contacts with the known people. */
-function isBeforeFirstCall(run: RunState): boolean {
-  return run.phase === 'planning' && run.plan !== null && run.approved;
+/** The run reads its export, plans, or compares its contacts with the known people. */
+function isBeforeFirstCall({ phase, plan, approved }: RunState): boolean {
+  return phase === 'ingesting' || (phase === 'planning' && (plan === null || approved));
+}
+
+/** The status of a run that continues. */
+function statusOfWork({ phase, plan }: RunState): RunStatus {
+  return plan === null && (phase === 'ingesting' || phase === 'planning') ? phase : 'running';
+}
+
+function requireNotCancelling(run: RunState): void {
+  if (run.isCancelling) throw new Error('the run is being cancelled');
 }
 
 /** Sends no further call; the run ends in order. */
 export async function cancelRun(run: RunState, reason: string): Promise<void> {
   run.cancelling ??= reason;
-  await run.setStatus('cancelling', { type: 'run.cancelled', reason, next: 'start the file again' });
+  await run.setStatus('cancelling', {
+    type: 'run.cancelled',
+    reason,
+    next: `enrich cancel ${run.runId} waits until the run has ended`,
+  });
   await run.wakePage();
 }
 

@@ -115,9 +115,14 @@ export interface ControlActivities {
   planRun(request: RunRequest): Promise<PlanOutcome>;
   /** Asks the service whether it accepts the credential, whom the credential acts as, and what its limits are. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
-  /** Writes the status; returns the run's figures. */
+  /** Writes the status, unless a person has decided otherwise; returns the run's figures with its status. */
   setRunStatus(
-    request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: StatusReason },
+    request: RunRequest & {
+      readonly status: RunStatus;
+      readonly pauseReason?: StatusReason;
+      /** A person resumes the run. */
+      readonly byPerson?: boolean;
+    },
   ): Promise<RunFacts>;
   /** The figures of a run as `enrich status --json` prints them. */
   readRunFacts(request: RunRequest): Promise<RunFacts>;

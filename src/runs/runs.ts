@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
-import { callPausePrefixes, type StatusReason } from '../contract/pause-reasons.ts';
+import { callPausePrefixes, type PauseReasonType, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
@@ -135,27 +135,42 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of an unfinished run. An ended run keeps its status. A run that leaves a pause that a call has caused
- * sends one call at a time until one is answered.
+ * Sets the status of an unfinished run. An ended run keeps its status, and so does a run for which a person has decided
+ * otherwise: a cancelled run can only end, and a run that a person has paused continues only if a person resumes it. A
+ * command records both decisions before its update reaches the workflow. A run that leaves a pause that a call has
+ * caused sends one call at a time until one is answered.
+ *
+ * @param decision.byPerson a person resumes the run
  */
 export async function setRunStatus(
   warehouse: Warehouse,
   runId: string,
   status: RunStatus,
   pauseReason: StatusReason | undefined,
+  { byPerson = false }: { readonly byPerson?: boolean | undefined } = {},
 ): Promise<void> {
+  const endsCancelling = status === 'cancelling' || isFinal(status);
+  const endsPause = byPerson || !(statusesOfWork.includes(status) || pauseReason?.budgets !== undefined);
+  const allowed = sql<boolean>`(
+    (status <> 'cancelling' or ${endsCancelling}::boolean)
+    and (status <> 'paused' or pause_reason ->> 'type' is distinct from ${pausedByPerson} or ${endsPause}::boolean))`;
+  const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
-    update runs set status = ${status},
+    update runs set status = case when ${allowed} then ${status} else status end,
       probing_since = case
         when pause_reason ->> 'type' ^@ any(${callPausePrefixes}::text[]) then clock_timestamp()
         else probing_since
       end,
-      pause_reason = ${pauseReason === undefined ? null : JSON.stringify(pauseReason)}::jsonb,
+      pause_reason = case when ${allowed} then ${reason}::jsonb else pause_reason end,
       approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
       finished_at = case when ${isFinal(status)} then clock_timestamp() end
     where run_id = ${runId} and ${isUnfinished}
   `.execute(warehouse.database);
 }
+
+const pausedByPerson: PauseReasonType = 'run.paused';
+/** Statuses in which a workflow continues without a person. */
+const statusesOfWork: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
 
 /** Whether an unfinished run still has to be staged from this content. */
 export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {

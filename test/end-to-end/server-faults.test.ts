@@ -104,3 +104,35 @@ describe('a command with an embedded Temporal', () => {
     });
   });
 });
+
+describe('a run that a person stops while no worker is there', () => {
+  const patient = { timeout: 30_000, interval: 200 };
+
+  it.each(['pause', 'cancel'] as const)(
+    'enrich %s that is interrupted while no worker is there keeps a later worker from every call',
+    async (command) => {
+      const settings = system.sharedTemporal();
+      const running = begin(['run', sample(40, 33), '--yes', '--json'], settings);
+      const read = async (column: string): Promise<unknown> =>
+        (await system.warehouse.pool.query(`select ${column} as value from enrichment.runs`)).rows[0]?.value;
+      const statusOf = (): Promise<unknown> => read('status');
+      await expect.poll(statusOf, patient).toBe('ingesting');
+      const stopping = begin([command, 'latest'], settings);
+      await expect.poll(statusOf, patient).toBe(command === 'pause' ? 'paused' : 'cancelling');
+      stopping.kill('SIGINT');
+      await stopping.ended;
+      running.kill('SIGINT');
+      await running.ended;
+      begin(['worker'], settings);
+      if (command === 'cancel') await expect.poll(statusOf, patient).toBe('cancelled');
+      else {
+        await expect.poll(() => read('plan_hash'), patient).not.toBeNull();
+        expect((await system.here(['run', sample(40, 33), '--yes', '--json'], settings)).code).toBe(3);
+        expect(await statusOf()).toBe('paused');
+        expect(system.sandbox.log.calls()).toEqual([]);
+        expect((await system.here(['resume', 'latest'], settings)).code).toBe(0);
+      }
+      await expectPromisesKept(system);
+    },
+  );
+});

@@ -330,24 +330,63 @@ describe('a pause between the plan and the first call', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('a run that is still reading its export cannot be paused', async () => {
-    const { activities, letGo } = comparing();
-    let letRead = (): void => {};
-    const reading = new Promise<void>((resolve) => (letRead = resolve));
+  /** Holds the reading of the export. */
+  function reading(): { readonly activities: ScriptedActivities; readonly letGo: () => void } {
+    const activities = new ScriptedActivities();
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
     const { ingestExport } = activities;
     activities.ingestExport = async (request) => {
-      await reading;
+      await held;
       return ingestExport(request);
     };
+    return { activities, letGo: () => letGo() };
+  }
+
+  it('a run that is paused while it reads its export makes no call before it is resumed', async () => {
+    const { activities, letGo } = reading();
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'ingesting');
-      await expect(handle.executeUpdate('pause', { args: ['too early'] })).rejects.toMatchObject({
-        cause: { message: expect.stringContaining('the run is ingesting: only a run that has its plan') },
-      });
-      letRead();
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      letGo();
+      await untilPhase(handle, 'paused');
+      expect(activities.batches).toEqual([]);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['paused', 'running', 'running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('a run that is paused and resumed while it reads its export continues to read', async () => {
+    const { activities, letGo } = reading();
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'ingesting');
+      await handle.executeUpdate('pause', { args: ['by mistake'] });
+      await handle.executeUpdate('resume');
       letGo();
       await handle.result();
     });
+    expect(activities.statuses).toEqual(['paused', 'ingesting', 'running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('a run that is paused before its approval waits for the approval only', async () => {
+    const { activities, letGo } = reading();
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilPhase(handle, 'ingesting');
+        await handle.executeUpdate('pause', { args: ['not before Monday'] });
+        letGo();
+        await untilPhase(handle, 'awaiting approval');
+        await handle.executeUpdate('approve', { args: [plan.planHash] });
+        await handle.result();
+      },
+      { approved: false },
+    );
+    expect(activities.statuses).toEqual(['paused', 'awaiting_approval', 'running']);
+    expect(activities.batches).toHaveLength(5);
   });
 });
 

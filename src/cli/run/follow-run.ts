@@ -184,7 +184,8 @@ async function pauseWithoutWorkflow(session: Session, runId: string, how: string
     reason: `the workflow ended before the run did: ${how}`,
     next: `enrich resume ${runId}`,
   } satisfies PauseReason);
-  return 'paused';
+  // A run that a person cancels stays so: `enrich cancel` ends it without its workflow.
+  return (await getRun(session.warehouse, runId)).status;
 }
 
 /** @param left people for whom no call was made yet; 0: the run waits only for late results */

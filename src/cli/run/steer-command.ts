@@ -24,8 +24,8 @@ export function steerCommand(
     .addHelpText(
       'after',
       `
-With TEMPORAL_ADDRESS, the command waits for a worker. Ctrl-C is safe meanwhile: a running run begins no
-further call. Repeat the command when a worker is there.
+The command records its decision in the database before it waits for a worker. Ctrl-C is safe meanwhile: the
+run makes no further call.
 
 Example:\n  enrich ${name} latest --reason "budget review"`,
     )

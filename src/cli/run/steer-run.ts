@@ -1,9 +1,10 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
+import type { RunStatus } from '../../contract/run-statuses.ts';
 import { taskPriorities } from '../../contract/run-priorities.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
-import { UsageProblem } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
 import { runInputOf } from '../../runs/run-input.ts';
 import { endAbandonedRun } from '../../runs/finish-run.ts';
@@ -69,7 +70,7 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
     if (session.stack.temporal.embedded) await session.work();
     if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
     // The workflow was lost with the server's data. The tables still have the plan, so a new workflow starts approved.
-    await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+    await setRunStatus(session.warehouse, run.runId, 'running', undefined, { byPerson: true });
     return startRunWorkflow(session, run, true);
   }
   if (run.status === 'paused') {
@@ -81,15 +82,20 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
     } catch (error) {
       if (isUpdateRefused(error)) {
         // Only the command that waited for the run was interrupted. The workflow has no call to make, and ends.
-        await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+        await setRunStatus(session.warehouse, run.runId, 'running', undefined, { byPerson: true });
         return handle;
       }
       if (!isWorkflowGone(error)) throw knownFailure(error, run.runId) ?? error;
       // Another command's worker may have ended the run in the meantime.
       if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
       const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
-      await setRunStatus(session.warehouse, run.runId, phase, undefined);
+      await setRunStatus(session.warehouse, run.runId, phase, undefined, { byPerson: true });
     }
+  }
+  if (run.status === 'cancelling') {
+    // `enrich cancel` was interrupted before its update arrived.
+    if (session.stack.temporal.embedded) await session.work();
+    await sendUpdate(session, run.runId, 'cancel', [run.pauseReason?.reason ?? '']);
   }
   return startRunWorkflow(session, run, approved);
 }
@@ -175,35 +181,44 @@ export function staysPaused({ status, pauseReason }: RunRecord): boolean {
   return status === 'paused' && pauseReason !== null && pauseReason.budgets === undefined;
 }
 
+/** A run in one of these statuses makes calls without another decision of a person. */
+const statusesToPause: readonly RunStatus[] = ['ingesting', 'planning', 'running', 'paused'];
+
 /**
- * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails, and the
- * worker that this command starts for the update of an embedded run makes none. Does nothing for a run that stays
- * paused anyway.
+ * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
+ * command is interrupted, and the worker that this command starts for the update of an embedded run makes none. Does
+ * nothing for a run that stays paused anyway.
  */
 export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
   if (staysPaused(run)) return;
   await requireKeys(session, run.runId);
-  const paused = run.status === 'running';
+  const { warehouse } = session;
+  const isRecorded = statusesToPause.includes(run.status);
   const pauseReason: PauseReason = {
     type: 'run.paused',
     reason: reason || 'paused by hand',
     next: `enrich resume ${run.runId}`,
   };
-  if (paused) await setRunStatus(session.warehouse, run.runId, 'paused', pauseReason);
+  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
   try {
     if (session.stack.temporal.embedded) await session.work();
     await sendUpdate(session, run.runId, 'pause', [reason]);
   } catch (error) {
-    // The workflow refuses to pause a run without calls left to make. The run continues to wait for late results.
-    if (paused) await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+    // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
+    if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause)) {
+      const { isApproved } = await getRun(warehouse, run.runId);
+      const status = isApproved ? 'running' : 'awaiting_approval';
+      await setRunStatus(warehouse, run.runId, status, undefined, { byPerson: true });
+    }
     throw error;
   }
 }
 
 /**
  * Cancels a run and waits until the run has ended. Calls in flight end, paid results stay, and people without a call
- * become `cancelled`. Without a workflow, ends the run in the tables.
+ * become `cancelled`. Without a workflow, ends the run in the tables. Writes the status to the database first, as
+ * `pauseRun` does.
  */
 export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
@@ -212,7 +227,7 @@ export async function cancelRun(session: Session, run: RunRecord, reason: string
   await setRunStatus(warehouse, run.runId, 'cancelling', {
     type: 'run.cancelled',
     reason: reason || 'cancelled by hand',
-    next: 'run the file again',
+    next: `enrich cancel ${run.runId} waits until the run has ended`,
   });
   if (session.stack.temporal.embedded) await session.work();
   if (await sendUpdate(session, run.runId, 'cancel', [reason])) {

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { PauseReason, StatusReason } from '../../../src/contract/pause-reasons.ts';
+import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
+import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { warehouseOfFile } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+
+const warehouse = await warehouseOfFile({ connections: 1 });
+
+const byHand: PauseReason = { type: 'run.paused', reason: 'budget review', next: 'enrich resume RUN' };
+const cancelled: StatusReason = { type: 'run.cancelled', reason: 'wrong file', next: 'enrich cancel RUN' };
+const emptyBudget: PauseReason = { type: 'budget.empty', reason: 'no credits', next: '', budgets: ['day:x'] };
+const unmet: PauseReason = { type: 'expectation.unmet', reason: 'half of the rows', next: '' };
+
+async function runIn(status: RunStatus, why?: StatusReason): Promise<string> {
+  const { runId } = await stagedRun(warehouse, []);
+  await setRunStatus(warehouse, runId, status, why);
+  return runId;
+}
+
+async function statusAfter(runId: string, status: RunStatus, why?: StatusReason): Promise<string> {
+  await setRunStatus(warehouse, runId, status, why);
+  const run = await getRun(warehouse, runId);
+  return run.pauseReason === null ? run.status : `${run.status}: ${run.pauseReason.type}`;
+}
+
+describe('setRunStatus() of a run that a person cancels', () => {
+  it.each(['ingesting', 'planning', 'awaiting_approval', 'running', 'paused'] as const)(
+    'setRunStatus() keeps the status cancelling when the workflow writes %s',
+    async (status) => {
+      const runId = await runIn('cancelling', cancelled);
+      expect(await statusAfter(runId, status)).toBe('cancelling: run.cancelled');
+    },
+  );
+
+  it.each(['cancelled', 'finished', 'failed'] as const)(
+    'setRunStatus() ends a run that a person cancels as %s',
+    async (status) => {
+      expect(await statusAfter(await runIn('cancelling', cancelled), status)).toBe(status);
+    },
+  );
+
+  it('setRunStatus() keeps the status cancelling also after a resume', async () => {
+    const runId = await runIn('cancelling', cancelled);
+    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'cancelling' });
+  });
+});
+
+describe('setRunStatus() of a run that a person has paused', () => {
+  it.each(['ingesting', 'planning', 'running'] as const)(
+    'setRunStatus() keeps the pause of a person when the workflow writes %s',
+    async (status) => {
+      expect(await statusAfter(await runIn('paused', byHand), status)).toBe('paused: run.paused');
+    },
+  );
+
+  it('setRunStatus() keeps the pause of a person when a budget is exhausted, which would end by itself', async () => {
+    expect(await statusAfter(await runIn('paused', byHand), 'paused', emptyBudget)).toBe(
+      'paused: run.paused',
+    );
+  });
+
+  it('setRunStatus() replaces the pause of a person by a status in which a person must decide', async () => {
+    expect(await statusAfter(await runIn('paused', byHand), 'paused', unmet)).toBe(
+      'paused: expectation.unmet',
+    );
+    expect(await statusAfter(await runIn('paused', byHand), 'awaiting_approval')).toBe('awaiting_approval');
+    expect(await statusAfter(await runIn('paused', byHand), 'cancelling', cancelled)).toBe(
+      'cancelling: run.cancelled',
+    );
+  });
+
+  it('setRunStatus() ends the pause of a person when a person resumes the run', async () => {
+    const runId = await runIn('paused', byHand);
+    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running', pauseReason: null });
+  });
+
+  it('setRunStatus() records the approval of a run that stays paused, so that no command resumes it', async () => {
+    const runId = await runIn('paused', byHand);
+    await setRunStatus(warehouse, runId, 'running', undefined);
+    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused', isApproved: true });
+  });
+});
+
+it('setRunStatus() ends a pause for a budget when the workflow continues', async () => {
+  expect(await statusAfter(await runIn('paused', emptyBudget), 'running')).toBe('running');
+});
+
+it('pauseCalls() keeps the status of a run that a person cancels or has paused', async () => {
+  for (const [status, why] of [
+    ['cancelling', cancelled],
+    ['paused', byHand],
+  ] as const) {
+    const runId = await runIn(status, why);
+    await pauseCalls(warehouse.database, runId, unmet);
+    expect(await getRun(warehouse, runId)).toMatchObject({ status, pauseReason: { type: why.type } });
+  }
+});

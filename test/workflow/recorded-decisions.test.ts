@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunStatus } from '../../src/contract/run-statuses.ts';
+import { Stage, phaseOf } from '../helpers/play-run.ts';
+import { ScriptedActivities } from '../helpers/scripted-activities.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+
+afterAll(() => stage.close());
+
+/** Activities of a run whose tables say that a person has cancelled or paused it. The update did not arrive. */
+function recorded(
+  status: RunStatus,
+  reason: { readonly type: string; readonly reason: string },
+): { readonly activities: ScriptedActivities; readonly forget: () => void } {
+  const activities = new ScriptedActivities();
+  let isRecorded = true;
+  const facts = activities.facts.bind(activities);
+  activities.facts = (runId, wanted) => {
+    const now = facts(runId, wanted);
+    if (!isRecorded || wanted === 'finished') return now;
+    return { ...now, status, reason_type: reason.type, reason: reason.reason, next: 'enrich …' };
+  };
+  activities.answer = () =>
+    isRecorded
+      ? { kind: 'stopped', calls: 0, pauseReason: { ...reason, next: 'enrich …' } }
+      : { kind: 'done', calls: 1 };
+  return { activities, forget: () => (isRecorded = false) };
+}
+
+describe('a decision of a person that only the tables have', () => {
+  it.each([{ approved: true }, { approved: false }])(
+    'a run whose cancellation only the tables have ends without a call (%o)',
+    async (input) => {
+      const { activities } = recorded('cancelling', { type: 'run.cancelled', reason: 'wrong file' });
+      await stage.play(activities, (handle) => handle.result(), input);
+      expect(activities.ending).toBe('cancelled');
+      expect(activities.handed).toEqual([]);
+    },
+  );
+
+  it('a run that is cancelled in the tables during a page ends with the page', async () => {
+    const { activities } = recorded('cancelling', { type: 'run.cancelled', reason: 'wrong file' });
+    const { setRunStatus } = activities;
+    activities.setRunStatus = async (request) => {
+      const facts = await setRunStatus(request);
+      return { ...facts, status: 'running', reason_type: null };
+    };
+    await stage.play(activities, (handle) => handle.result());
+    expect(activities.ending).toBe('cancelled');
+    expect(activities.handed).not.toEqual([]);
+    expect(activities.batches).toEqual([]);
+  });
+
+  it('a run whose pause only the tables have makes no call before it is resumed', async () => {
+    const { activities, forget } = recorded('paused', { type: 'run.paused', reason: 'budget review' });
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
+      expect(activities.handed).toEqual([]);
+      forget();
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.batches).toHaveLength(5);
+    expect(activities.ending).toBe('finished');
+  });
+});
