@@ -7,6 +7,7 @@ import { knownExports } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
 import { otherObjectOf } from './other-object.ts';
+import { proposeColumns } from './propose-columns.ts';
 import { recogniseOwnFile } from './own-file.ts';
 import { recogniseExport } from './recognise-export.ts';
 
@@ -32,8 +33,8 @@ export interface ColumnMap {
  * is taken twice, and of two columns of one name none is taken by guess.
  *
  * @param options.source the name to file the contacts under; the name of a known CRM also says whose columns these are
- * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.opt-out-ignored`,
- *   `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`
+ * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
+ *   `mapping.opt-out-ignored`, `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`
  */
 export function mapColumns(
   path: string,
@@ -66,7 +67,7 @@ export function mapColumns(
     ...givenOptOuts(columns, given.opted_out, 'processing'),
     ...givenOptOuts(columns, given.opted_out_of_calls, 'calls'),
   ];
-  refuseIgnoredOptOuts(columns, mapping?.ignore, optOuts);
+  refuseIgnoredOptOuts(columns, mapping?.ignore);
 
   for (const field of singleFields) {
     const ownNames = field === 'contact_id' ? (own?.idNames ?? []) : [];
@@ -90,7 +91,7 @@ export function mapColumns(
     emails,
     optOuts,
     sourceColumn: own?.sourceColumn,
-    warnings: warningsOf(header),
+    warnings: [...warningsOf(header), ...unusedIdentifiers(columns, layout, emails, single)],
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;
@@ -159,15 +160,11 @@ function givenOptOuts(
   });
 }
 
-function refuseIgnoredOptOuts(
-  columns: Columns,
-  ignore: ExportMapping['ignore'],
-  optOuts: readonly OptOutColumn[],
-): void {
+function refuseIgnoredOptOuts(columns: Columns, ignore: ExportMapping['ignore']): void {
   if (ignore === undefined) return;
   for (const column of columns.take(ignore)) {
     const meaning = optOutOf(columns.nameOf(column));
-    if (meaning === undefined || optOuts.some((optOut) => optOut.column === column)) continue;
+    if (meaning === undefined) continue;
     const forbidden = meaning.scope === 'calls' ? 'called' : 'processed';
     throw new UsageProblem(
       'mapping.opt-out-ignored',
@@ -226,6 +223,25 @@ function refuseWithoutPeople(
         'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
         'COLUMN"}}; enrich plan proposes one',
     },
+  );
+}
+
+/** Columns of addresses or profile URLs that no name tells: without them, rows are asked for by name and company. */
+function unusedIdentifiers(
+  columns: Columns,
+  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+  emails: readonly number[],
+  single: Partial<Record<SingleField, readonly number[]>>,
+): string[] {
+  const identifiers = { email: emails, hashed_email: single.hashed_email, profile_url: single.profile_url };
+  if (Object.values(identifiers).some((taken) => taken !== undefined && taken.length > 0)) return [];
+  return proposeColumns(header, rows).flatMap((field, column) =>
+    field !== undefined && Object.hasOwn(identifiers, field) && columns.isFree(column)
+      ? [
+          `column "${shownHeader(header[column]!)}" seems to hold the people's ${field}, and is not used; to use it: ` +
+            `--mapping FILE with {"columns": {"${field}": ${column + 1}}}`,
+        ]
+      : [],
   );
 }
 

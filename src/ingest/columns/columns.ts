@@ -35,10 +35,12 @@ export class Columns {
     return this.#header[column]!;
   }
 
-  /** Columns that a mapping file names, in its order. */
+  /** Columns that a mapping file names for one field, in its order. Two fields of one column are refused. */
   take(references: ColumnReference | readonly ColumnReference[]): number[] {
     const list = typeof references === 'object' ? references : [references];
-    const columns = list.map((reference) => this.#find(reference));
+    const columns = [...new Set(list.map((reference) => this.#find(reference)))];
+    const twice = columns.find((column) => this.#taken.has(column));
+    if (twice !== undefined) throw this.#namedTwice(twice);
     for (const column of columns) this.#taken.add(column);
     return columns;
   }
@@ -84,6 +86,14 @@ export class Columns {
             'enrich plan FILE without --mapping lists the columns'
         : `did you mean "${shownHeader(nearest)}"?`,
     );
+  }
+
+  #namedTwice(column: number): Problem {
+    const what = `column "${shownHeader(this.#header[column]!)}" stands for two fields`;
+    return new UsageProblem('mapping.column-named-twice', what, {
+      where: 'columns and ignore in the mapping file',
+      next: 'name the column for one field; a contact without an id of its own needs no contact_id',
+    });
   }
 
   #unknown(what: string, next: string): Problem {

@@ -192,6 +192,17 @@ describe('columns are taken', () => {
     expect(JSON.stringify(describeColumns(header, map).mapping)).toBe('{"__proto__":"email"}');
   });
 
+  it.each([
+    [undefined, [expect.stringMatching(/"E-Mail .*" seems to hold the people's email.*\{"email": 2\}/)]],
+    [{ ignore: [2] }, []],
+    [{ columns: { email: 2 } }, []],
+  ])('a file whose only addresses are in an unused column has a warning: mapping %j', (mapping, warnings) => {
+    const header = ['Contact Owner Email', 'E-Mail Anschrift (geschäftl.)', 'Vorname', 'Nachname', 'Firma'];
+    const rows = [['me@acme.example', 'a@orbit.example', 'Ada', 'Berg', 'Orbit']];
+    const map = mapColumns('c.csv', { header, recognised: true, rows }, { mapping });
+    expect(map.warnings).toEqual(warnings);
+  });
+
   it('a file in which two columns with one name could fill a field is refused', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
@@ -208,6 +219,17 @@ describe('columns are taken', () => {
 });
 
 describe('a mapping file', () => {
+  it('a mapping file that names one column for two fields is refused', () => {
+    const columns = { contact_id: 1, person_id: 'Nr' };
+    const problem = refusal(() => taken(['Nr', 'Email'], { columns }));
+    expect(problem.type).toBe('mapping.column-named-twice');
+    expect(problem.message).toBe('column "Nr" stands for two fields');
+  });
+
+  it('a mapping file may name one column twice for one field', () => {
+    expect(taken(['Mail'], { columns: { email: ['Mail', 1] } })).toEqual({ email: ['Mail'] });
+  });
+
   it('a mapping file overrides the columns that it names, and the others are recognised', () => {
     expect(
       taken(['id', 'Nr', 'email', 'Mail', 'Sparte'], { columns: { contact_id: 'Nr', email: ['Mail'] } }),

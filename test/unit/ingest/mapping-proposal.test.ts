@@ -116,7 +116,8 @@ describe('a mapping file that cannot be meant', () => {
   ])(
     'an implausible mapping file is refused with counts and no cell: %s in column %s',
     async (field, column, what) => {
-      const refused = openExport(path(), { mapping: { columns: { email: 'Mail', [field]: column } } });
+      const email = column === 'Mail' ? [] : 'Mail';
+      const refused = openExport(path(), { mapping: { columns: { email, [field]: column } } });
       await expect(refused).rejects.toMatchObject({
         type: 'mapping.implausible',
         message: `column "${column}" is no ${field}: ${what}`,
