@@ -6,6 +6,7 @@ import type { Warehouse } from '../../src/db/database.ts';
 
 export interface AppendedContact {
   readonly source?: string;
+  readonly service?: string;
   readonly contactId: string;
   readonly runId: string;
   readonly attemptId?: string;
@@ -20,6 +21,7 @@ export interface AppendedContact {
 export async function appendContact(warehouse: Warehouse, contact: AppendedContact): Promise<void> {
   const {
     source = 'generic',
+    service = 'test',
     contactId,
     runId,
     attemptId = `attempt of ${runId}`,
@@ -43,7 +45,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
     emails: [],
   };
   await warehouse.database.transaction().execute((transaction) =>
-    appendToLog(transaction, 'test', {
+    appendToLog(transaction, service, {
       observations: [
         { ...said, ...call, kind: 'answer', delivery_id: null },
         ...(contact.phones

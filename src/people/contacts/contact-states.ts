@@ -85,8 +85,9 @@ export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unk
 /**
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
  * rows of contested records, and rows without an identity that name somebody, are read only of contacts that have a
- * person. A row says nothing where a later run has its contact, also a run that has not ended: the record may have
- * become somebody else.
+ * person. A contact with a person of another service is read if an undone run had replaced that person, and the row
+ * was not asked for because of the answers of that run. A row says nothing where a later run has its contact, also a
+ * run that has not ended: the record may have become somebody else.
  *
  * @param which over `r`, a row of a run
  */
@@ -108,6 +109,20 @@ export async function readRowsToDecide(
         and case when c.contact_id is null
           then r.keys <> '{}' and r.outcome is distinct from 'suppressed' and not ${isContestedRecord('r')}
             and not exists (select from (${decidedOfRow}) decided where decided.person_key is not null)
+          when c.service <> ${service} then r.outcome = 'fresh'
+            and r.keys <> '{}'
+            and not ${isContestedRecord('r')}
+            and exists (
+              select from contact_matches m
+              join runs u on u.run_id = m.run_id and u.undone_at is not null
+              join contact_matches present on present.match_id = c.match_id
+              where m.source = c.source
+                and m.contact_id = c.contact_id
+                and m.service = ${service}
+                and m.person_key is not null
+                and (m.decided_at, m.match_id) > (present.decided_at, present.match_id)
+            )
+            and ${isProjected}
           else c.service = ${service}
             and c.run_id <> r.run_id
             and (

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
@@ -64,7 +64,10 @@ async function answered(): Promise<PhonesCall> {
 }
 
 /** A finished run that found the people of a call as well, without phones. */
-async function runThatFound({ people, ids }: PhonesCall): Promise<void> {
+async function runThatFound(
+  { people, ids }: PhonesCall,
+  { service = 'test', askedAt = new Date() }: { service?: string; askedAt?: Date } = {},
+): Promise<void> {
   const { runId } = await stagedRun(
     warehouse,
     people.map(({ contactId }) => ({ keys: [], contactId, outcome: 'enriched' })),
@@ -74,7 +77,8 @@ async function runThatFound({ people, ids }: PhonesCall): Promise<void> {
       contactId,
       runId,
       rowNumber: index + 1,
-      askedAt: new Date().toISOString(),
+      service,
+      askedAt: askedAt.toISOString(),
       person: { id: ids[index]!, first_name: identity.firstName, last_name: identity.lastName },
     });
   await endRun(warehouse, runId, 'finished', undefined);
@@ -120,6 +124,40 @@ it('a run that leaves out phones because an undone run has paid for them gets th
   expect(reused).toHaveLength(3);
   await runWithPeopleOf(call, phones);
   expect(await reusedObservations(call)).toEqual(reused);
+});
+
+describe('a contact that another service has found as well', () => {
+  const serviceOf = async ({ people }: PhonesCall): Promise<readonly (string | null)[]> => {
+    const { rows } = await warehouse.pool.query<{ service: string }>(
+      'select distinct service from enriched_contacts where contact_id = any($1)',
+      [people.map(({ contactId }) => contactId)],
+    );
+    return rows.map(({ service }) => service);
+  };
+
+  it('after an undo, the same run brings the person of its service back from kept answers', async () => {
+    const call = await callWithPhones(warehouse, profiles);
+    await runThatFound(call, { service: 'another', askedAt: new Date('2026-01-01T00:00:00Z') });
+    await recordPhonesAnswer(warehouse, call);
+    await endRun(warehouse, call.runId, 'finished', undefined);
+    expect(await serviceOf(call)).toEqual(['test']);
+    await undo(call.runId);
+    expect(await serviceOf(call)).toEqual(['another']);
+    const again = await runWithPeopleOf(call, profiles);
+    expect(await serviceOf(call)).toEqual(['test']);
+    await undo(again);
+    expect(await serviceOf(call)).toEqual(['another']);
+  });
+
+  it('a run leaves a contact to the service that was asked later than the undone run', async () => {
+    const call = await callWithPhones(warehouse, profiles);
+    await recordPhonesAnswer(warehouse, call);
+    await endRun(warehouse, call.runId, 'finished', undefined);
+    await undo(call.runId);
+    await runThatFound(call, { service: 'another' });
+    await runWithPeopleOf(call, profiles);
+    expect(await serviceOf(call)).toEqual(['another']);
+  });
 });
 
 it('two runs that leave out the same phones at the same time append them once', async () => {
