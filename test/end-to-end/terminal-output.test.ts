@@ -69,7 +69,7 @@ describe('control characters of foreign text', () => {
 
   it('control characters of foreign text begin no line in a table or an error', async () => {
     write(`contacts ${sequences}.csv`, people);
-    expect((await system.here(['plan', `contacts ${sequences}.csv`])).stderr).toContain('two\\nlines');
+    expect((await system.here(['plan', `contacts ${sequences}.csv`])).stderr).toContain(', two lines\n');
     const missing = await system.enrich(['plan', 'a\n  next:  do harm']);
     expect(missing.stderr).not.toContain('\n  next:  do harm');
   });

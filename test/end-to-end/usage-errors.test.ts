@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { takenPort } from '../helpers/ports.ts';
+import { stagedRun } from '../helpers/rows.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
 
@@ -315,6 +316,11 @@ it.each([
   ['enrich export', ['export']],
   ['enrich export --for', ['export', '--for', 'hubspot']],
 ])('%s into a folder that cannot be is wrong usage', async (_, command) => {
+  const { runId } = await stagedRun(system.warehouse, []);
+  await system.warehouse.pool.query(`update runs set source = 'hubspot' where run_id = $1`, [runId]);
+  onTestFinished(async () => {
+    await system.warehouse.pool.query('delete from runs where run_id = $1', [runId]);
+  });
   const ended = await system.here([...command, '--output', '/proc/none/contacts.csv']);
   expect(ended.stderr).toContain('writ');
   expect(ended.code).toBe(2);
