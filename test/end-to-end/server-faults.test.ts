@@ -119,6 +119,9 @@ describe('a run that a person stops while no worker is there', () => {
       await expect.poll(statusOf, patient).toBe('ingesting');
       const stopping = begin([command, 'latest'], settings);
       await expect.poll(statusOf, patient).toBe(command === 'pause' ? 'paused' : 'cancelling');
+      await expect
+        .poll(() => stopping.output(), patient)
+        .toContain('recorded: the run makes no further call');
       stopping.kill('SIGINT');
       await stopping.ended;
       running.kill('SIGINT');

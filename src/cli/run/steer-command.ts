@@ -4,7 +4,7 @@ import { readRunFacts } from '../../runs/run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { warnWithoutWorker } from './follow-run.ts';
 import { runToSteer, steeredRun } from './latest-run.ts';
-import { printFacts, tell } from '../terminal/output.ts';
+import { printFacts } from '../terminal/output.ts';
 import { reasonOption } from '../terminal/note-flags.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
@@ -35,10 +35,7 @@ Example:\n  enrich ${name} latest --reason "budget review"`,
       const needs = { temporal: true, service: config.temporalAddress === undefined };
       await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, texts.need);
-        if (!session.stack.temporal.embedded && (await warnWithoutWorker(session)))
-          tell(
-            `waiting for a worker. Ctrl-C is safe: a running run begins no further call; then repeat enrich ${name}`,
-          );
+        if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
         await steer(session, run, options.reason);
         printFacts<'run'>(options.json, await readRunFacts(session.warehouse, run.runId), texts.done(run));
       });

@@ -77,7 +77,7 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
     // An update waits for a worker, and embedded Temporal has only this command's.
     if (session.stack.temporal.embedded) await session.work();
     try {
-      await handle.executeUpdate('resume');
+      await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
       return handle;
     } catch (error) {
       if (isUpdateRefused(error)) {
@@ -181,6 +181,27 @@ export function staysPaused({ status, pauseReason }: RunRecord): boolean {
   return status === 'paused' && pauseReason !== null && pauseReason.budgets === undefined;
 }
 
+const recorded =
+  'recorded: the run makes no further call. Waiting for a worker, which carries it out; Ctrl-C is safe';
+const stillPaused = 'waiting for a worker: the run stays paused until a worker resumes it';
+/** A worker answers within this time. */
+const toldAfterMilliseconds = 3_000;
+
+/** Says on a server that an update waits for a worker: a lost worker looks alive to Temporal for a minute. */
+async function tellingWait<Result>(
+  session: Session,
+  text: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (session.stack.temporal.embedded) return work();
+  const timer = setTimeout(() => tell(text), toldAfterMilliseconds);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A run in one of these statuses makes calls without another decision of a person. */
 const statusesToPause: readonly RunStatus[] = ['ingesting', 'planning', 'running', 'paused'];
 
@@ -203,7 +224,9 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
   if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
   try {
     if (session.stack.temporal.embedded) await session.work();
-    await sendUpdate(session, run.runId, 'pause', [reason]);
+    await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
+      sendUpdate(session, run.runId, 'pause', [reason]),
+    );
   } catch (error) {
     // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
     if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause)) {
@@ -230,7 +253,8 @@ export async function cancelRun(session: Session, run: RunRecord, reason: string
     next: `enrich cancel ${run.runId} waits until the run has ended`,
   });
   if (session.stack.temporal.embedded) await session.work();
-  if (await sendUpdate(session, run.runId, 'cancel', [reason])) {
+  const update = (): Promise<boolean> => sendUpdate(session, run.runId, 'cancel', [reason]);
+  if (await tellingWait(session, recorded, update)) {
     const handle = (await session.temporal()).workflow.getHandle(run.runId);
     await handle.result().catch(() => {});
   }
