@@ -19,6 +19,8 @@ export interface TemporalAddress {
 
 /** gRPC's code of an operation that the state of the workflow does not allow. */
 const failedPrecondition = 9;
+/** gRPC's code of something that does not exist. */
+const notFound = 5;
 
 // Loads Temporal's packages only when they are used: most commands connect to no server, and loading takes longer than
 // such a command.
@@ -167,13 +169,30 @@ export function isUpdateRefused(error: unknown): boolean {
  * returned unchanged.
  */
 export function describeTemporalFailure(error: unknown, temporal: TemporalAddress): unknown {
-  const { address, namespace } = temporal;
   if (isAway(error)) return unreachable(temporal, error);
   if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;
+  return unknownNamespace(temporal, error);
+}
+
+/**
+ * Refuses a namespace that the server does not have. Another failure of the question is left to the calls that follow.
+ *
+ * @throws UsageProblem `temporal.namespace-unknown`
+ */
+export async function requireNamespace(client: Client, temporal: TemporalAddress): Promise<void> {
+  const { namespace } = temporal;
+  try {
+    await client.workflowService.describeNamespace({ namespace });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === notFound) throw unknownNamespace(temporal, error);
+  }
+}
+
+function unknownNamespace({ address, namespace }: TemporalAddress, cause: unknown): UsageProblem {
   return new UsageProblem('temporal.namespace-unknown', `Temporal has no namespace "${namespace}"`, {
     where: address,
     next: 'correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create NAME',
-    cause: error,
+    cause,
   });
 }
 

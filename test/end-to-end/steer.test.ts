@@ -53,6 +53,19 @@ it('enrich worker ends as a usage error when Temporal has no such namespace', as
   expect(ended.code).toBe(2);
 });
 
+it('enrich run begins no run when Temporal has no such namespace', async () => {
+  const countRuns = async (): Promise<unknown> =>
+    (await system.warehouse.pool.query('select count(*)::int as runs from enrichment.runs')).rows[0]?.runs;
+  const before = await countRuns();
+  const ended = await system.here(['run', system.sample(10), '--yes'], {
+    ...system.sharedTemporal(),
+    TEMPORAL_NAMESPACE: 'missing',
+  });
+  expect(ended.stderr).toContain('error: Temporal has no namespace "missing"\n');
+  expect(ended.code).toBe(2);
+  expect(await countRuns()).toBe(before);
+});
+
 describe('cancelling', () => {
   it('enrich cancel ends a killed run without another call, and no command continues the run', async () => {
     const runId = await killedRun();

@@ -22,6 +22,7 @@ import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/present-status.ts';
 import { runPage } from '../../run/run-page.ts';
 import { continueIfAgreed, waitsForPerson } from '../../run/continue-if-agreed.ts';
+import { requireNamespace } from '../../../temporal/connection.ts';
 import { sendUpdate } from '../../run/send-update.ts';
 import { cancelRun, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
@@ -107,8 +108,8 @@ export async function enrichExport(
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
   await checkService(session, spec.options);
-  // Before the run begins: without Temporal the run would keep the status `ingesting` forever.
-  await session.temporal();
+  // Before the run begins: without Temporal or its namespace the run would keep the status `ingesting` forever.
+  await requireNamespace(await session.temporal(), session.stack.temporal);
   // A worker or receiver that cannot start, such as on a used port, begins no run either.
   if (session.stack.temporal.embedded) await session.work();
   const { run, found } = await findOrBeginRun(session.warehouse, spec);
