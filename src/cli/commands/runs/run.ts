@@ -127,7 +127,8 @@ export async function enrichExport(
       : await startRunWorkflow(session, run, approved);
   const page = await runPage(session, run.runId);
   if (page !== undefined) tell(page);
-  if (asks && !(await approve(session, run.runId, handle)))
+  // An approved run asks nothing, and has perhaps spent credits already.
+  if (!approved && !(await approve(session, run.runId, handle)))
     return continueIfAgreed(session, await waitForRun(session, run.runId, handle), asks);
   const facts = await waitForRun(session, run.runId, handle, (planned, plan) => {
     if (!showsPlan) return;
