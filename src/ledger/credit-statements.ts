@@ -114,14 +114,6 @@ export async function reconcileCredits(
   return rows.map((row) => ({ ...row, unexplained: difference(row.billed, row.settled, row.held) }));
 }
 
-/** Held credits that the service has billed; undefined: none. Only some of the held calls may be free of charge. */
-export function billedOfHeld({ billed, settled, held }: Reconciliation): string | undefined {
-  const unsettled = storedCredits(billed) - storedCredits(settled);
-  if (unsettled <= 0n) return undefined;
-  const reserved = storedCredits(held);
-  return reserved === 0n ? undefined : formatCredits(unsettled < reserved ? unsettled : reserved);
-}
-
 /**
  * The part of the bill that is neither settled nor held; negative if settled credits are not billed yet.
  *

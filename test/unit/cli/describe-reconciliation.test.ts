@@ -13,19 +13,33 @@ const cycle = {
   unexplained: '0',
 };
 
-it('a reconciliation says how many of the held credits the service has billed', () => {
+it('a reconciliation says how many of the held credits the service has billed, and what to do', () => {
   expect(describeReconciliation(cycle)).toMatch(
-    /Unexplained: 0\. So it has billed 67 of the held credits\.$/,
-  );
-  expect(describeReconciliation({ ...cycle, billed: '1430', unexplained: '8' })).toContain(
-    'billed 70 of the held',
+    /Unexplained: 0\. So it has billed at most 67 of the held credits: .*enrich attempts retry ATTEMPT --credits N$/,
   );
 });
 
+it('a reconciliation says that none of the held credits is billed if the service billed what is settled', () => {
+  expect(describeReconciliation({ ...cycle, billed: '1352' })).toMatch(
+    /So it has billed none of the held credits: release the unknown calls with enrich attempts release ATTEMPT$/,
+  );
+});
+
+it('a reconciliation with unexplained credits says that the statement does not tell what is billed', () => {
+  const text = describeReconciliation({ ...cycle, billed: '1430', unexplained: '8' });
+  expect(text).not.toContain('So it has billed');
+  expect(text).toContain('so the statement does not tell how many of the held credits are billed');
+});
+
 it.each([
-  ['as much as is settled', { billed: '1352' }],
   ['less than is settled', { billed: '1300', unexplained: '-52' }],
   ['more than is settled while nothing is held', { held: '0', unknown: '0', unexplained: '67' }],
 ])('a reconciliation names no billed part of the held credits if the service billed %s', (_, figures) => {
   expect(describeReconciliation({ ...cycle, ...figures })).not.toContain('of the held');
+});
+
+it('a reconciliation names no decision if only late results hold credits', () => {
+  expect(describeReconciliation({ ...cycle, unknown: '0' })).toMatch(
+    /billed at most 67 of the held credits\.$/,
+  );
 });

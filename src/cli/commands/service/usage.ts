@@ -7,7 +7,7 @@ import type { CreditUsage, OperationUsage } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { serviceName, type Config } from '../../../config/settings.ts';
-import { reconciliationTable } from '../../run/describe-reconciliation.ts';
+import { conclusionOf, reconciliationTable } from '../../run/describe-reconciliation.ts';
 import { keepCreditStatement } from '../../../calls/keep-credit-statement.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -68,7 +68,13 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
       tell(`The service gave no statement now: ${missing}. The figures are from earlier statements.`);
     const cycles = await reconcileCredits(warehouse.database, serviceName(config));
     if (asJson) return printJson<'reconciliation'>(cycles);
-    if (cycles.length > 0) return print(reconciliationTable(cycles));
+    const [newest] = cycles;
+    if (newest) {
+      print(reconciliationTable(cycles));
+      const conclusion = conclusionOf(newest);
+      if (conclusion !== '') tell(conclusion);
+      return;
+    }
     print(
       'The service has not stated its credit usage twice in one credit cycle: there is nothing to compare.',
     );
