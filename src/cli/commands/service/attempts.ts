@@ -37,9 +37,10 @@ export function attemptsCommand(): Command {
     )
     .addCommand(
       decisionCommand('retry', {
-        description: 'Settle the credits of calls, so that the next run asks for their people again.',
+        description:
+          'Settle the credits of calls, so that the next run asks for their people again. Makes no call.',
         credits: (held, given) => given ?? held,
-        done: 'settled; its people are asked again, and paid for again, by the next run of their file',
+        done: 'settled, no call was made; the next run of the file asks for its people again, and pays again',
       }),
     )
     .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
