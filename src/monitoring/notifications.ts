@@ -114,7 +114,7 @@ export async function readMessage(
     figures_at: new Date().toISOString(),
     ...(await readRunFacts(warehouse, runId)),
     status: event,
-    reason: pauseReason?.reason ?? null,
-    next: pauseReason?.next ?? null,
+    // Without facts the run has ended, and its reason is the decision that it needs.
+    ...(pauseReason && { reason_type: pauseReason.type, reason: pauseReason.reason, next: pauseReason.next }),
   };
 }

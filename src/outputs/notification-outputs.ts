@@ -22,7 +22,7 @@ export const runNotification = z
     ),
     ...runFields,
   })
-  .describe('A run ended or paused. "status", "reason" and "next" are those of the event.');
+  .describe('A run ended or paused. "status", "reason_type", "reason" and "next" are those of the event.');
 
 export const budgetNotification = z
   .strictObject({

@@ -93,9 +93,24 @@ describe('a change of status', () => {
         event: 'paused',
         run_id: runId,
         status: 'paused',
+        reason_type: pauseReason.type,
         reason: pauseReason.reason,
         next: pauseReason.next,
         calls: 0,
+      },
+    ]);
+  });
+
+  it('a notification of a finished run names the decision that the run needs', async () => {
+    const runId = await runningRun(warehouse);
+    await endRun(warehouse, runId, 'finished', { outcome: 'over_budget', reason: 'no credits were left' });
+    await notifier([urlChannel(url(), undefined)]).sendDue();
+    expect(posts()).toMatchObject([
+      {
+        event: 'finished',
+        reason_type: 'budget.empty',
+        reason: 'the budget had no credits left for 4,000 rows',
+        next: expect.stringContaining('raise the budget'),
       },
     ]);
   });
