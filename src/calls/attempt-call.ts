@@ -18,6 +18,7 @@ import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
 import { recordOrKeep } from './record-or-keep.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
+import { forWorkers } from './check-run-service.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
 export interface AttemptDependencies {
@@ -221,7 +222,7 @@ function pauseReasonOf(failure: ServiceFailure): PauseReason {
   return {
     type: `service.${failure.type}`,
     reason: failure.message,
-    next: withAdvice(failure.next, failure),
+    next: withAdvice(forWorkers(failure), failure),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ServiceCheck } from '../contract/activities.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
-import { Problem } from '../domain/problem.ts';
+import { exitCodes, Problem } from '../domain/problem.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { getRun } from '../runs/runs.ts';
 import type { PollDependencies } from '../late-results/poll-within-limits.ts';
@@ -29,7 +29,14 @@ export async function checkRunService(
     return { kind: 'ready', status };
   } catch (error) {
     if (!(error instanceof Problem) || !error.type.startsWith('service.')) throw error;
-    const next = `${error.next}; then: enrich resume ${runId}`;
+    const next = `${forWorkers(error)}; then: enrich resume ${runId}`;
     return { kind: 'refused', pauseReason: { type: error.type, reason: error.message, next } };
   }
+}
+
+/** The advice of a failure for a run: its settings are those of the workers, who read them at their start. */
+export function forWorkers({ next, exitCode }: Problem): string {
+  return exitCode === exitCodes.usage
+    ? `${next}; settings are those of the workers: restart them after a change`
+    : next;
 }

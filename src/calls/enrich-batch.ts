@@ -290,10 +290,13 @@ function otherService({ runId, options }: RunRecord, service: string): PauseReas
   };
 }
 
+/** The options of a run cannot be changed, so a correction needs another run. */
 function everybodyRefused(reason: string): PauseReason {
   return {
     type: 'service.refuses-everybody',
     reason: `the service refuses every person of a batch (${reason})`,
-    next: 'check the mapping and the options of the run against the service',
+    next:
+      'if the mapping or the options are wrong, cancel the run (enrich cancel) and run the file again with others; ' +
+      'if the service was wrong, wait until it accepts people',
   };
 }

@@ -97,6 +97,18 @@ it('a call that an error may have been billed for is unknown with the HTTP statu
   expect(rows).toEqual([{ status: 'unknown', http_status: 500 }]);
 });
 
+it('a refused key pauses the run with the advice to correct the workers and restart them', async () => {
+  const runId = await runOfOne('f@orbit.example');
+  const dependencies = dependenciesOf(() =>
+    Promise.reject(new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 })),
+  );
+  const [open] = await openBatches(dependencies, runId, [1]);
+  await enrichBatch(dependencies, open!, new AbortController().signal);
+  expect((await getRun(warehouse, runId)).pauseReason?.next).toMatch(
+    /ENRICHMENT_API_KEY .* settings are those of the workers: restart them after a change; then: enrich resume/,
+  );
+});
+
 it('a refused key does not pause a run that is being cancelled', async () => {
   const runId = await runOfOne('b@orbit.example');
   const dependencies = dependenciesOf(async () => {

@@ -189,7 +189,11 @@ describe('the check of a run that no person watches', () => {
       pauseReason: {
         type: 'service.credential-refused',
         reason: expect.stringContaining('does not accept the credential'),
-        next: expect.stringContaining(`enrich resume ${runId}`),
+        next: expect.stringMatching(
+          new RegExp(
+            `settings are those of the workers: restart them after a change; then: enrich resume ${runId}$`,
+          ),
+        ),
       },
     });
     expect(sandbox.log.bill()).toMatchObject({ calls: 0, credits: '0' });
