@@ -1,4 +1,4 @@
-import { recordReports } from '../ledger/rate-reports.ts';
+import { readDatabaseTime, recordReports } from '../ledger/rate-reports.ts';
 import { bulkMatchScope, matchScope, webhookResultScope } from '../ledger/rate-windows.ts';
 import type { OperationUsage, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
@@ -21,11 +21,17 @@ export async function learnRateWindows(
   service: string,
   client: ServiceClient,
 ): Promise<ServiceFailure | undefined> {
+  const beganAt = await readDatabaseTime(warehouse.database);
   try {
     for (const usage of await client.apiUsage(AbortSignal.timeout(patienceMilliseconds))) {
       const scope = scopeOf(usage);
       if (scope !== undefined)
-        await recordReports(warehouse.database, { service, scope }, undefined, { rateLimits: usage.windows });
+        await recordReports(
+          warehouse.database,
+          { service, scope },
+          { beganAt },
+          { rateLimits: usage.windows },
+        );
     }
     return undefined;
   } catch (error) {

@@ -24,30 +24,40 @@ export interface RateReport {
   readonly retryAfterSeconds?: number | undefined;
 }
 
+/** The request that a report answers: a call with a slot, or a request without one that began at a time. */
+export type ReportingRequest =
+  | { readonly callId: string }
+  /** By the clock of the database (`readDatabaseTime`). */
+  | { readonly beganAt: string };
+
 /**
  * Stores the service's reports about its windows: the fewest calls left, until the window must have ended. The product
  * obeys a report that is lower than its own count, because other programs use the same quota and the plan can be
  * smaller than RATE_LIMITS.
  *
  * Answers overtake each other, and no header names the end of a window. Two rules order the reports. Within a window
- * the number of calls left only falls, so the lowest report is the newest. A call that began after the lowest report,
- * and reports more, was counted in a new window.
- *
- * @param callId the call of this answer; undefined for usage statistics, which have no order and only lower the number
+ * the number of calls left only falls, so the lowest report is the newest. A request that began after the lowest
+ * report, and reports more, was counted in a new window.
  */
 export async function recordReports(
   database: Kysely<Tables>,
   of: RateScope,
-  callId: string | undefined,
+  request: ReportingRequest,
   report: RateReport,
 ): Promise<void> {
-  if (report.rateLimits.length > 0) await storeReports(of, callId, report).execute(database);
+  if (report.rateLimits.length > 0) await storeReports(of, request, report).execute(database);
+}
+
+/** Reads the clock of the database, as text because a Date has no microseconds. */
+export async function readDatabaseTime(database: Kysely<Tables>): Promise<string> {
+  const { rows } = await sql<{ at: string }>`select clock_timestamp()::text as at`.execute(database);
+  return rows[0]!.at;
 }
 
 /** The statement of `recordReports`. Without a report it stores nothing. */
 export function storeReports(
   { service, scope }: RateScope,
-  callId: string | undefined,
+  request: ReportingRequest,
   { rateLimits, retryAfterSeconds }: RateReport,
 ): RawBuilder<unknown> {
   const reports = rateLimits.flatMap((window) => {
@@ -69,9 +79,12 @@ export function storeReports(
     ];
   });
   const isOld = sql`r.said_at <= clock_timestamp() - make_interval(secs => ${trustedSeconds})`;
+  const beganAt =
+    'callId' in request
+      ? sql`(select started_at from rate_calls where call_id = ${request.callId})`
+      : sql`${request.beganAt}::timestamptz`;
   const isNewWindow = sql`(
-    r.believed_until <= clock_timestamp() or (excluded.calls_left > r.calls_left
-      and r.said_at < (select started_at from rate_calls where call_id = ${callId ?? null}))
+    r.believed_until <= clock_timestamp() or (excluded.calls_left > r.calls_left and r.said_at < ${beganAt})
   )`;
   return sql`
     insert into rate_reports as r (service, scope, seconds, calls_limit, calls_left, said_at, believed_until)

@@ -124,7 +124,7 @@ export async function endCall(
   // count. The commit does not wait for the disk: if a crash loses it, the slot is occupied until the call's deadline,
   // and the next answer brings a new report.
   await sql`
-    with reported as (${storeReports(of, callId, report)}), ended as (
+    with reported as (${storeReports(of, { callId }, report)}), ended as (
       update rate_calls
       set counted_until = case when position is null then least(counted_until, clock_timestamp()) else counted_until end
       where call_id = ${callId} and set_config('synchronous_commit', 'off', true) = 'off'

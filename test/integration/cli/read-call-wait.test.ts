@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { readCallWait } from '../../../src/cli/run/read-call-wait.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { parseRateLimits } from '../../../src/domain/rates/rate-limit.ts';
-import { recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
+import { readDatabaseTime, recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
@@ -21,9 +21,10 @@ afterAll(() => warehouse.close());
 
 beforeEach(() => warehouse.pool.query('truncate rate_calls, rate_reports, rate_scopes'));
 
-function report(seconds: number, left: number, limit: number): Promise<void> {
+async function report(seconds: number, left: number, limit: number): Promise<void> {
   const window: ReportedWindow = { seconds, limit, left, used: undefined };
-  return recordReports(warehouse.database, bulkCalls, undefined, { rateLimits: [window] });
+  const beganAt = await readDatabaseTime(warehouse.database);
+  await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });
 }
 
 /** Calls that the service counted a number of minutes ago. */

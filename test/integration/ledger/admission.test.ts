@@ -4,7 +4,7 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { admit, openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
 import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
-import { recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
+import { readDatabaseTime, recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
 import {
   bulkMatchScope,
   endCall,
@@ -297,6 +297,12 @@ describe('what the service says of its windows', () => {
     left,
   });
 
+  /** Stores usage statistics that are asked for now. */
+  async function statistics(window: ReportedWindow): Promise<void> {
+    const beganAt = await readDatabaseTime(warehouse.database);
+    await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });
+  }
+
   /** Admits a call, without a limit of our own. */
   async function begin(runId: string): Promise<string> {
     const admission = await ask(runId);
@@ -441,7 +447,7 @@ describe('what the service says of its windows', () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const unused = { ...hour(20, 20), seconds: 60 };
-    await recordReports(warehouse.database, bulkCalls, undefined, { rateLimits: [unused] });
+    await statistics(unused);
     await warehouse.pool.query(
       `update rate_reports set believed_until = believed_until - interval '55 seconds'`,
     );
@@ -452,10 +458,37 @@ describe('what the service says of its windows', () => {
 
   it('a rate report of usage statistics counts before the first call', async () => {
     await emptyWindows();
-    await recordReports(warehouse.database, bulkCalls, undefined, {
-      rateLimits: [{ seconds: 3_600, limit: 600, used: 593, left: undefined }],
-    });
+    await statistics({ seconds: 3_600, limit: 600, used: 593, left: undefined });
     expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(7);
+  });
+
+  it('a rate report of used-up calls ends with usage statistics of a new window', async () => {
+    await emptyWindows();
+    await end(await begin(await runningRun(warehouse)), hour(0));
+    await statistics(hour(599));
+    expect(await free()).toBe(599);
+    await statistics(hour(0));
+    expect(await free()).toBe(0);
+    await statistics(hour(600));
+    expect(await free()).toBe(600);
+  });
+
+  it('a rate report does not grow by usage statistics that were asked for before it', async () => {
+    await emptyWindows();
+    const call = await begin(await runningRun(warehouse));
+    const beganAt = await readDatabaseTime(warehouse.database);
+    await end(call, hour(8));
+    await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [hour(9)] });
+    expect(await free()).toBe(8);
+  });
+
+  it('a rate report of a new window does not include calls in flight', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(2));
+    await begin(runId);
+    await statistics(hour(599));
+    expect(await free()).toBe(598);
   });
 });
 

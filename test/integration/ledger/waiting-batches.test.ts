@@ -13,7 +13,7 @@ import { openBatches } from '../../../src/calls/open-batches.ts';
 import { admit, openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import { recordReports } from '../../../src/ledger/rate-reports.ts';
+import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
 import {
   registerWaitingBatches,
@@ -151,9 +151,14 @@ describe('for batches of a night that wait at another worker', () => {
   });
 
   it('a backfill leaves slots by the calls that the service reports as left', async () => {
-    await recordReports(warehouse.database, { service, scope: bulkMatchScope }, undefined, {
-      rateLimits: [{ seconds: 3_600, limit: 600, used: 598, left: 2 }],
-    });
+    const beganAt = await readDatabaseTime(warehouse.database);
+    const twoLeft = { seconds: 3_600, limit: 600, used: 598, left: 2 };
+    await recordReports(
+      warehouse.database,
+      { service, scope: bulkMatchScope },
+      { beganAt },
+      { rateLimits: [twoLeft] },
+    );
     await waiting(1, 2);
     expect(await ask(backfill, 'backfill', 1, [])).toMatchObject({
       kind: 'wait',

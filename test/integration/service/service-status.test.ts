@@ -93,6 +93,15 @@ describe('the service status at the start of a run', () => {
     expect(outcome).toContain('bulk calls left at the service: 100 of 100 this minute, 1 of 5000 this day');
   });
 
+  it('the service status at the start of a run names the calls left in a new window of the service', async () => {
+    const hour = (consumed: number) => usage({ hour: { limit: 600, consumed, left_over: 600 - consumed } });
+    const left = async (consumed: number) => (await learn({ usage: hour(consumed) })).outcome;
+    expect(await left(600)).toContain('bulk calls left at the service: 0 of 600 this hour');
+    expect(await left(1)).toContain('bulk calls left at the service: 599 of 600 this hour');
+    expect(await left(3)).toContain('bulk calls left at the service: 597 of 600 this hour');
+    expect(await left(0)).toContain('bulk calls left at the service: 600 of 600 this hour');
+  });
+
   it.each<[string, Answers]>([
     ['the profile says 401', { profile: refusal(401) }],
     ['the profile is not told, and health says 401', { profile: refusal(403), health: refusal(401) }],
