@@ -1,8 +1,9 @@
 import { condition, setHandler } from '@temporalio/workflow';
-import type { PauseReason } from '../src/contract/pause-reasons.ts';
+import { needsResume, type PauseReason } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
+import { namesPerson } from '../src/domain/text/names-person.ts';
 import { quick } from './control-activities.ts';
 import {
   approveUpdate,
@@ -28,7 +29,7 @@ export function installSteering(run: RunState): void {
   setHandler(deliveryReceivedSignal, () => run.late?.deliveryReceived(), {
     description: 'The inbox has a delivery: sent by the receiver; sending it by hand does no harm.',
   });
-  setHandler(pageWaitsSignal, (why) => run.pageWaits(why), {
+  setHandler(pageWaitsSignal, (why: unknown) => run.pageWaits(typeof why === 'string' ? why : null), {
     description: 'Why the open page waits until the next call may begin: sent by the page.',
   });
   setHandler(budgetChangedSignal, () => void (run.budgetChanged = true), {
@@ -55,7 +56,10 @@ export function installSteering(run: RunState): void {
         throw new Error(`the plan of this run has the hash ${run.plan?.planHash}`);
     },
   });
+  let resuming = 0;
   const pause = async (reason: string): Promise<void> => {
+    // The first reason has the next step, such as for a refused credential. A resume in progress is about to clear it.
+    if (run.phase === 'paused' && needsResume(run.pauseReason) && resuming === 0) return;
     const pauseReason: PauseReason = {
       type: 'run.paused',
       reason: reason || 'paused by hand',
@@ -68,7 +72,8 @@ export function installSteering(run: RunState): void {
   setHandler(pauseUpdate, pause, {
     description:
       'Send no further call until the run is resumed; calls in flight are recorded first. Argument: why.',
-    validator: (_reason: string) => {
+    validator: (reason?: string) => {
+      requireNoPerson(reason);
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
       const isPilotOut = run.phase === 'awaiting late results' && run.page <= (run.plan?.pages ?? 0);
       if (run.phase !== 'enriching' && run.phase !== 'paused' && !isPilotOut && !isBeforeFirstCall(run))
@@ -79,7 +84,12 @@ export function installSteering(run: RunState): void {
   const resume = async (): Promise<void> => {
     run.resumes += 1;
     const before = run.pauseReason;
-    await run.setStatus(statusOfWork(run), undefined, 'person');
+    resuming += 1;
+    try {
+      await run.setStatus(statusOfWork(run), undefined, 'person');
+    } finally {
+      resuming -= 1;
+    }
     // A pause in the meantime stays.
     if (run.pauseReason === before) run.pauseReason = null;
   };
@@ -99,6 +109,7 @@ export function installSteering(run: RunState): void {
   });
   setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason || 'cancelled by hand'), {
     description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
+    validator: requireNoPerson,
   });
   const raiseBudget = async (wanted: string | number, reason = ''): Promise<void> => {
     const limit = String(wanted);
@@ -112,7 +123,8 @@ export function installSteering(run: RunState): void {
     description:
       "Set the run's own budget; a run that waits for it continues. Arguments: the credits as text, such as " +
       '"500", or "none"; why.',
-    validator: (limit: string | number, _reason?: string) => {
+    validator: (limit: string | number, reason?: string) => {
+      requireNoPerson(reason);
       if (limit !== 'none' && parseCredits(String(limit)) === undefined)
         throw new Error('the first argument is a number of credits, such as 500, or "none"');
       requireUnfinished(run);
@@ -136,7 +148,8 @@ export function installSteering(run: RunState): void {
     description:
       'Skip a page: its open people become "cancelled" when its calls in flight have ended. ' +
       'Arguments: the number of the page; why.',
-    validator: (page: number, _reason?: string) => {
+    validator: (page: number, reason?: string) => {
+      requireNoPerson(reason);
       if (run.phase !== 'enriching' && run.phase !== 'paused' && run.phase !== 'awaiting approval')
         throw new Error(`the run is ${run.phase}: there is no page to skip`);
       const pages = run.plan?.pages ?? 0;
@@ -187,6 +200,14 @@ async function skipPage(run: RunState, page: number, reason: string): Promise<nu
     // If the skip failed, the page is opened again.
     if (!run.skipped.has(page)) run.skipping.delete(page);
   }
+}
+
+/** The warehouse keeps the reason, analysts read it, and an erasure does not change it. */
+function requireNoPerson(reason: unknown): void {
+  if (reason === undefined || reason === null) return;
+  if (typeof reason !== 'string') throw new Error('the reason is a text');
+  if (namesPerson(reason))
+    throw new Error('the reason seems to name a person: leave out addresses, phone numbers and logins');
 }
 
 function requireUnfinished({ phase }: RunState): void {

@@ -74,6 +74,11 @@ export interface StatusReason {
   readonly budgets?: readonly string[];
 }
 
+/** Whether a paused run waits for a person. A run that waits for a budget continues automatically. */
+export function needsResume(reason: StatusReason | null): reason is StatusReason {
+  return reason !== null && reason.budgets === undefined;
+}
+
 /** Why a run is paused. */
 export interface PauseReason extends StatusReason {
   readonly type: PauseReasonType | `service.${string}`;

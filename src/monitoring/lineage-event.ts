@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseAddress } from '../ingest/sources/export-address.ts';
 import type { RunRecord } from '../runs/runs.ts';
-import { withoutPersonalData } from '../telemetry/log.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 /** The transitions of a run that OpenLineage knows. */
 export type LineageType = 'START' | 'COMPLETE' | 'ABORT' | 'FAIL';

@@ -1,7 +1,8 @@
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readMessage, recordTry, claimNotifications, type Notification } from './notifications.ts';
-import { withoutPersonalData, type Logger } from '../telemetry/log.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { Channel } from './notification-channels.ts';
 
 export interface NotifierSettings {

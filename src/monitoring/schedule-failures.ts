@@ -3,7 +3,7 @@ import type { ScheduledRunInput, ScheduledRuns } from '../contract/scheduled-run
 import type { Warehouse } from '../db/database.ts';
 import { Problem } from '../domain/problem.ts';
 import { counted } from '../domain/text/counted.ts';
-import { withoutPersonalData } from '../telemetry/log.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 type ScheduledTime = Pick<ScheduledRunInput, 'schedule'> & { readonly asOf: string };
 

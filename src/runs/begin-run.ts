@@ -4,7 +4,7 @@ import type { Warehouse } from '../db/database.ts';
 import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
 import { newRunId } from '../domain/runs/run-id.ts';
-import { withoutPersonalData } from '../telemetry/log.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import { optionsThatDecide, type RunOptions } from '../domain/runs/run-options.ts';
 
 export interface RunSpec {

@@ -7,7 +7,7 @@ import { namingExport } from '../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { stageExport } from '../ingest/staging/stage.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
-import { withoutPersonalData } from '../telemetry/log.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
 import {
   countMalformedRows,

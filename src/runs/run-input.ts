@@ -1,6 +1,6 @@
 import type { RunInput } from '../contract/run-input.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
-import { withoutPersonalData } from '../telemetry/log.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { RunRecord } from './runs.ts';
 
 /** Concurrent batches per call that one worker keeps in flight: a second worker finds batches to take. */

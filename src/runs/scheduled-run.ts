@@ -15,7 +15,7 @@ import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.t
 import { runInputOf, shownName } from './run-input.ts';
 import type { RunRecord } from './runs.ts';
 import { discardUnstartedRuns } from './discard-unstarted-runs.ts';
-import { withoutPersonalData } from '../telemetry/log.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export interface ScheduleDependencies extends IngestDependencies {
   readonly callConcurrency: number;

@@ -1,4 +1,5 @@
 import { pino, stdTimeFunctions, type Logger } from 'pino';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export type { Logger } from 'pino';
 
@@ -76,13 +77,4 @@ export function describeError(error: unknown): Record<string, unknown> {
       .slice(0, 12)
       .join('\n'),
   };
-}
-
-/** Replaces e-mail addresses, profile URLs, phone numbers and passwords in addresses. */
-export function withoutPersonalData(text: string): string {
-  return text
-    .replace(/[^\s"'<>(),;:]+@[^\s"'<>(),;:]+\.[a-z]{2,}/giu, '[email]')
-    .replace(/\/\/[^/\s:@]+:[^/\s@]+@/g, '//[login]@')
-    .replace(/\b(?:https?:\/\/)?(?:[a-z]+\.)?linkedin\.com\/in\/[^\s"']+/giu, '[profile]')
-    .replace(/\+\d[\d ().-]{7,}\d/g, '[phone]');
 }

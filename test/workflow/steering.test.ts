@@ -7,6 +7,7 @@ import { currentDetails, expectFiguresOf } from '../helpers/current-details.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { plan } from '../helpers/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
+import type { RunProgress } from '../../workflows/messages.ts';
 
 let stage: Stage;
 
@@ -286,6 +287,63 @@ describe('a pause', () => {
       await handle.result();
     });
     expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+  });
+});
+
+describe('an update of a paused run', () => {
+  const refused: PauseReason = {
+    type: 'service.credential-refused',
+    reason: 'the service refused the credential',
+    next: 'correct ENRICHMENT_API_KEY',
+  };
+
+  /** A run that its first call has paused. */
+  function pausedByCall(): ScriptedActivities {
+    const activities = new ScriptedActivities();
+    let isResumed = false;
+    activities.answer = () => {
+      if (isResumed) return { kind: 'done', calls: 1 };
+      isResumed = true;
+      return { kind: 'stopped', calls: 1, pauseReason: refused };
+    };
+    return activities;
+  }
+
+  it('the update pause keeps the reason of a run that already waits for a person', async () => {
+    const activities = pausedByCall();
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      expect(await currentDetails(handle)).toMatchObject({ 'waits for': refused.reason });
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+  });
+
+  it.each<[string, [unknown, ...unknown[]]]>([
+    ['pause', ['ada@orbit.example asked for it']],
+    ['cancel', ['call +47 400 01 111']],
+    ['skipPage', [1, 'linkedin.com/in/ada-berg']],
+    ['raiseBudget', ['500', 'ada@orbit.example']],
+  ])('the update %s refuses a reason that names a person', async (update, args) => {
+    await stage.play(pausedByCall(), async (handle) => {
+      await untilPhase(handle, 'paused');
+      await expect(handle.executeUpdate(update, { args })).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('seems to name a person') as string },
+      });
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+  });
+
+  it('the signal pageWaits with anything but a text is ignored', async () => {
+    await stage.play(pausedByCall(), async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.signal('pageWaits', {});
+      expect(await handle.query<RunProgress>('progress')).toMatchObject({ pageWait: null });
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
   });
 });
 

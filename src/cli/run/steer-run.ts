@@ -1,5 +1,5 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import type { PauseReason } from '../../contract/pause-reasons.ts';
+import { needsResume, type PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import type { RunStatus } from '../../contract/run-statuses.ts';
 import { taskPriorities } from '../../contract/run-priorities.ts';
@@ -178,7 +178,7 @@ async function leaveRun(session: Session, runId: string): Promise<void> {
  * gate. A run that waits for a budget continues by itself, so a person can pause it.
  */
 export function staysPaused({ status, pauseReason }: RunRecord): boolean {
-  return status === 'paused' && pauseReason !== null && pauseReason.budgets === undefined;
+  return status === 'paused' && needsResume(pauseReason);
 }
 
 const recorded =

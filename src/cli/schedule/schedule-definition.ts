@@ -9,7 +9,7 @@ import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
-import { withoutPersonalData } from '../../telemetry/log.ts';
+import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { scheduleKeys, scheduledOptions, shownOptions } from '../run/run-option-flags.ts';
 
 /** A schedule as its flags or its file define it. */

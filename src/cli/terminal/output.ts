@@ -1,7 +1,7 @@
 import { Problem } from '../../domain/problem.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 import { visible, visibleInLine } from '../../domain/text/visible.ts';
-import { withoutPersonalData } from '../../telemetry/log.ts';
+import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { paint, rendered, showsStyles } from './style.ts';
 import { terminalWidth, wrapLines } from './wrap.ts';
 

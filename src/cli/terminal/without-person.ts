@@ -1,13 +1,11 @@
-import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { withoutPersonalData } from '../../telemetry/log.ts';
+import { namesPerson } from '../../domain/text/names-person.ts';
 
 /**
- * Returns a text unchanged that the warehouse keeps or Temporal shows. An erasure does not change such texts, so they
- * must not name a person.
+ * Returns a text unchanged that the warehouse keeps or Temporal shows.
  *
  * @param what the text, as the error names it
- * @throws Problem `setting.invalid` if the text has an e-mail address, a profile URL, a phone number or a login
+ * @throws Problem `setting.invalid` if the text names a person
  */
 export function withoutPerson(
   text: string,
@@ -15,15 +13,4 @@ export function withoutPerson(
 ): string {
   if (!namesPerson(text)) return text;
   throw new UsageProblem('setting.invalid', `${what} seems to name a person`, { where, next });
-}
-
-/** A pattern of SQL for all addresses of a domain, such as `%@acme.example`, names no person. */
-const anyAddress = /(?<![^\s'"])%@/g;
-
-function namesPerson(text: string): boolean {
-  const named = text.replace(anyAddress, '');
-  return (
-    withoutPersonalData(named) !== named ||
-    named.split(/[\s'"<>(),;=]+/).some((word) => parseProfileUrl(word) !== undefined)
-  );
 }
