@@ -27,17 +27,39 @@ export function readRateHeaders(headers: Headers): RateWindow[] {
   return reportedWindows.flatMap(({ window, seconds, names }) => {
     const find = (header: (name: string) => string) =>
       names.map((name) => headers[header(name)]).find((value) => typeof value === 'string');
-    const limit = readCount(find((name) => `x-rate-limit-${name}`));
-    const used = readCount(find((name) => `x-${name}-usage`));
-    const left = readCount(find((name) => `x-${name}-requests-left`));
-    if (limit === undefined && used === undefined && left === undefined) return [];
-    return [{ window, seconds, limit, used: used ?? undefined, left }];
+    const figures = readWindowFigures({
+      limit: find((name) => `x-rate-limit-${name}`),
+      used: find((name) => `x-${name}-usage`),
+      left: find((name) => `x-${name}-requests-left`),
+    });
+    if (Object.values(figures).every((figure) => figure === undefined)) return [];
+    return [{ window, seconds, ...figures }];
   });
 }
 
-function readCount(value: string | string[] | undefined): number | null | undefined {
-  if (typeof value !== 'string') return undefined;
-  const text = value.trim();
+/**
+ * Reads the figures of a window, from headers or from the usage statistics: whole numbers, also as text. Empty or null
+ * is unlimited. Fewer than 0 calls left of a limit are 0: the service has counted more calls than it allows.
+ */
+export function readWindowFigures(
+  said: Readonly<Record<'limit' | 'used' | 'left', unknown>>,
+): Pick<RateWindow, 'limit' | 'used' | 'left'> {
+  const limit = readCount(said.limit);
+  const isOverdrawn = typeof limit === 'number' && /^-\d{1,15}$/.test(textOf(said.left) ?? '');
+  return {
+    limit,
+    used: readCount(said.used) ?? undefined,
+    left: isOverdrawn ? 0 : readCount(said.left),
+  };
+}
+
+function readCount(value: unknown): number | null | undefined {
+  const text = textOf(value);
   if (text === '') return null;
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === null) return '';
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : undefined;
 }

@@ -4,8 +4,8 @@ import { readAnswer } from './answer.ts';
 import { memberSources } from './exact-json.ts';
 import { readCredits } from './exact-values.ts';
 import type { Endpoint } from '../failures/failure.ts';
-import { reportedWindows, type RateWindow } from '../rate-headers.ts';
-import { described, text } from './schemas/field.ts';
+import { readWindowFigures, reportedWindows, type RateWindow } from '../rate-headers.ts';
+import { described, map, text } from './schemas/field.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /** The usage of one operation's rate windows by the team. */
@@ -27,9 +27,7 @@ export interface CreditUsage {
   readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
 }
 
-const count = described(z.int().nonnegative());
-const window = described(z.looseObject({ limit: count, consumed: count, left_over: count }));
-const operationUsage = z.looseObject({ minute: window, hour: window, day: window });
+const operationUsage = z.looseObject({ minute: map, hour: map, day: map });
 
 /** Reads the usage of the rate windows. Entries in another format are left out. Pure. */
 export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationUsage[] {
@@ -43,19 +41,23 @@ export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationU
       const used = usage.data[name];
       if (!used) return [];
       const { limit, consumed, left_over: left } = used;
-      return [{ window: name, seconds, limit, used: consumed ?? undefined, left }];
+      return [{ window: name, seconds, ...readWindowFigures({ limit, used: consumed, left }) }];
     });
     return [{ path, action, windows }];
   });
 }
 
-/** Keys are lists in JSON: `["api/v1/people", "bulk_match"]`. */
+/** Keys are lists in JSON, `["api/v1/people", "bulk_match"]`, or plain paths, `api/v1/people/bulk_match`. */
 function readOperation(key: string): [string, string] | undefined {
-  try {
-    return z.tuple([z.string(), z.string()]).safeParse(JSON.parse(key)).data;
-  } catch {
-    return undefined;
+  if (key.startsWith('[')) {
+    try {
+      return z.tuple([z.string(), z.string()]).safeParse(JSON.parse(key)).data;
+    } catch {
+      return undefined;
+    }
   }
+  const [, path, action] = /^\/?(\S+)\/([^\s/]+)\/?$/.exec(key) ?? [];
+  return path === undefined || action === undefined ? undefined : [path, action];
 }
 
 const creditUsage = z.looseObject({

@@ -41,6 +41,13 @@ describe('readRateHeaders', () => {
     },
   );
 
+  it('readRateHeaders() reads fewer than 0 calls left of a limit as 0', () => {
+    expect(readRateHeaders({ 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '-100' })).toEqual([
+      { window: 'hour', seconds: 3_600, limit: 600, used: undefined, left: 0 },
+    ]);
+    expect(readRateHeaders({ 'x-rate-limit-hourly': '-1', 'x-hourly-requests-left': '-1' })).toEqual([]);
+  });
+
   it('readRateHeaders() finds no window on a 401', () => {
     expect(readRateHeaders({ 'content-type': 'text/plain' })).toEqual([]);
   });
