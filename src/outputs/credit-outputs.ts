@@ -121,22 +121,30 @@ export const usage = z
   .describe("The service's own figures of rate windows and credits.");
 
 export const reconciliation = z
-  .array(
-    z.strictObject({
-      cycle_start: z.string().nullable().describe('Begin of the credit cycle. Null: not reported.'),
-      cycle_end: z.string().nullable().describe('End of the credit cycle. Null: not reported.'),
-      from: time.describe('When the first statement of the cycle was read.'),
-      to: time.describe('When the last statement of the cycle was read.'),
-      billed: decimal.describe('Credits that the service billed to the team between the statements.'),
-      settled: decimal.describe('Credits that the ledger settled for calls between the statements.'),
-      held: decimal.describe('Credits that the ledger holds for calls without a final cost.'),
-      unknown: decimal.describe('The part of "held" whose cost is unknown.'),
-      unexplained: decimal.describe(
-        'Credits that were billed, and neither settled nor held. Negative: not billed yet.',
-      ),
-    } satisfies Fields<Reconciliation>),
-  )
-  .describe("The service's statements beside the ledger, the newest credit cycle first.");
+  .strictObject({
+    missing_statement: z
+      .string()
+      .nullable()
+      .describe('Why the service gave no statement now: "cycles" is from earlier ones. Null: it gave one.'),
+    cycles: z
+      .array(
+        z.strictObject({
+          cycle_start: z.string().nullable().describe('Begin of the credit cycle. Null: not reported.'),
+          cycle_end: z.string().nullable().describe('End of the credit cycle. Null: not reported.'),
+          from: time.describe('When the first statement of the cycle was read.'),
+          to: time.describe('When the last statement of the cycle was read.'),
+          billed: decimal.describe('Credits that the service billed to the team between the statements.'),
+          settled: decimal.describe('Credits that the ledger settled for calls between the statements.'),
+          held: decimal.describe('Credits that the ledger holds for calls without a final cost.'),
+          unknown: decimal.describe('The part of "held" whose cost is unknown.'),
+          unexplained: decimal.describe(
+            'Credits that were billed, and neither settled nor held. Negative: not billed yet.',
+          ),
+        } satisfies Fields<Reconciliation>),
+      )
+      .describe('Credit cycles with at least two statements, the newest first.'),
+  })
+  .describe("The service's statements beside the ledger.");
 
 export const whoami = z
   .strictObject({

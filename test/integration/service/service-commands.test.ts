@@ -182,11 +182,17 @@ describe('enrich usage', () => {
     await reconcile();
     await reconcile();
     expect(told).not.toContain('gave no statement');
+    expect(process.exitCode).toBeUndefined();
+    expect(JSON.parse(printed.trim().split('\n').at(-1)!)).toMatchObject({ missing_statement: null });
     printed = '';
     await reconcile();
     await server.close();
     expect(told).toContain('The service gave no statement now');
-    expect(JSON.parse(printed)).toMatchObject([{ billed: '2.5' }]);
+    expect(process.exitCode).toBe(3);
+    expect(JSON.parse(printed)).toMatchObject({
+      missing_statement: expect.stringContaining('403'),
+      cycles: [{ billed: '2.5' }],
+    });
   });
 
   it('enrich usage --reconcile says that a figure of the statement cannot be read', async () => {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
-import { Problem } from '../../../domain/problem.ts';
+import { exitCodes, Problem } from '../../../domain/problem.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import type { CreditUsage, OperationUsage } from '../../../service/client.ts';
@@ -64,10 +64,12 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
     const missing = await withSessionClient(session, (dependencies) =>
       keepCreditStatement({ ...dependencies, log }, undefined),
     );
-    if (missing !== undefined)
+    if (missing !== undefined) {
       tell(`The service gave no statement now: ${missing}. The figures are from earlier statements.`);
+      process.exitCode = exitCodes.needsPerson;
+    }
     const cycles = await reconcileCredits(warehouse.database, serviceName(config));
-    if (asJson) return printJson<'reconciliation'>(cycles);
+    if (asJson) return printJson<'reconciliation'>({ missing_statement: missing ?? null, cycles });
     const [newest] = cycles;
     if (newest) {
       print(reconciliationTable(cycles));
