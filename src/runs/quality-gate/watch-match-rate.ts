@@ -6,6 +6,7 @@ import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseTime } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
+import { peopleWithRows } from '../pages/people-with-rows.ts';
 
 /** About 500 people: the confidence interval then has about seven percentage points to either side. */
 const callsWatched = 50;
@@ -23,7 +24,7 @@ export async function watchMatchRate(
 ): Promise<PauseReason | undefined> {
   if (minimum === null) return undefined;
   const latest = await readLatestMatches(warehouse, runId, callsWatched);
-  if (!hasFallenBelow(minimum, latest)) return undefined;
+  if (!hasFallenBelow(minimum, latest) || !(await hasOpenPeople(warehouse, runId))) return undefined;
   const rate = matchRate(latest);
   return {
     type: 'match-rate.below',
@@ -49,6 +50,17 @@ async function readLatestMatches(warehouse: Warehouse, runId: string, calls: num
     ) latest join attempt_people p using (attempt_id)
   `.execute(warehouse.database);
   return latest.rows[0]!;
+}
+
+/** Without open people, a pause saves no credit, and only keeps the run from finishing. */
+async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from ${peopleWithRows}
+    where p.run_id = ${runId} and r.outcome is null
+    order by p.position desc
+    limit 1
+  `.execute(database);
+  return rows.length > 0;
 }
 
 /** Lets the match rate start anew in a paused run: a person who resumes the run accepts the results so far. */

@@ -135,7 +135,8 @@ describe('a pilot', () => {
 });
 
 describe('the guard of the match rate', () => {
-  it('the quality gate counts the latest calls, and begins again after it has stopped a run', async () => {
+  /** A run whose 12 calls found one person in ten. */
+  async function poorRun(): Promise<string> {
     const runId = await plannedRun({});
     for (let call = 1; call <= 12; call += 1) {
       const attempt = `${runId}-${call}`;
@@ -151,6 +152,17 @@ describe('the guard of the match rate', () => {
         [attempt, runId],
       );
     }
+    return runId;
+  }
+
+  it('the quality gate lets a run finish that has nobody left to ask for', async () => {
+    const runId = await poorRun();
+    await warehouse.pool.query(`update run_rows set outcome = 'not_found' where run_id = $1`, [runId]);
+    expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();
+  });
+
+  it('the quality gate counts the latest calls, and begins again after it has stopped a run', async () => {
+    const runId = await poorRun();
     expect(await watchMatchRate(warehouse, runId, null)).toBeUndefined();
     // Until the run is paused, every check says so: the pause may fail.
     for (let check = 1; check <= 2; check += 1)
