@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { serviceName } from '../../config/settings.ts';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunStatus } from '../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
-import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { bulkMatchScope } from '../../ledger/rate-windows.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/late-polls.ts';
 import { readRunMoney } from '../../runs/run-facts.ts';
@@ -191,12 +188,12 @@ async function pauseWithoutWorkflow(session: Session, runId: string, how: string
 /** @param left people for whom no call was made yet; 0: the run waits only for late results */
 async function waitingFor(
   session: Session,
-  { runId, status, plan }: RunRecord,
+  run: RunRecord,
   left: number,
 ): Promise<Pick<ProgressFigures, 'waiting' | 'etaSeconds'>> {
   const nothing = { waiting: undefined };
-  if (status !== 'running') return nothing;
-  const late = await readLateResultsStatus(session.warehouse, runId);
+  if (run.status !== 'running') return nothing;
+  const late = await readLateResultsStatus(session.warehouse, run.runId);
   if (left <= 0 && late.awaited > 0) {
     const waiting =
       `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ` +
@@ -204,9 +201,5 @@ async function waitingFor(
     return { waiting };
   }
   if (left <= 0) return nothing;
-  const { config, warehouse } = session;
-  const calls = { service: serviceName(config), scope: bulkMatchScope };
-  // The workers that call use the limits in the plan; the limits in this command's settings can differ.
-  const limits = plan ? parseRateLimits(plan.ownRateLimits) : config.rateLimits;
-  return readCallWait(warehouse.database, calls, limits, left);
+  return readCallWait(session, run, left);
 }

@@ -10,6 +10,7 @@ import { reservedSlots } from '../../ledger/waiting-batches.ts';
 import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
+import { readCallWait } from './read-call-wait.ts';
 
 /** In these statuses a run continues as soon as it has a worker. */
 export const workingStatuses: readonly string[] = [
@@ -107,6 +108,15 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
       'rate windows are full, this one makes none',
     `  next: wait; or let this run call first: enrich priority ${facts.run_id} ad-hoc`,
   ];
+}
+
+/** Says why a run makes no call now, because a rate window is full or the service reports no calls left. */
+export async function describeCallWait(session: Session, facts: RunFacts): Promise<string[]> {
+  if (facts.status !== 'running') return [];
+  const run = await getRun(session.warehouse, facts.run_id);
+  const left = (run.plan?.people ?? 0) - (await readRunMoney(session.warehouse, facts.run_id)).people;
+  const { waiting } = left > 0 ? await readCallWait(session, run, left) : {};
+  return waiting === undefined ? [] : [`  ${waiting}`];
 }
 
 /** Whether a run has a worker, so that it continues without a command. */

@@ -1,28 +1,32 @@
-import type { Kysely } from 'kysely';
+import { serviceName } from '../../config/settings.ts';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
-import type { Tables } from '../../db/schema.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
-import { trustedSeconds, type RateLimit } from '../../domain/rates/rate-limit.ts';
+import { parseRateLimits, trustedSeconds } from '../../domain/rates/rate-limit.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
-import { freeSlots, ownFreeSlots } from '../../ledger/rate-windows.ts';
-import { readReports, type RateScope } from '../../ledger/rate-reports.ts';
+import { bulkMatchScope, freeSlots, ownFreeSlots } from '../../ledger/rate-windows.ts';
+import { readReports } from '../../ledger/rate-reports.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import type { Session } from '../session/session.ts';
 import type { ProgressFigures } from './progress.ts';
 
 /** Waiting for the windows takes longer than the calls do. */
 const noTimePerCall = { secondsPerCall: 0, concurrency: 1 };
 
 /**
- * Reads why the calls of a run wait, and when the windows let the last of them pass.
+ * Reads why the calls of a run wait, and when the windows let the last of them pass. The workers that call use the
+ * limits in the plan; the limits in the settings of a command can differ.
  *
- * @param limits RATE_LIMITS of the workers, without the windows that the service reports
- * @param people people for whom no call was made yet
+ * @param left people for whom no call was made yet
  */
 export async function readCallWait(
-  database: Kysely<Tables>,
-  of: RateScope,
-  limits: readonly RateLimit[],
-  people: number,
+  { config, warehouse }: Session,
+  { plan }: RunRecord,
+  left: number,
 ): Promise<Required<Pick<ProgressFigures, 'waiting' | 'etaSeconds'>>> {
+  const { database } = warehouse;
+  const of = { service: serviceName(config), scope: bulkMatchScope };
+  // Without the windows that the service reports.
+  const limits = plan ? parseRateLimits(plan.ownRateLimits) : config.rateLimits;
   const { wait } = await freeSlots(database, of, limits);
   const waitSeconds = (wait?.milliseconds ?? 0) / 1_000;
   const waiting =
@@ -35,6 +39,6 @@ export async function readCallWait(
   const windows = wait
     ? [...limits, ...reports].map((window) => ({ ...window, free: window.calls }))
     : [...(await ownFreeSlots(database, of.scope, limits)), ...reports];
-  const seconds = waitSeconds + estimateSeconds(Math.ceil(people / peoplePerCall), windows, noTimePerCall);
+  const seconds = waitSeconds + estimateSeconds(Math.ceil(left / peoplePerCall), windows, noTimePerCall);
   return { waiting, etaSeconds: seconds > 0 ? seconds : undefined };
 }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { describeCallWait } from '../../../src/cli/run/present-status.ts';
 import { readCallWait } from '../../../src/cli/run/read-call-wait.ts';
+import type { Session } from '../../../src/cli/session/session.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { parseRateLimits } from '../../../src/domain/rates/rate-limit.ts';
+import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { readDatabaseTime, recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
@@ -37,14 +39,16 @@ async function callsMade(count: number, minutesAgo: number): Promise<void> {
   );
 }
 
+function session(): Session {
+  return { warehouse, config: { service: { baseUrl: 'test' } } } as unknown as Session;
+}
+
 /** The wait that the progress line shows for a run of 300 people, planned by a worker with RATE_LIMITS=20/hour. */
 async function waitOfRun(): Promise<{ waiting: string | undefined; etaMinutes: number | null }> {
   const { runId } = await stagedRun(warehouse, []);
   const rateLimits = [{ calls: 20, seconds: 3_600 }];
   await planRun({ warehouse, service: 'test', rateLimits, budgets: {}, callConcurrency: 1 }, runId);
-  const { plan } = await getRun(warehouse, runId);
-  const limits = parseRateLimits(plan!.ownRateLimits);
-  const { waiting, etaSeconds } = await readCallWait(warehouse.database, bulkCalls, limits, 300);
+  const { waiting, etaSeconds } = await readCallWait(session(), await getRun(warehouse, runId), 300);
   return { waiting, etaMinutes: typeof etaSeconds === 'number' ? Math.round(etaSeconds / 60) : null };
 }
 
@@ -76,4 +80,17 @@ it('the progress line counts the full window of the service in its ETA', async (
     // 30 calls: 10 after the wait of an hour, and 10 in each of two more hours.
     etaMinutes: 180,
   });
+});
+
+it('the status of a run says why it makes no call now, and says nothing of a run that can call', async () => {
+  const { runId } = await stagedRun(warehouse, [{ keys: ['one'], email: 'one@orbit.example' }]);
+  const rateLimits = [{ calls: 20, seconds: 3_600 }];
+  await planRun({ warehouse, service: 'test', rateLimits, budgets: {}, callConcurrency: 1 }, runId);
+  const said = (): Promise<string[]> =>
+    describeCallWait(session(), { run_id: runId, status: 'running' } as RunFacts);
+  expect(await said()).toEqual([]);
+  await callsMade(20, 15);
+  expect(await said()).toEqual([
+    expect.stringMatching(/^ {2}waiting 4[45]m.*: the rate window of 20\/hour is full$/),
+  ]);
 });

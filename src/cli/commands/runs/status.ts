@@ -11,6 +11,7 @@ import { anyRun } from '../../run/latest-run.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {
+  describeCallWait,
   describePreempted,
   findInterrupted,
   interrupted,
@@ -45,6 +46,7 @@ export function statusCommand(): Command {
           const status = runIds.length > 0 ? interrupted : facts.status;
           printFacts<'run'>(options.json, facts, describeRun(facts, status));
           lines.forEach(hint);
+          (await describeCallWait(session, facts)).forEach(hint);
           (await describePreempted(session, facts)).forEach(hint);
           const page = needs.temporal ? await runPage(session, facts.run_id) : undefined;
           if (page !== undefined) hint(`  ${page}`);
