@@ -207,6 +207,20 @@ describe('a run', () => {
     expect(pageTimers).toBe(1);
   });
 
+  it('a run that waits for the next call asks at once when it is resumed', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (_, execution) =>
+      execution <= 1
+        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason: 'full' }
+        : { kind: 'done', calls: 1 };
+    await stage.play(activities, async (handle) => {
+      const pageWait = async () => (await handle.query<RunProgress>('progress')).pageWait;
+      await expect.poll(pageWait, { timeout: 20_000 }).toBe('full');
+      await handle.executeUpdate('resume');
+      await expect.poll(pageWait, { timeout: 20_000 }).toBeNull();
+    });
+  });
+
   it('a run says that it waits for the next call while its page waits for a minute or more', async () => {
     const activities = new ScriptedActivities();
     const reason = 'the rate window of 600/hour is full';
