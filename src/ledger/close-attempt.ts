@@ -49,8 +49,12 @@ const closedColumns = sql`
   attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", admitted_at::text as "admittedAt",
   locked.has_entries as "hasSuppressions", locked.erased`;
 
-/** SQL assignments of what an answer states about its call, also if the operator has settled the call before. */
+/**
+ * SQL assignments of what an answer states about its call, also if the operator has settled the call before. Deliveries
+ * before the answer add to its price, unless answer and deliveries most likely state the same price.
+ */
 function statedBy(answer: ClosingAnswer): RawBuilder<unknown> {
+  const answered = sql`coalesce(${decimalOf(answer.creditsConsumed)}::numeric, 0)`;
   return sql`
     request_id = ${answer.requestId ?? null},
     http_status = ${answer.httpStatus},
@@ -58,6 +62,11 @@ function statedBy(answer: ClosingAnswer): RawBuilder<unknown> {
     found_people = ${answer.foundPeople},
     phones_with_earlier = ${answer.phonesWithEarlier},
     credits_answered = ${decimalOf(answer.creditsConsumed)}::numeric,
+    credits_stated = case
+      when credits_stated is null then null
+      when credits_stated + ${answered} <= credits_reserved then credits_stated + ${answered}
+      else greatest(credits_stated, ${answered})
+    end,
     answered_at = clock_timestamp()`;
 }
 
@@ -102,25 +111,26 @@ export async function closeAttempt(
 }
 
 /**
- * Records an answer that comes after the operator has decided the attempt. If the service billed more than the operator
- * decided, the difference is settled. The decision has released the reservation.
+ * Records an answer that comes after the operator has decided the attempt. If the answer and earlier deliveries state
+ * more than the operator decided, the difference is settled. The decision has released the reservation.
  */
 async function reopenDecided(
   transaction: Transaction<Tables>,
   attemptId: string,
   answer: ClosingAnswer,
 ): Promise<ClosedAttempt | undefined> {
-  const decided = await sql<ClosedAttempt & { settled: string }>`
+  const decided = await sql<ClosedAttempt & { settled: string; stated: string }>`
     update attempts a set ${statedBy(answer)},
       reason = coalesce(reason || '; ', '') || 'answered after it was decided'
     from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
-    returning ${closedColumns}, '0' as reserved, credits_settled::text as settled
+    returning ${closedColumns}, '0' as reserved, credits_settled::text as settled,
+      coalesce(greatest(credits_answered, credits_stated), 0)::text as stated
   `.execute(transaction);
   const attempt = decided.rows[0];
   if (!attempt) return undefined;
   const settled = storedCredits(attempt.settled);
-  const excess = (answer.creditsConsumed ?? 0n) - settled;
+  const excess = storedCredits(attempt.stated) - settled;
   if (excess > 0n) {
     await settle(transaction, attempt.budgetIds, '0', excess);
     await transaction

@@ -86,6 +86,26 @@ describe('a decision on a call whose deliveries state a price', () => {
     expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
   });
 
+  it.each(['before', 'after'] as const)(
+    'a decision %s the answer settles the answer together with a delivery that precedes both',
+    async (when) => {
+      const call = await callWithPhones(warehouse);
+      const decide = () => decideAttempt(warehouse, call.attemptId, { credits: '0' });
+      await markUnknown(warehouse, call.attemptId, 'by a test');
+      await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+      // As for a suppressed person: the delivery cannot be applied again.
+      await warehouse.pool.query('update webhook_deliveries set body = null where attempt_id = $1', [
+        call.attemptId,
+      ]);
+      if (when === 'before') await decide();
+      await recordPhonesAnswer(warehouse, call);
+      if (when === 'after') await decide();
+      expect(await booksOf(warehouse, call)).toMatchObject({ settled: 27 });
+      expect(await moneyOf(call.runId)).toEqual([0, 27]);
+      expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '27' });
+    },
+  );
+
   it('a decision can settle less than bodies that each repeat the price of the whole', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
