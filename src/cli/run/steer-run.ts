@@ -93,9 +93,10 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
     }
   }
   if (run.status === 'cancelling') {
-    // `enrich cancel` was interrupted before its update arrived.
+    // `enrich cancel` was interrupted, perhaps before its update arrived.
     if (session.stack.temporal.embedded) await session.work();
-    await sendUpdate(session, run.runId, 'cancel', [run.pauseReason?.reason ?? '']);
+    if (await sendUpdate(session, run.runId, 'cancel', [run.pauseReason?.reason ?? ''])) return handle;
+    if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
   }
   return startRunWorkflow(session, run, approved);
 }
