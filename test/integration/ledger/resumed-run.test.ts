@@ -16,7 +16,7 @@ async function resumedRun(...types: readonly PauseReason['type'][]): Promise<str
   const runId = await runningRun(warehouse);
   for (const type of types)
     await setRunStatus(warehouse, runId, 'paused', { type, reason: 'of the test', next: 'resume it' });
-  await setRunStatus(warehouse, runId, 'running', undefined);
+  await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
   return runId;
 }
 
@@ -85,7 +85,7 @@ describe('admit() of a run that was resumed after a call had paused it', () => {
     const [before] = admitted(await ask(runId, 1));
     const pauseReason = { type: 'service.overbilled', reason: 'of the test', next: 'resume it' };
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
-    await setRunStatus(warehouse, runId, 'running', undefined);
+    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
     expect(admitted(await ask(runId, 2))).toEqual([]);
     await answer(before!);
     expect(admitted(await ask(runId, 2, 3))).toHaveLength(1);

@@ -195,7 +195,7 @@ describe('the choice of rows', () => {
       await planRun(dependencies(), runId);
       return (await getRun(warehouse, runId)).warnings;
     };
-    expect(await warningsOf('lead', '')).toEqual(['no row fits --only Stage=Late X; Stage=late']);
+    expect(await warningsOf('lead', '')).toEqual(['no row fits --only Stage=Late X --only Stage=late']);
     expect(await warningsOf('lead', 'late')).toEqual([]);
     expect(await warningsOf()).toEqual([]);
   });
