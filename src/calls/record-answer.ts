@@ -16,6 +16,7 @@ import {
 } from './answered-rows.ts';
 import { closeAttempt, settledCredits, type Awaited, type ClosedAttempt } from '../ledger/close-attempt.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
+import { releaseClaims } from '../ledger/release-claims.ts';
 import { emailHashes } from '../people/known/email-hashes.ts';
 import type { LogEntries } from '../people/log/append-to-log.ts';
 import { withdrawalOf } from '../people/contacts/apply-changes.ts';
@@ -122,6 +123,8 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
     // Only such a call has an address for deliveries.
     if (lateKindsOf(record.asked).length > 0) await reopenDeliveries(transaction, attemptId);
     const others = unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
+    // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
+    if (answer.partial) await releaseClaims(transaction, attemptId);
     await writeAnswer(transaction, {
       attemptId,
       asked: record.asked,

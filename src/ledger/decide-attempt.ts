@@ -3,6 +3,7 @@ import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
 import { settle } from './close-attempt.ts';
+import { releaseClaims } from './release-claims.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isNamedId } from '../db/named-id.ts';
 
@@ -78,8 +79,7 @@ export async function getAttempt(warehouse: Warehouse, named: string): Promise<A
  * answer or the deliveries state a higher cost, that cost is settled. A decision can be corrected by another one until
  * an answer or a delivery has stated a cost.
  *
- * A later run may ask for the people of the attempt, because no answer has said anything about them: their claims are
- * deleted. Two kinds of claims stay: of people for whom this run calls again, and of people with another open call.
+ * A later run may ask for the people of the attempt, because no answer has said anything about them.
  *
  * @param decision.credits what the service billed, as a decimal; `0` if it did not bill
  * @param decision.mayExceedHeld the operator has confirmed a price above the credits that are held for the attempt
@@ -117,15 +117,7 @@ export async function decideAttempt(
       where attempt_id = ${attemptId}
       returning credits_settled::text as settled
     `.execute(transaction);
-    await sql`
-      delete from claims c using attempt_people p
-      where p.attempt_id = ${attemptId} and c.run_id = p.run_id and c.row_number = p.row_number
-        and not exists (select 1 from run_rows r
-          where r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null)
-        and not exists (select 1 from attempt_people o join attempts a using (attempt_id)
-          where o.run_id = p.run_id and o.row_number = p.row_number and o.attempt_id <> p.attempt_id
-            and a.status in ('admitted', 'unknown') and a.answered_at is null)
-    `.execute(transaction);
+    await releaseClaims(transaction, attemptId);
     const isCorrection = attempt.settled !== null;
     await settle(
       transaction,

@@ -507,6 +507,28 @@ describe('people who are asked for once more after an unknown call', () => {
     await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     expect(await reopenRows(warehouse, call.runId, [1])).toEqual([]);
   });
+
+  it('a partial answer to an unknown call lets later runs ask for the people whom it does not have', async () => {
+    const [known, other] = [somebody(), somebody()];
+    const call = await callInFlight([known.row, other.row]);
+    await markUnknown(warehouse, call.attemptId, 'its worker was lost');
+    const body = {
+      status: 'failed',
+      error_code: 'INSUFFICIENT_CREDITS',
+      matches: [known.person, null],
+      credits_consumed: 1,
+    };
+    const { partial } = readBulkAnswer(
+      { status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)), receivedAt: 0 },
+      operations.bulkMatch,
+    );
+    await record(call, answerWith([known.person, null], { partial }));
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'unknown']);
+    expect(await claimsOf(call.runId)).toBe(0);
+    const { row } = other;
+    const { runId } = await callInFlight([{ ...row, contactId: 'asked-again' }]);
+    expect(await outcomesOf(warehouse, runId)).toEqual([null]);
+  });
 });
 
 describe('an older answer', () => {
