@@ -195,7 +195,7 @@ async function startAgain(
   if (addresses(again) === addresses(before)) return;
   throw new Problem('server.moved', 'another program uses its port now', {
     where: directories[part],
-    next: 'nothing is lost',
+    next: 'run the same command again: it uses another port; nothing is lost',
   });
 }
 

@@ -63,10 +63,9 @@ async function watchServer<Part extends string>(
 }
 
 function lost({ name, directory }: WatchedServer<string>, what: string, cause?: unknown): Problem {
-  const advice = cause instanceof Problem ? `${cause.next}; then ` : '';
-  return new Problem('server.lost', `the ${name} ${what}`, {
-    where: directory,
-    next: `${advice}run the same command again: it starts the ${name} and continues`,
-    cause,
-  });
+  const again = `run the same command again: it starts the ${name} and continues`;
+  const advice = cause instanceof Problem ? cause.next : undefined;
+  const isComplete = advice?.includes('run the same command again') === true;
+  const next = isComplete ? advice : [...(advice === undefined ? [] : [advice]), again].join('; then ');
+  return new Problem('server.lost', `the ${name} ${what}`, { where: directory, next, cause });
 }
