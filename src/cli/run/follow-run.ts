@@ -128,11 +128,10 @@ export async function untilCallsAreRecorded(
   }
 }
 
-/** Warns if no worker polls for the calls of the run. @returns whether it warned */
-export async function warnWithoutWorker(session: Session): Promise<boolean> {
+/** Warns if no worker polls a Temporal server. Embedded Temporal has the worker of this command. */
+export async function warnWithoutWorker(session: Session): Promise<void> {
   const lost = await findLostWorker(session);
   if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
-  return lost !== undefined;
 }
 
 /** @returns a hint if no worker polls a Temporal server; undefined: a worker polls, or Temporal does not answer */

@@ -35,7 +35,7 @@ Example:\n  enrich ${name} latest --reason "budget review"`,
       const needs = { temporal: true, service: config.temporalAddress === undefined };
       await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, texts.need);
-        if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
+        await warnWithoutWorker(session);
         await steer(session, run, options.reason);
         printFacts<'run'>(options.json, await readRunFacts(session.warehouse, run.runId), texts.done(run));
       });

@@ -126,7 +126,7 @@ export async function waitForRun(
     tell(whatStopDoes(session));
     interrupted.abort();
   });
-  if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
+  await warnWithoutWorker(session);
   const worker = session.stack.temporal.embedded ? await session.work() : undefined;
   await followRun(session, runId, handle, interrupted.signal, onPlan);
   if (interrupted.signal.aborted) {
