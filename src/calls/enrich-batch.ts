@@ -122,14 +122,15 @@ class BatchInProgress {
     const { runId, options } = run;
     const result = await attemptCall(this.#dependencies, { run, batch, people }, this.#signal);
     const isRecorded = result.kind === 'recorded';
-    const rate = isRecorded ? await watchMatchRate(warehouse, runId, options.minMatchRate) : undefined;
-    const reason = ('pauseReason' in result && result.pauseReason) || rate;
-    const paused = reason ? await this.#pause(reason) : undefined;
-    if (rate) await restartMatchRate(warehouse, runId);
+    const ofCall = 'pauseReason' in result ? result.pauseReason : undefined;
+    const rate =
+      isRecorded && !ofCall ? await watchMatchRate(warehouse, runId, options.minMatchRate) : undefined;
+    const paused = ofCall && (await this.#pause(ofCall));
+    const pausedByRate = rate && (await this.#pause(rate, () => restartMatchRate(warehouse, runId)));
     // A delivery can arrive before the answer, and is applied after it.
     if (isRecorded && lateKindsOf(options).length > 0)
       await drainInbox(warehouse, { attemptId: result.attemptId }, this.#signal);
-    return { result, paused };
+    return { result, paused: paused ?? pausedByRate };
   }
 
   /** @returns how the batch ends; undefined: it continues */
@@ -216,11 +217,12 @@ class BatchInProgress {
     return { kind: 'wait', milliseconds, reason, calls: this.#calls };
   }
 
-  async #pause(pauseReason: PauseReason): Promise<PauseReason> {
+  /** @param ifNew what follows, unless the run is paused for another reason already */
+  async #pause(pauseReason: PauseReason, ifNew?: () => Promise<void>): Promise<PauseReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;
     const paused = { ...pauseReason, next: `${pauseReason.next}; then: enrich resume ${runId}` };
-    await pauseCalls(warehouse.database, runId, paused);
+    if (await pauseCalls(warehouse.database, runId, paused)) await ifNew?.();
     log.warn({ type: pauseReason.type }, 'a call paused its run');
     return paused;
   }

@@ -7,15 +7,18 @@ const emptyBudget: PauseReasonType = 'budget.empty';
 /**
  * Pauses a run: admission reads its status, so no worker sends another call. A run that is cancelled or that a person
  * must resume keeps its status and reason.
+ *
+ * @returns whether the run is now paused for this reason
  */
 export async function pauseCalls(
   database: Kysely<Tables>,
   runId: string,
   pauseReason: PauseReason,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const paused = await sql`
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
     where run_id = ${runId}
       and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = ${emptyBudget}))
   `.execute(database);
+  return paused.numAffectedRows === 1n;
 }

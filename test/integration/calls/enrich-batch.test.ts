@@ -10,6 +10,7 @@ import { openAdmissions } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
@@ -82,6 +83,44 @@ it('a call that is billed above its reservation pauses its run although its work
     status: 'paused',
     pauseReason: { type: 'service.overbilled' },
   });
+});
+
+it('a pause for overbilling keeps the count of the match rate, so that the next call can pause the run', async () => {
+  const spec = testSpec();
+  const people = Array.from({ length: 20 }, (_, index) => `rate${index}@orbit.example`);
+  const { runId, options } = await stagedRun(
+    warehouse,
+    people.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
+    { ...spec, options: { ...spec.options, minMatchRate: 0.9 } },
+  );
+  await planRows(warehouse, runId, askedBy(options));
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  await warehouse.pool.query(
+    `with calls as (
+       insert into attempts (
+         attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
+       select 'poor-' || n, $1, 9, 'settled', 10, 10, 0, '{}', clock_timestamp() from generate_series(1, 12) n
+       returning attempt_id
+     )
+     insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
+     select attempt_id, n, $1, 100 + n, 'not_found' from calls, generate_series(0, 9) n`,
+    [runId],
+  );
+  const dependencies = dependenciesOf(() =>
+    Promise.resolve({
+      httpStatus: 200,
+      matches: people.slice(10).map(() => null),
+      unreadableMatches: [],
+      unreadFields: [],
+      rateLimits: [],
+      creditsConsumed: wholeCredits(100),
+      raw: Buffer.from('{}'),
+    }),
+  );
+  const [open] = await openBatches(dependencies, runId, [1]);
+  await enrichBatch(dependencies, open!, new AbortController().signal);
+  expect((await getRun(warehouse, runId)).pauseReason).toMatchObject({ type: 'service.overbilled' });
+  expect(await watchMatchRate(warehouse, runId, 0.9)).toMatchObject({ type: 'match-rate.below' });
 });
 
 it('a call that an error may have been billed for is unknown with the HTTP status of the error', async () => {
