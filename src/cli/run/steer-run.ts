@@ -81,6 +81,10 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
       return handle;
     } catch (error) {
       if (isUpdateRefused(error)) {
+        // `enrich pause` was interrupted before the workflow refused its update.
+        const awaitsApproval = approved && !run.isApproved && run.planHash !== null;
+        if (awaitsApproval && (await sendUpdate(session, run.runId, 'approve', [run.planHash])))
+          return handle;
         // Only the command that waited for the run was interrupted. The workflow has no call to make, and ends.
         await setRunStatus(session.warehouse, run.runId, 'running', undefined, { byPerson: true });
         return handle;
