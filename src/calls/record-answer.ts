@@ -15,7 +15,7 @@ import {
   type UnmatchedPerson,
 } from './answered-rows.ts';
 import { closeAttempt, settledCredits, type Awaited, type ClosedAttempt } from '../ledger/close-attempt.ts';
-import { pauseOverbilled } from '../ledger/late-credits.ts';
+import { pauseIfExceeded, pauseOverbilled } from '../ledger/late-credits.ts';
 import { releaseClaims } from '../ledger/release-claims.ts';
 import { emailHashes } from '../people/known/email-hashes.ts';
 import type { LogEntries } from '../people/log/append-to-log.ts';
@@ -138,6 +138,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
     });
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
     await giveEarlierPhones(transaction, attemptId, earlier);
+    if (attempt.decided) await pauseIfExceeded(transaction, attempt);
   });
 }
 

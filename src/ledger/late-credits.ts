@@ -71,12 +71,7 @@ export async function settleLateCredits(
   if (money.settled !== null) {
     if (atLeast > storedCredits(money.settled)) {
       await settleTotal(transaction, attemptId, money, atLeast);
-      if (await isAnyExceeded(transaction, money.budgetIds))
-        await pauseOverbilled(
-          transaction,
-          { attemptId, runId: money.runId },
-          'billed after its reservation ended',
-        );
+      await pauseIfExceeded(transaction, { attemptId, ...money });
     }
   } else if (money.hasAnswer && money.complete) {
     const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
@@ -111,19 +106,23 @@ async function settleTotal(
   );
 }
 
-async function isAnyExceeded(
+/**
+ * Pauses the run of a call that was billed after its reservation ended, if a budget of the call is exceeded. Locks the
+ * budgets, and so comes after every other lock of the transaction.
+ */
+export async function pauseIfExceeded(
   transaction: Transaction<Tables>,
-  budgetIds: readonly string[],
-): Promise<boolean> {
+  attempt: { readonly attemptId: string; readonly runId: string; readonly budgetIds: readonly string[] },
+): Promise<void> {
   await sql`set constraints settle_at_commit immediate`.execute(transaction);
   const exceeded = await transaction
     .selectFrom('budgets')
     .select('budget_id')
-    .where('budget_id', 'in', budgetIds)
+    .where('budget_id', 'in', attempt.budgetIds)
     .where(sql<boolean>`settled + reserved > credits_limit`)
     .limit(1)
     .executeTakeFirst();
-  return exceeded !== undefined;
+  if (exceeded) await pauseOverbilled(transaction, attempt, 'billed after its reservation ended');
 }
 
 /**

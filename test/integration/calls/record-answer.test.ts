@@ -532,6 +532,22 @@ describe('people who are asked for once more after an unknown call', () => {
 });
 
 describe('an older answer', () => {
+  it('an answer after a decision pauses its run if its credits exceed a budget', async () => {
+    const { row, person } = somebody();
+    const call = await callInFlight([row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    await warehouse.pool.query(`update budgets set credits_limit = 0 where budget_id = $1`, [
+      `run:${call.runId}`,
+    ]);
+    await record(call, answerWith([person]));
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+    expect(await getRun(warehouse, call.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'service.overbilled' },
+    });
+  });
+
   it('an answer after a decision is recorded and settles credits beyond the decision', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
