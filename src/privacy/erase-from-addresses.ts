@@ -15,8 +15,11 @@ export async function eraseFromAddresses(
   // An id of the service is as short as other names of files.
   const patterns = textsOf(forms.filter((form) => !form.startsWith('person:'))).map(asWord);
   if (patterns.length === 0) return;
-  // URLs encode the `@` of a file name.
-  const pattern = patterns.join('|').replaceAll('@', '(?:@|%40)');
+  // URLs encode the `@` and the `+` of a file name.
+  const pattern = patterns
+    .join('|')
+    .replaceAll('@', '(?:@|%40)')
+    .replaceAll(String.raw`\+`, String.raw`(?:\+|%2b)`);
   await sql`
     update runs
     set file_path = regexp_replace(file_path, ${pattern}, 'erased', 'gi'),

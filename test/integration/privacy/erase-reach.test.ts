@@ -123,16 +123,20 @@ describe('an erasure reaches', () => {
   });
 
   it('an erasure reaches the addresses of exports that a schedule has fetched', async () => {
-    for (const name of ['fetched@orbit.example', 'Fetched%40orbit.example', 'unfetched@orbit.example'])
+    for (const name of [
+      'fetched+crm@orbit.example',
+      'Fetched%2Bcrm%40orbit.example',
+      'unfetched+crm@orbit.example',
+    ])
       await recordContent(warehouse, `https://crm.example/${name}.csv`, {
         etag: 'one',
         sha256: 'of-fetched',
       });
-    await erase(warehouse, ['email:fetched@orbit.example'], note);
+    await erase(warehouse, ['email:fetched+crm@orbit.example'], note);
     const { rows } = await warehouse.pool.query(
       `select address from fetched_exports where sha256 = 'of-fetched'`,
     );
-    expect(rows).toEqual([{ address: 'https://crm.example/unfetched@orbit.example.csv' }]);
+    expect(rows).toEqual([{ address: 'https://crm.example/unfetched+crm@orbit.example.csv' }]);
   });
 
   it('an erasure reaches unreadable rows that hold the address', async () => {
