@@ -11,9 +11,10 @@ import { rejectPerson } from './reject-person.ts';
 import { pauseCalls } from '../ledger/pause-calls.ts';
 import type { Wait } from '../ledger/rate-windows.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
-import { getRun, type RunRecord } from '../runs/runs.ts';
+import { getRun } from '../runs/runs.ts';
 import { restartMatchRate, watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
 import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+import { everybodyRefused, otherService } from './batch-pauses.ts';
 import type { OpenBatch } from './open-batches.ts';
 
 /**
@@ -277,28 +278,3 @@ function among(people: Group, rowNumbers: readonly number[]): Group {
  * If the service refuses every person of a batch of at least this size, the request is wrong and not the people.
  */
 const fewestForSystematicRefusal = 3;
-
-/**
- * Answers of one service do not count for another service. A run that continued at another service would make the next
- * run pay for half of its people again.
- */
-function otherService({ runId, options }: RunRecord, service: string): PauseReason {
-  return {
-    type: 'service.other',
-    reason: `this run belongs to the service ${options.service}, and this worker uses ${service}: nothing was sent`,
-    next:
-      `enrich cancel ${runId} ends the run; to continue it, set ENRICHMENT_BASE_URL to its service (unset: the ` +
-      `sandbox) and restart workers that have another setting, such as enrich dev`,
-  };
-}
-
-/** The options of a run cannot be changed, so a correction needs another run. */
-function everybodyRefused(reason: string): PauseReason {
-  return {
-    type: 'service.refuses-everybody',
-    reason: `the service refuses every person of a batch (${reason})`,
-    next:
-      'if the mapping or the options are wrong, cancel the run (enrich cancel) and run the file again with others; ' +
-      'if the service was wrong, wait until it accepts people',
-  };
-}

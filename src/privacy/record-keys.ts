@@ -66,7 +66,10 @@ export async function recordsOf(
   return [...new Set([...ofRows.flatMap((key) => key ?? []), ...ofContacts])];
 }
 
-/** Rows without a name contradict nobody, unless only a run that does not count took the record for the person. */
+/**
+ * Whether a record is the person's. A row without a name contradicts no person, unless only a run that does not count
+ * took the record for the person.
+ */
 function isTheirs({ others, counts, ...person }: RecordOfPerson): boolean {
   return others.every((other) => {
     const verdict = compareNameCells(person, other);

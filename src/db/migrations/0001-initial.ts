@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { comments } from './initial/comments.ts';
 import { admissionFunctions } from './initial/functions/admission.ts';
+import { budgetFunctions } from './initial/functions/budgets.ts';
 import { orderOfCredits } from './initial/functions/order-of-credits.ts';
 import { projectionFunctions } from './initial/functions/project-people.ts';
 import { pruneCandidates } from './initial/functions/prune-candidates.ts';
@@ -34,6 +35,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...privacyTables,
     ...rateWindowFunctions,
     ...orderOfCredits,
+    ...budgetFunctions,
     ...admissionFunctions,
     ...recordFunctions,
     ...notificationTables,

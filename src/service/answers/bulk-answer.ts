@@ -4,7 +4,7 @@ import type { Person } from '../../domain/identity/person.ts';
 import { explainIssues, readAnswer } from './answer.ts';
 import { readExactMatches, unreadFields } from './documented-person.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
-import { saysNobodyFound } from '../failures/error-of-success.ts';
+import { isMissOfAll } from '../failures/error-of-success.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
@@ -77,8 +77,8 @@ const envelopeSchema = z.looseObject({
  * Reads the answer of a bulk call. Pure.
  *
  * An invalid person does not invalidate the other nine, who are paid for. An answer without a readable list
- * of matches is invalid, unless it reports that nobody was found and nothing was billed; then it has no
- * matches.
+ * of matches is invalid, unless it reports that no person was found and nothing was billed; then it has
+ * no matches.
  *
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
@@ -90,7 +90,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
     typeof data.missing_records === 'number' &&
     data.missing_records > 0 &&
     data.missing_records === data.total_requested_enrichments;
-  const matches = data.matches ?? (everybodyIsMissing || saysNobodyFound(data) ? [] : undefined);
+  const matches = data.matches ?? (everybodyIsMissing || isMissOfAll(data) ? [] : undefined);
   if (!matches) throw mapFailure(answer, endpoint);
   const people = readMatches(matches);
   return {

@@ -21,7 +21,7 @@ export function nameCredits(codes: ErrorCodes): boolean {
   return codes.some((code) => /(?:^|[._-])credits?(?:[._-]|$)/i.test(code));
 }
 
-/** Whether a code says that nobody was found: `NO_MATCH`, `PEOPLE.MATCH.NOT_FOUND`; not `ACCOUNT_NOT_FOUND`. */
+/** Whether a code says that no person was found: `NO_MATCH`, `PEOPLE.MATCH.NOT_FOUND`; not `ACCOUNT_NOT_FOUND`. */
 export function nameMiss(codes: ErrorCodes): boolean {
   return codes.some((code) => missReason.test(code.slice(code.lastIndexOf('.') + 1)));
 }

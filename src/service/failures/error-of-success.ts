@@ -4,7 +4,7 @@ import { nameCredits, nameMiss, type ErrorCodes } from './error-codes.ts';
 
 /**
  * What the error of an answer with a success status means.
- * - `none`: there is no error, or it says only that nobody was found.
+ * - `none`: there is no error, or it says only that no person was found.
  * - `refusal`: the answer has no person's data and bills nothing. Services may answer like this when credits run out.
  * - `partial`: the answer has people or bills something, and the service did not process the other people.
  */
@@ -30,7 +30,7 @@ export function errorOfSuccess(value: unknown): ErrorOfSuccess {
   const { status, error, error_code: older, error_details: details } = parsed.data;
   const codes = codesOf(parsed.data);
   const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
-  if (sayNobodyFound(codes)) return 'none';
+  if (areOnlyMisses(codes)) return 'none';
   if (!isFailed && ![error, older, details].some(saysSomething)) return 'none';
   const { matches, person, credits_consumed: credits } = parsed.data;
   if (!hasPeople(matches) && !hasPeople(person)) return mayBeBilled(credits) ? 'partial' : 'refusal';
@@ -38,17 +38,18 @@ export function errorOfSuccess(value: unknown): ErrorOfSuccess {
   return isFailed || nameCredits(codes) ? 'partial' : 'none';
 }
 
-/** Whether an answer says with a code that nobody was found, and bills nothing. */
-export function saysNobodyFound(value: unknown): boolean {
+/** Whether an answer says with a code that no person was found, and bills nothing. */
+export function isMissOfAll(value: unknown): boolean {
   const parsed = statement.safeParse(value);
-  return parsed.success && sayNobodyFound(codesOf(parsed.data)) && !mayBeBilled(parsed.data.credits_consumed);
+  return parsed.success && areOnlyMisses(codesOf(parsed.data)) && !mayBeBilled(parsed.data.credits_consumed);
 }
 
 function codesOf({ error_code: older, error_details: details }: z.infer<typeof statement>): string[] {
   return [older, memberOf(details, 'code')].filter((code) => typeof code === 'string');
 }
 
-function sayNobodyFound(codes: ErrorCodes): boolean {
+/** Whether codes say that no person was found, and none is about credits. */
+function areOnlyMisses(codes: ErrorCodes): boolean {
   return nameMiss(codes) && !nameCredits(codes);
 }
 
@@ -63,13 +64,13 @@ function saysSomething(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** Whether the people of an answer have anybody's data. Null, an empty object and a stub are nobody. */
+/** Whether `matches` or `person` has the data of a person. Null, an empty object and a stub have none. */
 function hasPeople(value: unknown): boolean {
-  return Array.isArray(value) ? value.some(isSomebody) : isSomebody(value);
+  return Array.isArray(value) ? value.some(isPerson) : isPerson(value);
 }
 
 /** Names, profile or address identify a person; a company, or an id alone, does not. */
-function isSomebody(value: unknown): boolean {
+function isPerson(value: unknown): boolean {
   const email = memberOf(value, 'email');
   return (
     ['first_name', 'last_name', 'name', 'proflink_url'].some((name) => isFilled(memberOf(value, name))) ||

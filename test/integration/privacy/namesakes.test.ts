@@ -23,7 +23,7 @@ it('findNamesakes() names a person of the same name in an answer to a call for t
   expect(await findNamesakes(warehouse, row.keys)).toEqual([]);
 });
 
-it('findNamesakes() names nobody if the answer is about the erased person', async () => {
+it('findNamesakes() names no person if the answer is about the erased person', async () => {
   const row = {
     keys: ['email:zoe@acme.example'],
     email: 'zoe@acme.example',

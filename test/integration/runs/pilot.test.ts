@@ -155,7 +155,7 @@ describe('the guard of the match rate', () => {
     return runId;
   }
 
-  it('the quality gate lets a run finish that has nobody left to ask for', async () => {
+  it('the quality gate lets a run finish that has no people left to ask for', async () => {
     const runId = await poorRun();
     await warehouse.pool.query(`update run_rows set outcome = 'not_found' where run_id = $1`, [runId]);
     expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();

@@ -213,7 +213,7 @@ describe('readBulkAnswer', () => {
     organization: { id: 'o', name: 'Orbit' },
   };
   const locked = { id: 's1', name: null, email: 'email_not_unlocked@domain.com' };
-  const nobody: [string, unknown][] = [
+  const withoutPeople: [string, unknown][] = [
     ['absent', undefined],
     ['null', null],
     ['[]', []],
@@ -233,12 +233,15 @@ describe('readBulkAnswer', () => {
   ];
 
   describe.each(errors)('with %s', (said, error, type) => {
-    it.each(nobody)(`readBulkAnswer() takes ${said}, and %s for matches, for a refusal`, (_, matches) => {
-      for (const credits of [0, '0', undefined]) {
-        const failure = attempt({ ...error, matches, credits_consumed: credits });
-        expect(failure).toMatchObject({ type, disposition: 'pause', mayHaveBeenBilled: false });
-      }
-    });
+    it.each(withoutPeople)(
+      `readBulkAnswer() takes ${said}, and %s for matches, for a refusal`,
+      (_, matches) => {
+        for (const credits of [0, '0', undefined]) {
+          const failure = attempt({ ...error, matches, credits_consumed: credits });
+          expect(failure).toMatchObject({ type, disposition: 'pause', mayHaveBeenBilled: false });
+        }
+      },
+    );
   });
 
   it.each([
@@ -259,7 +262,7 @@ describe('readBulkAnswer', () => {
     expect((answer as BulkAnswer).partial).toBeUndefined();
   });
 
-  it('readBulkAnswer() reads a code that nobody was found as no person where the list is missing', () => {
+  it('readBulkAnswer() reads a code of a miss as no person where the list is missing', () => {
     expect(read({ error_code: 'NO_MATCH', credits_consumed: 0 })).toMatchObject({ matches: [] });
   });
 
