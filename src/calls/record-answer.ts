@@ -104,10 +104,6 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
       phonesWithEarlier: isSkipped,
     });
     if (!attempt) return;
-    const isOverbilled = !attempt.decided && (consumed ?? 0n) > storedCredits(attempt.reserved);
-    if (isOverbilled) await pauseOverbilled(transaction, attempt, 'billed more than reserved');
-    if (!isCredible)
-      await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,
       attempt,
@@ -138,7 +134,12 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
     });
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
     await giveEarlierPhones(transaction, attemptId, earlier);
-    if (attempt.decided) await pauseIfExceeded(transaction, attempt);
+    // Last, because a pause locks the budgets and the run.
+    if (!isCredible)
+      await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
+    else if (attempt.decided) await pauseIfExceeded(transaction, attempt);
+    else if ((consumed ?? 0n) > storedCredits(attempt.reserved))
+      await pauseOverbilled(transaction, attempt, 'billed more than reserved');
   });
 }
 

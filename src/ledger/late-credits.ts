@@ -106,15 +106,12 @@ async function settleTotal(
   );
 }
 
-/**
- * Pauses the run of a call that was billed after its reservation ended, if a budget of the call is exceeded. Locks the
- * budgets, and so comes after every other lock of the transaction.
- */
+/** Pauses the run of a call that was billed after its reservation ended, if a budget of the call is exceeded. */
 export async function pauseIfExceeded(
   transaction: Transaction<Tables>,
   attempt: { readonly attemptId: string; readonly runId: string; readonly budgetIds: readonly string[] },
 ): Promise<void> {
-  await sql`set constraints settle_at_commit immediate`.execute(transaction);
+  await lockBudgets(transaction);
   const exceeded = await transaction
     .selectFrom('budgets')
     .select('budget_id')
@@ -162,9 +159,14 @@ async function leaveUnknown(transaction: Transaction<Tables>, attemptId: string)
   `.execute(transaction);
 }
 
+/** Changes the budgets now instead of at the commit: a transaction that pauses a run locks the run after them. */
+async function lockBudgets(transaction: Transaction<Tables>): Promise<void> {
+  await sql`set constraints settle_at_commit immediate`.execute(transaction);
+}
+
 /**
  * Pauses a run because the service billed more than its prices allow. No call follows until an operator resumes the
- * run.
+ * run. Comes after every other lock of the transaction.
  *
  * @param mark reason that `enrich attempts` shows
  */
@@ -181,6 +183,7 @@ export async function pauseOverbilled(
     .executeTakeFirst();
   // Once for each attempt: the operator who resumed the run has seen it.
   if (marked.numUpdatedRows === 0n) return;
+  await lockBudgets(transaction);
   await pauseCalls(transaction, runId, {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
