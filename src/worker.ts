@@ -6,6 +6,7 @@ import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
 import { countCalls } from './calls/count-calls.ts';
 import { traceCalls } from './calls/trace-calls.ts';
 import { FailureStreak } from './calls/failure-streak.ts';
+import { RefusalStreaks } from './calls/refusal-streaks.ts';
 import { learnRateWindows } from './calls/learn-rate-windows.ts';
 import { describeAlarm } from './ledger/budget-alarms.ts';
 import { CallQueue } from './ledger/call-queue.ts';
@@ -177,6 +178,7 @@ async function workerOptions(
       admit: openAdmissions(callWarehouse.database, limits),
       patienceMilliseconds,
       streak: new FailureStreak(),
+      refusals: new RefusalStreaks(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
       onBudgetAlarm: (alarm) => log.warn({ alarm }, describeAlarm(alarm)),
     },

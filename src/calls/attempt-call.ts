@@ -18,6 +18,7 @@ import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
 import { recordOrKeep } from './record-or-keep.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
+import type { RefusalStreaks } from './refusal-streaks.ts';
 import { forWorkers } from './check-run-service.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
@@ -31,6 +32,7 @@ export interface AttemptDependencies {
   /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streak: FailureStreak;
+  readonly refusals: RefusalStreaks;
   /** Already bound to the run and the batch. */
   readonly log: Logger;
   /** Returns the webhook address for the token of an attempt. */

@@ -16,13 +16,13 @@ export function otherService({ runId, options }: RunRecord, service: string): Pa
 }
 
 /**
- * Why a batch pauses its run if the service refuses all of its people, each in a call alone. The options of a run
- * cannot be changed, so a correction needs another run.
+ * Why a batch pauses its run if the service refuses all of its people, each in a call alone, or all calls of several
+ * batches in a row. The options of a run cannot be changed, so a correction needs another run.
  */
 export function everybodyRefused(reason: string): PauseReason {
   return {
     type: 'service.refuses-everybody',
-    reason: `the service refuses every person of a batch (${reason})`,
+    reason: `the service refuses every person of a batch, or all calls of several batches (${reason})`,
     next:
       'if the mapping or the options are wrong, cancel the run (enrich cancel) and run the file again with others; ' +
       'if the service was wrong, wait until it accepts people',

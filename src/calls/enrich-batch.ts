@@ -42,6 +42,7 @@ class BatchInProgress {
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
   readonly #refused: { readonly rowNumber: number; readonly reason: string }[] = [];
   #isAccepted = false;
+  #refusedCalls = 0;
   #calls = 0;
   /** Admission removes the registration of a batch that calls. */
   #isRegistered = true;
@@ -141,6 +142,7 @@ class BatchInProgress {
     switch (result.kind) {
       case 'recorded':
         this.#isAccepted = true;
+        this.#dependencies.refusals.end(run.runId);
         await this.#rejectRefused();
         this.#callNext(group.slice(result.people));
         return undefined;
@@ -187,16 +189,20 @@ class BatchInProgress {
 
   /** One person can make the service refuse all ten (422). Halving costs calls and no credits. */
   async #divide(sent: Group, rest: Group, reason: string): Promise<BatchResult | undefined> {
-    if (sent.length > 1) {
-      this.#callNext(...halve(sent), rest);
-      return undefined;
-    }
-    this.#refused.push({ rowNumber: sent[0]!.rowNumber, reason });
+    if (sent.length === 1) this.#refused.push({ rowNumber: sent[0]!.rowNumber, reason });
     const refused = this.#refused.length;
-    if (!this.#isAccepted && refused === this.#open.people.length && refused >= fewestForSystematicRefusal)
+    const isWholeBatch = refused === this.#open.people.length && refused >= fewestForSystematicRefusal;
+    const { refusals } = this.#dependencies;
+    const { runId } = this.#open.run;
+    this.#refusedCalls += 1;
+    if (!this.#isAccepted && (refusals.tooLong(runId, this.#refusedCalls) || isWholeBatch)) {
+      refusals.end(runId);
       return this.#stop(await this.#pause(everybodyRefused(reason)));
+    }
     if (this.#isAccepted) await this.#rejectRefused();
     this.#callNext(rest);
+    // Behind the other half: if that half is accepted, the refusal is not systematic.
+    if (sent.length > 1) this.#groups.push(...halve(sent));
     return undefined;
   }
 

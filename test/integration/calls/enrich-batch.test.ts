@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
 import { FailureStreak } from '../../../src/calls/failure-streak.ts';
+import { RefusalStreaks } from '../../../src/calls/refusal-streaks.ts';
 import { openBatches } from '../../../src/calls/open-batches.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
@@ -39,6 +40,7 @@ function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAn
     pollAfterSeconds: 900,
     client: { bulkMatch: answer },
     streak: new FailureStreak(),
+    refusals: new RefusalStreaks(),
     log: { debug: () => {}, warn: () => {} },
     webhookUrl: (token: string) => token,
     callTimeoutSeconds: 5,
@@ -248,3 +250,62 @@ it.each([
     expect(await outcomesOf(warehouse, runId)).toEqual(['enriched', 'enriched']);
   },
 );
+
+/** Ten batches of ten people, all in flight at once. @returns the run and the result of each batch */
+async function enrichTenBatches(
+  name: string,
+  answer: (emails: readonly string[]) => Partial<BulkAnswer>,
+): Promise<{ readonly runId: string; readonly calls: number }> {
+  const spec = testSpec();
+  const emails = Array.from({ length: 100 }, (_, index) => `person${index}@${name}.example`);
+  const { runId } = await stagedRun(
+    warehouse,
+    emails.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
+    spec,
+  );
+  await planRows(warehouse, runId, askedBy(spec.options));
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  let calls = 0;
+  const queue = new CallQueue({
+    concurrency: 10,
+    freeSlots: () => Promise.resolve({ slots: 10, wait: undefined }),
+    patienceMilliseconds: 1_000,
+  });
+  const dependencies: AttemptDependencies = {
+    ...dependenciesOf(({ details }) => {
+      calls += 1;
+      return Promise.resolve().then(() => answer(details.map(({ email }) => email!)));
+    }),
+    queue,
+  };
+  const batches = Array.from({ length: 10 }, (_, index) => index + 1);
+  const open = await openBatches(dependencies, runId, batches);
+  const { signal } = new AbortController();
+  await Promise.all(open.map((batch) => enrichBatch(dependencies, batch, signal)));
+  return { runId, calls };
+}
+
+function refuse(): never {
+  throw new ServiceFailure('validation', { endpoint: operations.bulkMatch, httpStatus: 422 });
+}
+
+it('a service that refuses every call pauses the run before each batch is divided into single people', async () => {
+  const { runId, calls } = await enrichTenBatches('refused', refuse);
+  expect(calls).toBeLessThanOrEqual(50);
+  expect(await getRun(warehouse, runId)).toMatchObject({
+    status: 'paused',
+    pauseReason: { type: 'service.refuses-everybody' },
+  });
+  expect(new Set(await outcomesOf(warehouse, runId))).toEqual(new Set([null]));
+});
+
+it('a refused person at the head of each batch of ten is rejected, and the other people get an answer', async () => {
+  const isRefused = (email: string) => /^person\d?0@/.test(email);
+  const { runId } = await enrichTenBatches('heads', (emails) =>
+    emails.some(isRefused) ? refuse() : answerOf({ matches: emails.map(() => null), credits_consumed: 0 }),
+  );
+  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
+  const outcomes = await outcomesOf(warehouse, runId);
+  expect(outcomes.filter((outcome) => outcome === 'rejected')).toHaveLength(10);
+  expect(outcomes.filter((outcome) => outcome === 'not_found')).toHaveLength(90);
+});
