@@ -1,12 +1,12 @@
 import { sql, type Kysely } from 'kysely';
-import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
+import { callPausePrefixes, type PauseReason, type PauseReasonType } from '../contract/pause-reasons.ts';
 import type { Tables } from '../db/schema.ts';
 
 const emptyBudget: PauseReasonType = 'budget.empty';
 
 /**
  * Pauses a run: admission reads its status, so no worker sends another call. A run that is cancelled or that a person
- * must resume keeps its status and reason.
+ * must resume keeps its status and reason. After its resume, one call shows whether the cause of this pause is gone.
  *
  * @returns whether the run is now paused for this reason
  */
@@ -20,5 +20,10 @@ export async function pauseCalls(
     where run_id = ${runId}
       and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = ${emptyBudget}))
   `.execute(database);
-  return paused.numAffectedRows === 1n;
+  if (paused.numAffectedRows === 1n) return true;
+  if (callPausePrefixes.some((prefix) => pauseReason.type.startsWith(prefix)))
+    await sql`
+      update runs set probing_since = clock_timestamp() where run_id = ${runId} and status = 'paused'
+    `.execute(database);
+  return false;
 }

@@ -3,6 +3,7 @@ import type { PauseReason } from '../../../src/contract/pause-reasons.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { closeWithoutCost } from '../../../src/ledger/close-attempt.ts';
+import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { runningRun } from '../../helpers/rows.ts';
@@ -103,6 +104,16 @@ describe('admit() of a run that was resumed after a call had paused it', () => {
 
   it('admit() still admits one call at a time if a person paused the run again before the resume', async () => {
     const runId = await resumedRun('service.overbilled', 'run.paused');
+    expect(admitted(await ask(runId, 1, 2, 3))).toHaveLength(1);
+  });
+
+  it('admit() admits one call at a time if a call failed while a person had paused the run', async () => {
+    const runId = await runningRun(warehouse);
+    const byPerson = { type: 'run.paused', reason: 'of the test', next: 'resume it' } as const;
+    await setRunStatus(warehouse, runId, 'paused', byPerson);
+    const ofCall = { ...byPerson, type: 'service.unauthorized' } as const;
+    expect(await pauseCalls(warehouse.database, runId, ofCall)).toBe(false);
+    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
     expect(admitted(await ask(runId, 1, 2, 3))).toHaveLength(1);
   });
 
