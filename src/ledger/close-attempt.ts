@@ -3,6 +3,7 @@ import { formatCredits, storedCredits, type Credits } from '../domain/money/deci
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
+import { releaseClaims } from './release-claims.ts';
 
 export interface ClosedAttempt {
   readonly attemptId: string;
@@ -183,7 +184,8 @@ export async function settle(
 }
 
 /**
- * Closes a call that costs nothing, and whose people can be sent again.
+ * Closes a call that costs nothing, and whose people can be sent again. A worker that had lost Temporal can close a
+ * call that is unknown meanwhile. Its rows stay unknown, as their batch has ended; a later run asks for its people.
  *
  * @param end.status `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent
  */
@@ -201,11 +203,13 @@ export async function closeWithoutCost(
       update attempts
       set status = ${end.status}, credits_settled = 0, reason = ${end.reason}, http_status = ${end.httpStatus ?? null},
         closed_at = clock_timestamp()
-      where attempt_id = ${attemptId} and status = 'admitted'
+      where attempt_id = ${attemptId} and status in ('admitted', 'unknown')
       returning budget_ids, credits_reserved::text as reserved
     `.execute(transaction);
     const attempt = closed.rows[0];
-    if (attempt) await settle(transaction, attempt.budget_ids, attempt.reserved, 0n);
+    if (!attempt) return;
+    await releaseClaims(transaction, attemptId);
+    await settle(transaction, attempt.budget_ids, attempt.reserved, 0n);
   });
 }
 

@@ -678,6 +678,20 @@ describe('a call without an answer', () => {
     expect(await attemptOf(call)).toMatchObject({ status: 'unknown', reason: 'reset after sending' });
   });
 
+  it.each(['refused', 'released'] as const)(
+    'an unknown call that its first worker finds %s frees its credits and people for later runs',
+    async (status) => {
+      const { row } = somebody();
+      const call = await callInFlight([row]);
+      await markUnknown(warehouse, call.attemptId, 'the worker was lost');
+      await closeWithoutCost(warehouse, call.attemptId, { status, reason: 'no cost' });
+      expect(await attemptOf(call)).toMatchObject({ status, credits_settled: '0.000000' });
+      expect(await moneyOf(call.runId)).toEqual([0, 0]);
+      expect(await claimsOf(call.runId)).toBe(0);
+      expect(await outcomesOf(warehouse, call.runId)).toEqual(['unknown']);
+    },
+  );
+
   it('a settled call cannot be released or made unknown', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);

@@ -8,6 +8,7 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { FailureStreak } from '../../../src/calls/failure-streak.ts';
+import { RefusalStreaks } from '../../../src/calls/refusal-streaks.ts';
 import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
 import { openBatches } from '../../../src/calls/open-batches.ts';
 import { admit, openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
@@ -192,6 +193,7 @@ describe('a batch', () => {
       patienceMilliseconds: 20,
       client: { bulkMatch: answer },
       streak: new FailureStreak(),
+      refusals: new RefusalStreaks(),
       log: { debug: () => {}, warn: () => {} },
       callTimeoutSeconds: 5,
       onBudgetAlarm: () => {},
