@@ -266,3 +266,15 @@ describe('with one call at a time', () => {
     });
   });
 });
+
+// Last, because the sandbox has not billed this cost.
+it('attempts release says that a call is settled if a delivery has stated its cost', async () => {
+  const { rows } = await system.warehouse.pool.query<{ attempt_id: string }>(
+    `update enrichment.attempts set credits_stated = 3 where status = 'unknown' returning attempt_id`,
+  );
+  const released = await system.here(['attempts', 'release', rows[0]!.attempt_id]);
+  expect(released.stdout).toBe(
+    `${rows[0]!.attempt_id}: settled with 3 credits and not 0, because its answer or its deliveries ` +
+      'state this cost\n',
+  );
+});

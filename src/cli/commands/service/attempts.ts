@@ -129,6 +129,12 @@ function showCommand(): Command {
     });
 }
 
+const keepsAnswer = 'its answer stays; its late results are no longer awaited, and are applied if they come';
+
+function isAnswered({ http_status: status }: AttemptFacts): boolean {
+  return status !== null && status < 300;
+}
+
 type DecisionFlags = JsonFlag & { readonly credits?: string; readonly yes?: boolean };
 
 function decisionCommand(
@@ -171,16 +177,18 @@ Examples:
         const credits = texts.credits(attempt.credits_reserved, given);
         await decideAttempt(warehouse, attemptId, { credits, mayExceedHeld: options.yes === true });
         const after = await getAttempt(warehouse, attemptId);
-        const isAnswered = attempt.http_status !== null && attempt.http_status < 300;
-        const done = isAnswered
-          ? 'settled; its answer stays; its late results are no longer awaited, and are applied if they come'
-          : texts.done;
-        if (options.json !== true) print(`${attemptId}: ${done}`);
-        if (storedCredits(after.credits_settled ?? '0') > storedCredits(credits))
-          tell(
-            `${attemptId}: ${after.credits_settled} credits are settled and not ${credits}, because the answer or ` +
-              'the deliveries of the call state this cost',
-          );
+        const isStated = storedCredits(after.credits_settled ?? '0') > storedCredits(credits);
+        const done = [
+          isStated
+            ? `settled with ${after.credits_settled} credits and not ${credits}, because its answer or its ` +
+              'deliveries state this cost'
+            : isAnswered(attempt)
+              ? 'settled'
+              : texts.done,
+          ...(isAnswered(attempt) ? [keepsAnswer] : []),
+        ];
+        if (options.json !== true) print(`${attemptId}: ${done.join('; ')}`);
+        else if (isStated) tell(`${attemptId}: ${done[0]!}`);
         decided.push(after);
       }
       if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
