@@ -28,6 +28,7 @@ it('two workers, one killed and replaced in a window, hold one rate limit and co
     .poll(() => system.sandbox.log.bill().calls, { timeout: 60_000, interval: 100 })
     .toBeGreaterThan(30);
   workers[0]!.kill('SIGKILL');
+  expect(watched.output()).toContain(`service: ${system.sandbox.baseUrl}; rate limits: 20/10s\n`);
   const metricsUrl = /metrics on (\S+)/.exec(watched.output())![1]!;
   // One scrape has what the process counted, what the database says, and what Temporal's SDK says of this worker. It
   // leaves out the database where that does not answer in time.

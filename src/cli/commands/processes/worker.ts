@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { serviceName } from '../../../config/settings.ts';
+import { formatRateLimits } from '../../../domain/rates/rate-limit.ts';
 import { tell } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -18,15 +20,14 @@ Example:
   TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`,
     )
     .action(async (options: Record<string, unknown>) => {
-      await withSession(
-        settingsOf(options),
-        { temporal: true, service: true, isServer: true },
-        async (session) => {
-          await session.work();
-          tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
-          await untilStopped();
-          tell('draining: no further call begins; waiting for calls in flight');
-        },
-      );
+      const config = settingsOf(options);
+      await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
+        await session.work();
+        tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
+        // Workers of one deployment must agree on both. Their logs show one that was not restarted after a change.
+        tell(`service: ${serviceName(config)}; rate limits: ${formatRateLimits(config.rateLimits)}`);
+        await untilStopped();
+        tell('draining: no further call begins; waiting for calls in flight');
+      });
     });
 }
