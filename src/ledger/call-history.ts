@@ -60,7 +60,9 @@ async function readCalls(
               and a.batch * ${peoplePerCall} - 1
             and p.left_out <> '{}'
         )`;
-  const counts = sql`a.status = 'settled' and a.answered_at is not null and ${isForAll}`;
+  // A price above the worst case is an error of the service: it has paused the run, and says nothing about later calls.
+  const counts = sql`a.status = 'settled' and a.answered_at is not null
+    and a.credits_settled <= a.credits_reserved and ${isForAll}`;
   const { rows } = await sql<{
     calls: number;
     credits: string | null;

@@ -195,20 +195,28 @@ async function perFoundPerson(
   return history?.perPerson ?? assumedCredits(askOf(asked), 'found before').expected;
 }
 
-/** Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. */
+/**
+ * Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. Calls for other
+ * sources do not show how much sources differ, so their range includes the assumed range.
+ */
 function expectedOf(
   ask: Ask,
   history: CallHistory | undefined,
   kind: PeopleAsked,
   people: number,
 ): ExpectedCredits {
-  if (history?.deviation !== undefined) {
-    const calls = Math.ceil(people / peoplePerCall);
-    return experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
-  }
   const { low, expected, high } = assumedCredits(ask, kind);
   const all = BigInt(people);
-  return { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
+  const assumed = { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
+  if (history?.deviation === undefined) return assumed;
+  const calls = Math.ceil(people / peoplePerCall);
+  const experienced = experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
+  if (history.source !== null) return experienced;
+  return {
+    low: assumed.low < experienced.low ? assumed.low : experienced.low,
+    expected: experienced.expected,
+    high: assumed.high > experienced.high ? assumed.high : experienced.high,
+  };
 }
 
 /** Rounds to tenths, keeps low ≤ expected ≤ high, and caps all three at the worst case. */

@@ -24,7 +24,7 @@ async function settledCall(
   await warehouse.pool.query(
     `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
        answered_at)
-     values ($1, $2, 1, 'settled', 10, 10, $3, '{}', clock_timestamp())`,
+     values ($1, $2, 1, 'settled', 10, 90, $3, '{}', clock_timestamp())`,
     [`call-${calls}`, runId, credits],
   );
 }
@@ -52,6 +52,16 @@ it('a plan learns the cost of a person from its own source, or else from all sou
     calls: 4,
     source: null,
     perPerson: parseCredits('3'),
+  });
+});
+
+it('a plan learns nothing from calls that were billed above their worst case', async () => {
+  const service = 'https://overbilled.example/api/v1';
+  await settledCall(service, 10);
+  await settledCall(service, 900);
+  expect(await readCallHistory(warehouse, askedOf(service), 'generic', 'new')).toMatchObject({
+    calls: 1,
+    perPerson: wholeCredits(1),
   });
 });
 

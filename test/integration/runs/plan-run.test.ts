@@ -57,6 +57,34 @@ it('a plan without experience expects more of people who were found before than 
   expect(await plan('new')).toMatchObject({ plan: { credits: { expected: '3.1' } } });
 });
 
+it('a plan with calls only for other sources has a range that includes the assumed range', async () => {
+  const service = 'varied';
+  const runOf = async (source: string): Promise<string> => {
+    const people = Array.from({ length: 10 }, (_, n) => ({ keys: [`email:${source}${n}@varied.example`] }));
+    const { runId } = await stagedRun(warehouse, people);
+    await warehouse.pool.query(
+      `update runs set source = $2, options = options || jsonb_build_object('service', $3::text) where run_id = $1`,
+      [runId, source, service],
+    );
+    return runId;
+  };
+  const rangeOf = async (source: string): Promise<unknown> => {
+    const planned = await planRun({ ...dependencies(), service }, await runOf(source));
+    return 'plan' in planned && planned.plan.expectation;
+  };
+  await warehouse.pool.query(
+    `with learned as (
+       update runs set status = 'running', plan = '{"people": 20, "foundBefore": 0}' where run_id = $1 returning run_id
+     )
+     insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
+       answered_at)
+     select 'varied-' || n, run_id, n, 'settled', 10, 10, 7, '{}', now() from learned, generate_series(1, 2) n`,
+    [await runOf('learned')],
+  );
+  expect(await rangeOf('learned')).toMatchObject({ low: '7', high: '7' });
+  expect(await rangeOf('other')).toMatchObject({ low: '5', high: '9' });
+});
+
 it('a plan expects most people whom an earlier call did not find to be missed again', async () => {
   const spec = testSpec();
   const rows = ['missed-1', 'missed-2', 'unasked'].map((name) => ({ keys: [`email:${name}@orbit.example`] }));
