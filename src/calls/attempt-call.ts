@@ -67,6 +67,8 @@ export type AttemptResult =
       readonly called: true;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
+      /** Why the run is paused already: the answer could not be recorded. */
+      readonly paused?: PauseReason;
     }
   /** The service refused the first `people` and billed nothing. */
   | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
@@ -130,12 +132,12 @@ export async function attemptCall(
 
   const { attemptId } = admission;
   const { log, pollAfterSeconds } = dependencies;
-  const pauseReason = await untilDatabaseIsBack(async () => {
+  const paused = await untilDatabaseIsBack(async () => {
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
     return recordOrKeep({ warehouse, log }, request.run, { attemptId, people, answer, pollAfterSeconds });
   });
   const ended = { called: true, attemptId, people: people.length } as const;
-  if (pauseReason) return { ...ended, kind: 'unknown', pauseReason };
+  if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };
   killPoint('recorded');
   dependencies.streak.end();
   log.debug({ attemptId, people: people.length }, 'a call is recorded');

@@ -127,7 +127,8 @@ class BatchInProgress {
     const ofCall = 'pauseReason' in result ? result.pauseReason : undefined;
     const rate =
       isRecorded && !ofCall ? await watchMatchRate(warehouse, runId, options.minMatchRate) : undefined;
-    const paused = ofCall && (await this.#pause(ofCall));
+    const pausedInCall = 'paused' in result ? result.paused : undefined;
+    const paused = pausedInCall ?? (ofCall && (await this.#pause(ofCall)));
     const pausedByRate = rate && (await this.#pause(rate, () => restartMatchRate(warehouse, runId)));
     // A delivery can arrive before the answer, and is applied after it.
     if (isRecorded && lateKindsOf(options).length > 0)
@@ -224,14 +225,22 @@ class BatchInProgress {
     return { kind: 'wait', milliseconds, reason, calls: this.#calls };
   }
 
-  /** @param ifNew what follows, unless the run is paused for another reason already */
-  async #pause(pauseReason: PauseReason, ifNew?: () => Promise<void>): Promise<PauseReason> {
+  /**
+   * @param ifNew what follows, unless the run is paused for another reason already
+   * @returns why the run is paused, with the reason that came first: the service billed too much, for example
+   */
+  async #pause(pauseReason: PauseReason, ifNew?: () => Promise<void>): Promise<StatusReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;
     const paused = { ...pauseReason, next: `${pauseReason.next}; then: enrich resume ${runId}` };
-    if (await pauseCalls(warehouse.database, runId, paused)) await ifNew?.();
     log.warn({ type: pauseReason.type }, 'a call paused its run');
-    return paused;
+    if (await pauseCalls(warehouse.database, runId, paused)) {
+      await ifNew?.();
+      return paused;
+    }
+    const { status, pauseReason: first } = await getRun(warehouse, runId);
+    if (status !== 'paused' || !first || first.type === paused.type) return paused;
+    return { ...first, reason: `${first.reason}; ${paused.reason}` };
   }
 
   /** @param pauseReason undefined: why the run is paused or has ended */

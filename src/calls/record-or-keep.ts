@@ -1,7 +1,8 @@
 import type { PauseReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
-import { markUnknown } from '../ledger/close-attempt.ts';
+import { markUnknownWith } from '../ledger/close-attempt.ts';
+import { pauseCalls } from '../ledger/pause-calls.ts';
 import { sourceOf, type RunRecord } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
@@ -9,10 +10,11 @@ import type { OpenPerson } from './open-people.ts';
 import { compressBody, recordAnswer } from './record-answer.ts';
 
 /**
- * Records a paid answer. If the answer cannot be recorded, its body is kept and the attempt becomes unknown: its
- * credits stay reserved, and no run pays for its people again by itself.
+ * Records a paid answer. If the answer cannot be recorded, one transaction keeps its body, marks the attempt unknown
+ * and pauses the run, because the next answers can fail in the same way. The credits stay reserved, and no run pays for
+ * the people again by itself.
  *
- * @returns why the run pauses, because the next answers can fail in the same way; undefined: the answer is recorded
+ * @returns why the run is paused; undefined: the answer is recorded
  * @throws errors of the database after which the same work can succeed
  */
 export async function recordOrKeep(
@@ -40,19 +42,23 @@ export async function recordOrKeep(
     if (canSucceedLater(error)) throw error;
     log.error({ err: error, attemptId }, 'an answer cannot be recorded');
     const body = await compressBody(answer.raw);
-    await warehouse.database
-      .insertInto('raw_answers')
-      .values({ attempt_id: attemptId, body_gzip: body })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
     const reason = `the answer cannot be recorded (${databaseErrorCode(error) ?? (error as Error).name})`;
-    await markUnknown(warehouse, attemptId, reason);
-    return {
+    const pauseReason: PauseReason = {
       type: 'answer.not-recorded',
       reason: `${reason}: attempt ${attemptId} is unknown, and its body is kept`,
       next:
         `read the answer in enrichment.raw_answers, and settle or release the attempt ` +
-        `(enrich attempts show ${attemptId})`,
+        `(enrich attempts show ${attemptId}); then: enrich resume ${run.runId}`,
     };
+    await warehouse.database.transaction().execute(async (transaction) => {
+      await markUnknownWith(transaction, attemptId, reason);
+      await transaction
+        .insertInto('raw_answers')
+        .values({ attempt_id: attemptId, body_gzip: body })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      await pauseCalls(transaction, run.runId, pauseReason);
+    });
+    return pauseReason;
   }
 }

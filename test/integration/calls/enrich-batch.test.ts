@@ -120,7 +120,13 @@ it('a pause for overbilling keeps the count of the match rate, so that the next 
     }),
   );
   const [open] = await openBatches(dependencies, runId, [1]);
-  await enrichBatch(dependencies, open!, new AbortController().signal);
+  expect(await enrichBatch(dependencies, open!, new AbortController().signal)).toMatchObject({
+    kind: 'stopped',
+    pauseReason: {
+      type: 'service.overbilled',
+      reason: expect.stringMatching(/^the service billed more .*; the match rate has fallen/) as string,
+    },
+  });
   expect((await getRun(warehouse, runId)).pauseReason).toMatchObject({ type: 'service.overbilled' });
   expect(await watchMatchRate(warehouse, runId, 0.9)).toMatchObject({ type: 'match-rate.below' });
 });

@@ -54,6 +54,7 @@ describe('an answer that cannot be recorded', () => {
     const random = Buffer.from(Array.from({ length: 9_000 }, () => Math.floor(Math.random() * 256)));
     const recorded = await record(call, id + random.toString('base64'), wholeCredits(3));
     expect(recorded).toMatchObject({ type: 'answer.not-recorded' });
+    expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'paused', pauseReason: recorded! });
     expect(await attempt(call)).toEqual({
       status: 'unknown',
       reason: 'the answer cannot be recorded (54000)',
