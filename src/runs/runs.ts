@@ -269,6 +269,7 @@ export async function endRun(
   rest: { outcome: 'over_budget' | 'cancelled'; reason: string } | undefined,
 ): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
+    // First, like staging and planning: a worker that lost Temporal can still add rows to the run.
     await transaction.selectFrom('runs').select('run_id').where('run_id', '=', runId).forUpdate().execute();
     if (rest) {
       await transaction

@@ -1,6 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { RunStatus } from '../../contract/run-statuses.ts';
+import { isFinal } from '../../db/run-states.ts';
 import type { Chunk } from './chunk.ts';
 import { copyColumns } from './copy-row.ts';
 
@@ -67,12 +69,14 @@ export async function finishStaging(
 }
 
 async function lockRun(client: PoolClient, runId: string): Promise<{ rowsStaged: number }> {
-  const found = await client.query<{ rows_staged: number }>(
-    'select rows_staged from enrichment.runs where run_id = $1 for update',
+  const found = await client.query<{ rows_staged: number; status: RunStatus }>(
+    'select rows_staged, status from enrichment.runs where run_id = $1 for update',
     [runId],
   );
   const run = found.rows[0];
   if (!run) throw new Error(`run ${runId} does not exist`);
+  // A worker that lost Temporal can still be staging when the run is cancelled: the row would have no outcome.
+  if (isFinal(run.status)) throw new Error(`run ${runId} has ended`);
   return { rowsStaged: run.rows_staged };
 }
 

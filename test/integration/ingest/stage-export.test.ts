@@ -423,3 +423,11 @@ it('an error of the database repeats no cell of the export', async () => {
   expect(failure).toBeInstanceOf(Error);
   expect(JSON.stringify(failure) + String(failure)).not.toContain('secret');
 });
+
+it('an export adds no row to a run that has ended, because its worker can have lost Temporal', async () => {
+  const path = file('email\nada@orbit.example\n');
+  const runId = await beginRun(path);
+  await warehouse.pool.query(`update runs set status = 'cancelled' where run_id = $1`, [runId]);
+  await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toThrow(`run ${runId} has ended`);
+  expect(await rowsOf(runId)).toEqual([]);
+});
