@@ -3,6 +3,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { RunStatus } from '../../contract/run-statuses.ts';
 import { isFinal } from '../../db/run-states.ts';
+import { Problem } from '../../domain/problem.ts';
 import type { Chunk } from './chunk.ts';
 import { copyColumns } from './copy-row.ts';
 
@@ -76,7 +77,11 @@ async function lockRun(client: PoolClient, runId: string): Promise<{ rowsStaged:
   const run = found.rows[0];
   if (!run) throw new Error(`run ${runId} does not exist`);
   // A worker that lost Temporal can still be staging when the run is cancelled: the row would have no outcome.
-  if (isFinal(run.status)) throw new Error(`run ${runId} has ended`);
+  if (isFinal(run.status))
+    throw new Problem('run.ended', `run ${runId} has ended: no row of its export was added`, {
+      where: `run:${runId}`,
+      next: 'run the same file again',
+    });
   return { rowsStaged: run.rows_staged };
 }
 

@@ -428,6 +428,9 @@ it('an export adds no row to a run that has ended, because its worker can have l
   const path = file('email\nada@orbit.example\n');
   const runId = await beginRun(path);
   await warehouse.pool.query(`update runs set status = 'cancelled' where run_id = $1`, [runId]);
-  await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toThrow(`run ${runId} has ended`);
+  await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
+    type: 'run.ended',
+    message: `run ${runId} has ended: no row of its export was added`,
+  });
   expect(await rowsOf(runId)).toEqual([]);
 });
