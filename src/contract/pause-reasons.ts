@@ -53,7 +53,7 @@ export const pauseReasons = {
   },
   'service.refuses-everybody': {
     needs: 'fix',
-    meaning: 'the service refuses every person of a batch, one by one',
+    meaning: 'the service refuses every person of a batch, one by one, or all calls of several batches',
   },
   'service.overbilled': { needs: 'fix', meaning: 'a call was billed above its worst case' },
   'answer.not-recorded': {
