@@ -3,7 +3,8 @@ import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { readRunFacts } from './run-facts.ts';
-import { endRun, getRun } from './runs.ts';
+import { endRun } from './end-run.ts';
+import { getRun } from './runs.ts';
 
 /**
  * Ends a run. Rows without an outcome get the outcome of the ending, such as `over_budget`. A run that late results

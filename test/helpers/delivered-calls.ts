@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../src/db/database.ts';
-import { endRun } from '../../src/runs/runs.ts';
+import { endRun } from '../../src/runs/end-run.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer, type PhonesCall } from './late-calls.ts';
 
 /** A call for three people, with its answer and all phones, of a run that goes on. */

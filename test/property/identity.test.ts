@@ -13,7 +13,7 @@ import {
 import type { Person } from '../../src/domain/identity/person.ts';
 import { emailHashes } from '../../src/people/known/email-hashes.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../src/runs/runs.ts';
+import { endRun } from '../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database.ts';
 import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/identity-world.ts';

@@ -48,20 +48,21 @@ function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAn
   } as unknown as AttemptDependencies;
 }
 
-/** A running run of one person. */
-async function runOfOne(email: string, options: Partial<RunOptions> = {}): Promise<string> {
+/** A running run of these people. */
+async function runOf(emails: readonly string[], options: Partial<RunOptions> = {}): Promise<string> {
   const spec = testSpec();
-  const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, contactId: email }], {
-    ...spec,
-    options: { ...spec.options, ...options },
-  });
+  const run = await stagedRun(
+    warehouse,
+    emails.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
+    { ...spec, options: { ...spec.options, ...options } },
+  );
   await planRows(warehouse, run.runId, askedBy(run.options));
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;
 }
 
 it('a call that is billed above its reservation pauses its run although its worker stops meanwhile', async () => {
-  const runId = await runOfOne('a@orbit.example', { reveal: ['phone'] });
+  const runId = await runOf(['a@orbit.example'], { reveal: ['phone'] });
   const stop = new AbortController();
   const dependencies = dependenciesOf(async ({ webhookUrl }) => {
     const body = Buffer.from('{"people": []}');
@@ -88,15 +89,8 @@ it('a call that is billed above its reservation pauses its run although its work
 });
 
 it('a pause for overbilling keeps the count of the match rate, so that the next call can pause the run', async () => {
-  const spec = testSpec();
   const people = Array.from({ length: 20 }, (_, index) => `rate${index}@orbit.example`);
-  const { runId, options } = await stagedRun(
-    warehouse,
-    people.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
-    { ...spec, options: { ...spec.options, minMatchRate: 0.9 } },
-  );
-  await planRows(warehouse, runId, askedBy(options));
-  await setRunStatus(warehouse, runId, 'running', undefined);
+  const runId = await runOf(people, { minMatchRate: 0.9 });
   await warehouse.pool.query(
     `with calls as (
        insert into attempts (
@@ -132,7 +126,7 @@ it('a pause for overbilling keeps the count of the match rate, so that the next 
 });
 
 it('a call that an error may have been billed for is unknown with the HTTP status of the error', async () => {
-  const runId = await runOfOne('e@orbit.example');
+  const runId = await runOf(['e@orbit.example']);
   const dependencies = dependenciesOf(() =>
     Promise.reject(new ServiceFailure('server-error', { endpoint: operations.bulkMatch, httpStatus: 500 })),
   );
@@ -145,7 +139,7 @@ it('a call that an error may have been billed for is unknown with the HTTP statu
 });
 
 it('a refused key pauses the run with the advice to correct the workers and restart them', async () => {
-  const runId = await runOfOne('f@orbit.example');
+  const runId = await runOf(['f@orbit.example']);
   const dependencies = dependenciesOf(() =>
     Promise.reject(new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 })),
   );
@@ -157,7 +151,7 @@ it('a refused key pauses the run with the advice to correct the workers and rest
 });
 
 it('a refused key does not pause a run that is being cancelled', async () => {
-  const runId = await runOfOne('b@orbit.example');
+  const runId = await runOf(['b@orbit.example']);
   const dependencies = dependenciesOf(async () => {
     await setRunStatus(warehouse, runId, 'cancelling', undefined);
     throw new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 });
@@ -169,7 +163,7 @@ it('a refused key does not pause a run that is being cancelled', async () => {
 });
 
 it('a call that is not sent after its admission costs nothing, also if the database is away for a moment', async () => {
-  const runId = await runOfOne('c@orbit.example');
+  const runId = await runOf(['c@orbit.example']);
   const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
   const stop = new AbortController();
@@ -213,14 +207,7 @@ it.each([
   async (name, error, type) => {
     const [known, left] = [`known@${name}.example`, `left@${name}.example`];
     const emails = [known, left];
-    const spec = testSpec();
-    const { runId } = await stagedRun(
-      warehouse,
-      emails.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
-      spec,
-    );
-    await planRows(warehouse, runId, askedBy(spec.options));
-    await setRunStatus(warehouse, runId, 'running', undefined);
+    const runId = await runOf(emails);
     const sent: string[][] = [];
     let body: object = {
       ...error,
@@ -257,20 +244,12 @@ it.each([
   },
 );
 
-/** Ten batches of ten people, all in flight at once. @returns the run and the result of each batch */
+/** Enriches ten batches of ten people, all in flight at once. @returns the run, and the number of its calls */
 async function enrichTenBatches(
   name: string,
   answer: (emails: readonly string[]) => Partial<BulkAnswer>,
 ): Promise<{ readonly runId: string; readonly calls: number }> {
-  const spec = testSpec();
-  const emails = Array.from({ length: 100 }, (_, index) => `person${index}@${name}.example`);
-  const { runId } = await stagedRun(
-    warehouse,
-    emails.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
-    spec,
-  );
-  await planRows(warehouse, runId, askedBy(spec.options));
-  await setRunStatus(warehouse, runId, 'running', undefined);
+  const runId = await runOf(Array.from({ length: 100 }, (_, index) => `person${index}@${name}.example`));
   let calls = 0;
   const queue = new CallQueue({
     concurrency: 10,
@@ -278,9 +257,9 @@ async function enrichTenBatches(
     patienceMilliseconds: 1_000,
   });
   const dependencies: AttemptDependencies = {
-    ...dependenciesOf(({ details }) => {
+    ...dependenciesOf(async ({ details }) => {
       calls += 1;
-      return Promise.resolve().then(() => answer(details.map(({ email }) => email!)));
+      return answer(details.map(({ email }) => email!));
     }),
     queue,
   };

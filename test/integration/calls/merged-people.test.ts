@@ -4,7 +4,7 @@ import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { outcomesOf } from '../../helpers/rows.ts';

@@ -12,7 +12,7 @@ import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { createTestDatabase } from '../../helpers/database.ts';
 import { deliveredCall } from '../../helpers/delivered-calls.ts';
 import { callWithPhones, deliverTo, phonesBody, type PhonesCall } from '../../helpers/late-calls.ts';

@@ -20,7 +20,8 @@ import {
 import { Notifier } from '../../../src/monitoring/notifier.ts';
 import { notifyingOfFailure } from '../../../src/monitoring/schedule-failures.ts';
 import { notification } from '../../../src/outputs/notification-outputs.ts';
-import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { listenHere } from '../../helpers/ports.ts';
 import { runningRun, stagedRun } from '../../helpers/rows.ts';

@@ -8,7 +8,7 @@ import {
   type ContactChange,
 } from '../../../src/people/read-changes.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 import { job, match, say } from '../../helpers/log-entries.ts';

@@ -7,7 +7,7 @@ import { recordContent } from '../../../src/runs/fetched-exports.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';

@@ -6,7 +6,7 @@ import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { wasRunBefore } from '../../../src/runs/begin-run.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { deliverOtherPhones, endedRun } from '../../helpers/delivered-calls.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';

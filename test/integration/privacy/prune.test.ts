@@ -9,7 +9,8 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { endRun, getRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { deliverOtherPhones, deliveredCall, endedRun } from '../../helpers/delivered-calls.ts';
 import {

@@ -6,7 +6,7 @@ import { amountOfKeys } from '../../../src/runs/planning/earlier-lookups.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 import { rowsScanned } from '../../helpers/rows-read.ts';

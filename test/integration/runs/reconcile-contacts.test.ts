@@ -5,7 +5,8 @@ import {
   reconcileContacts,
   type ReconciledContacts,
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { putOnList } from '../../helpers/put-on-list.ts';

@@ -11,7 +11,8 @@ import type {
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/scheduled-run.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
-import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { S3Store } from '../../helpers/s3-store.ts';
 

@@ -10,7 +10,7 @@ import { optionsOf } from '../../../src/runs/scheduled-run.ts';
 import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { endRun } from '../../../src/runs/runs.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-outlook-'));
