@@ -76,6 +76,7 @@ export class LateResults {
     const seconds = Math.ceil((latest.readyAt - now) / 1_000);
     if (seconds > 0 || latest.rule.poll === 'pending')
       return refusal(404, 'result_pending', Math.max(1, seconds));
+    this.#bill(latest);
     const status = latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress';
     return {
       billing: { people: 0, credits: '0', billed: [], requestId },
@@ -123,19 +124,7 @@ export class LateResults {
   }
 
   async #deliver(result: StoredResult): Promise<void> {
-    const { log, store } = this.#options;
-    if (!result.counted) {
-      store.count(result);
-      log.addLate({
-        at: Date.now(),
-        requestId: result.requestId,
-        kind: result.kind,
-        credits: result.credits,
-        billed: result.billed,
-      });
-      for (const [person, number] of this.#inFlight)
-        if (number === result.number) this.#inFlight.delete(person);
-    }
+    this.#bill(result);
     if (result.rule.never) return;
     const { beside } = result.rule;
     if (beside && result.tries === 0)
@@ -144,9 +133,25 @@ export class LateResults {
     const statuses = await Promise.all(Array.from({ length: copies }, () => this.#post(result)));
     if (this.#closed) return;
     const delivered = statuses.every((status) => status >= 200 && status < 300);
-    store.tried(result, delivered);
+    this.#options.store.tried(result, delivered);
     if (!delivered)
       this.#schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), longestPauseMilliseconds));
+  }
+
+  /** Once, when the result is ready: at its timer, or at a poll if the sandbox's clock was moved past it. */
+  #bill(result: StoredResult): void {
+    if (result.counted) return;
+    const { log, store } = this.#options;
+    store.count(result);
+    log.addLate({
+      at: Date.now(),
+      requestId: result.requestId,
+      kind: result.kind,
+      credits: result.credits,
+      billed: result.billed,
+    });
+    for (const [person, number] of this.#inFlight)
+      if (number === result.number) this.#inFlight.delete(person);
   }
 
   async #post(result: StoredResult): Promise<number> {
