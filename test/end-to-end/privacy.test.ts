@@ -207,14 +207,20 @@ describe('enrich plan', () => {
       );
       return rows[0]!.rows;
     };
-    const stopInTheMiddle = async (signal: 'SIGINT' | 'SIGKILL'): Promise<void> => {
+    const stopInTheMiddle = async (signal: NodeJS.Signals): Promise<number | null> => {
       const planning = system.begin(['plan', system.sample(30_000)]);
       await expect.poll(staged, { timeout: 60_000, interval: 10 }).toBeGreaterThan(0);
       planning.kill(signal);
-      await planning.ended;
+      return planning.ended;
     };
-    await stopInTheMiddle('SIGINT');
-    expect(await staged()).toBe(0);
+    for (const [signal, exitCode] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+      ['SIGHUP', 129],
+    ] as const) {
+      expect(await stopInTheMiddle(signal)).toBe(exitCode);
+      expect(await staged()).toBe(0);
+    }
     await stopInTheMiddle('SIGKILL');
     expect(await staged()).toBeGreaterThan(0);
     expect((await system.enrich(['plan', system.sample(5)])).code).toBe(0);

@@ -18,9 +18,6 @@ import { endChangingLine, print, printJson, showChangingLine, table, tell } from
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
 
-/** 128 + SIGINT, as a shell reports it. */
-const exitCodeOfInterrupt = 130;
-
 /** The parts of a session that planning needs. */
 type Planning = Pick<Session, 'config' | 'warehouse'>;
 
@@ -72,8 +69,10 @@ async function stageAndUse<Result>(
   // planOnly keeps the staged export apart from an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   const stopped = new AbortController();
+  let exitCodeOfSignal: number | undefined;
   const leave = onInterruption((_signal, exitCode, repeated) => {
     if (repeated) process.exit(exitCode);
+    exitCodeOfSignal = exitCode;
     tell('\nstopping: removing the rows that were read; a second Ctrl-C leaves them to the next command');
     stopped.abort();
   });
@@ -82,10 +81,10 @@ async function stageAndUse<Result>(
     stopped.signal.throwIfAborted();
     return await use(run.runId);
   } catch (error) {
-    if (!stopped.signal.aborted) throw error;
+    if (exitCodeOfSignal === undefined) throw error;
     throw new Problem('interrupted', 'stopped before the export was read', {
       next: 'run the command again; nothing was spent',
-      exitCode: exitCodeOfInterrupt,
+      exitCode: exitCodeOfSignal,
     });
   } finally {
     leave();
