@@ -75,11 +75,13 @@ export async function recordCreditStatement(
  * The service counts from the beginning of its cycle and for the whole team, so only the difference between two
  * statements can be compared. `enrich match` keeps no attempts: its credits appear as unexplained.
  *
+ * @param released attempts that count as if they were released already
  * @returns the newest cycle first
  */
 export async function reconcileCredits(
   database: Kysely<Tables>,
   service: string,
+  released: readonly string[] = [],
 ): Promise<readonly Reconciliation[]> {
   const { rows } = await sql<Omit<Reconciliation, 'unexplained'>>`
     with cycles as (
@@ -100,10 +102,17 @@ export async function reconcileCredits(
     from cycles c
     cross join lateral (
       select
-        sum(coalesce(a.credits_settled, a.credits_answered)) as settled,
-        sum(a.credits_reserved - coalesce(a.credits_answered, 0)) filter (where a.credits_settled is null) as held,
-        sum(a.credits_reserved) filter (where a.status = 'unknown') as unknown
+        sum(
+          case when is_released
+            then greatest(0, a.credits_answered, a.credits_stated)
+            else coalesce(a.credits_settled, a.credits_answered)
+          end
+        ) as settled,
+        sum(a.credits_reserved - coalesce(a.credits_answered, 0))
+          filter (where a.credits_settled is null and not is_released) as held,
+        sum(a.credits_reserved) filter (where a.status = 'unknown' and not is_released) as unknown
       from attempts a
+      cross join lateral (select a.attempt_id = any(${[...released]}::text[]) as is_released) given
       join runs r using (run_id)
       where r.options ->> 'service' = ${service}
         and a.admitted_at > c."from"

@@ -25,6 +25,15 @@ async function attemptsOf(runId: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
+/** A call of a run whose cost is final. */
+async function closedCallOf(runId: string): Promise<string[]> {
+  const { rows } = await system.warehouse.pool.query<{ attempt_id: string }>(
+    `select attempt_id from enrichment.attempts where run_id = $1 and status = 'settled' limit 1`,
+    [runId],
+  );
+  return rows.map(({ attempt_id: attemptId }) => attemptId);
+}
+
 function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
@@ -39,6 +48,17 @@ describe('a call that was sent', () => {
     const [call] = JSON.parse(stdout) as { attempt_id: string }[];
     const released = await system.here(['attempts', 'release', call!.attempt_id, 'no-such-attempt']);
     expect(released).toMatchObject({ code: 2, stdout: '' });
+    // The first call needs no decision, which ends the command after its warning.
+    const billed = await system.here([
+      'attempts',
+      'release',
+      ...(await closedCallOf(runId)),
+      call!.attempt_id,
+    ]);
+    expect(billed).toMatchObject({ code: 2, stdout: '' });
+    expect(billed.stderr).toMatch(
+      /^warning: without 2 released calls, the service has billed \d+ credits more/m,
+    );
     expect((await attemptsOf(runId))['unknown']).toBe(1);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});

@@ -29,7 +29,7 @@ it('reconcileCredits() needs two statements of one cycle, because the service co
   expect(await reconcileCredits(warehouse.database, 'https://one.example/api/v1')).toEqual([]);
 });
 
-it('reconcileCredits() explains settled and held credits, and shows the rest of the bill as unexplained', async () => {
+it('reconcileCredits() shows credits neither settled nor held as unexplained, also of a release', async () => {
   await state('1000.5');
   const { attemptId } = await callWithPhones(warehouse);
   const { rows } = await warehouse.pool.query<{ reserved: string; answered: string }>(
@@ -42,6 +42,9 @@ it('reconcileCredits() explains settled and held credits, and shows the rest of 
   const [open] = await reconcileCredits(warehouse.database, asked.service);
   expect(open).toMatchObject({ billed: '5', settled: '2', unknown: '0', unexplained: '0' });
   expect(credits(open!.held)).toBe(held);
+
+  const [released] = await reconcileCredits(warehouse.database, asked.service, [attemptId]);
+  expect(released).toMatchObject({ billed: '5', settled: '2', held: '0', unexplained: '3' });
 
   await markUnknown(warehouse, attemptId, 'by a test');
   await warehouse.pool.query(

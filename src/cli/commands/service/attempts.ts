@@ -14,6 +14,7 @@ import { getRun } from '../../../runs/runs.ts';
 import { serviceName } from '../../../config/settings.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { describeReconciliation } from '../../run/describe-reconciliation.ts';
+import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
@@ -171,6 +172,12 @@ Examples:
       // All names are read first: a mistyped one decides about no call.
       const attempts: AttemptFacts[] = [];
       for (const named of attemptIds) attempts.push(await getAttempt(warehouse, named));
+      if (name === 'release') {
+        const service = serviceName(settingsOf(options));
+        const isBilled = await warnOfBill(warehouse, service, attempts);
+        if (isBilled && options.json !== true && (await agrees('release the credits?')) === false)
+          return print('nothing was released');
+      }
       const decided: AttemptFacts[] = [];
       for (const attempt of attempts) {
         const { attempt_id: attemptId } = attempt;
@@ -192,17 +199,30 @@ Examples:
         decided.push(after);
       }
       if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
-      if (name === 'release') await warnOfBill(warehouse, serviceName(settingsOf(options)));
     });
   });
 }
 
-/** Released calls must be free of charge: says so if the service has billed more than is settled and held. */
-async function warnOfBill({ database }: Warehouse, service: string): Promise<void> {
-  const [cycle] = await reconcileCredits(database, service);
-  if (!cycle || storedCredits(cycle.unexplained) <= 0n) return;
+/**
+ * Released calls must be free of charge: warns if the service has billed more than would be settled and held.
+ *
+ * @returns whether it warned
+ */
+async function warnOfBill(
+  { database }: Warehouse,
+  service: string,
+  attempts: readonly AttemptFacts[],
+): Promise<boolean> {
+  const [before] = await reconcileCredits(database, service);
+  const released = attempts.map(({ attempt_id: attemptId }) => attemptId);
+  const [after] = await reconcileCredits(database, service, released);
+  if (!before || !after || storedCredits(after.unexplained) <= 0n) return false;
+  // Credits of another program stay unexplained whatever is released.
+  if (storedCredits(after.unexplained) <= storedCredits(before.unexplained)) return false;
   tell(
-    `warning: the service has billed ${cycle.unexplained} credits more than are settled and held, so a released call ` +
-      'was probably billed: enrich attempts retry ATTEMPT --credits N settles it',
+    `warning: without ${counted(released.length, 'released call')}, the service has billed ${after.unexplained} ` +
+      'credits more than are settled and held, so a released call was probably billed: ' +
+      'enrich attempts retry ATTEMPT --credits N settles it',
   );
+  return true;
 }
