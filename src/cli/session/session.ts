@@ -12,6 +12,7 @@ import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
 import { tell } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
+import { adviseOnEmbedded } from './advise-on-embedded.ts';
 import { endsWithin } from './ends-within.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 
@@ -82,7 +83,11 @@ export async function withSession<Result>(
       use(openSession({ config, stack, log, atEnd, onWorkerFailure: reject })).then(resolve, reject);
     });
   } catch (error) {
-    throw adviseOnEmbedded(await describeFailure(error, stack, needs), stack);
+    throw adviseOnEmbedded(
+      await describeFailure(error, stack, needs),
+      stack.embedded,
+      config.embedded.dataDirectory,
+    );
   } finally {
     const seconds = config.service.callTimeoutSeconds + closeSecondsBeyondCall;
     for (const close of closing.reverse())
@@ -95,22 +100,6 @@ async function describeFailure(error: unknown, stack: Stack, needs: SessionNeeds
   if (!needs.temporal) return error;
   const { describeTemporalFailure } = await import('../../temporal/connection.ts');
   return describeTemporalFailure(error, stack.temporal);
-}
-
-/** No setting names an embedded server, so advice about settings would mislead. */
-function adviseOnEmbedded(error: unknown, { embedded }: Pick<Stack, 'embedded'>): unknown {
-  if (!(error instanceof Problem)) return error;
-  const { type, message, where, exitCode } = error;
-  const isAway =
-    (type === 'database.unreachable' && embedded.postgres) ||
-    (type === 'temporal.unreachable' && embedded.temporal);
-  if (!isAway) return error;
-  return new Problem(type, message, {
-    ...(where !== undefined && { where }),
-    next: 'run the same command again: it starts the embedded server and continues; nothing is lost',
-    exitCode,
-    cause: error,
-  });
 }
 
 /** Opens the warehouse. The other parts open when the command asks for them, and load their modules only then. */
