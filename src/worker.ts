@@ -121,7 +121,6 @@ interface WorkerParts {
   /** Its connections keep the plans of the statements of a call. */
   readonly callWarehouse: Warehouse;
   readonly client: ServiceClient;
-  /** Name of the service. */
   readonly service: string;
   readonly queue: CallQueue;
 }

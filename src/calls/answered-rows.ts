@@ -44,7 +44,6 @@ export interface AnsweredRow {
   readonly evidence: string | null;
   /** With weak evidence: `matchKeysOfMatch`. */
   readonly matchKeys: readonly number[] | null;
-  /** Index in `matches` of the row's person. */
   readonly matchIndex: number | undefined;
   /** The fields of the row's person. */
   readonly fields: ContactFields | undefined;

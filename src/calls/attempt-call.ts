@@ -217,7 +217,6 @@ async function closeFailure(
   });
 }
 
-/** The rate scope of bulk calls. */
 function bulkCalls({ limits }: AttemptDependencies): RateScope {
   return { service: limits.service, scope: bulkMatchScope };
 }

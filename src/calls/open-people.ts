@@ -18,7 +18,6 @@ export interface OpenPerson {
   readonly identity: Identity;
 }
 
-/** An open person of a batch. */
 interface PersonOfBatch extends OpenPerson {
   /** From 1 within the run. */
   readonly batch: number;

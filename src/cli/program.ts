@@ -75,7 +75,6 @@ function withJoinedOrder(words: readonly string[]): string[] {
   return [...words.slice(0, at + 1), `${column} ${direction}`, ...words.slice(at + 3)];
 }
 
-/** The program without its commands. */
 function emptyProgram(): Command {
   return new Command('enrich')
     .description('Enriches CRM exports into a PostgreSQL warehouse, within rate limits and credit budgets.')

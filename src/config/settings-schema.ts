@@ -125,10 +125,8 @@ export const settingsSchema = fields.superRefine((values, context) => {
     wrong(name, `is set together with ${first}: unset one of the two, because a call has one credential`);
 });
 
-/** The name of a setting. */
 export type Setting = keyof z.input<typeof fields>;
 
-/** The names of all settings. */
 export const settingNames = fields.keyof().options;
 
 /** The values of all settings after validation. */

@@ -15,7 +15,6 @@ export interface Warehouse {
 }
 
 export interface WarehouseOptions {
-  /** Maximum number of connections. */
   readonly connections?: number;
   /** Maximum wait for a connection, whether new or from the pool. */
   readonly connectMilliseconds?: number;

@@ -2,7 +2,6 @@ import { sql, type RawBuilder } from 'kysely';
 import { runStatuses, type RunStatus } from '../contract/run-statuses.ts';
 import { oneOf } from './one-of.ts';
 
-/** All statuses of runs. */
 export const allStatuses = Object.keys(runStatuses) as readonly RunStatus[];
 
 const finalStatuses = allStatuses.filter(isFinal);

@@ -15,7 +15,6 @@ export interface DetachedProcess extends ProcessIdentity {
   ended(): string | undefined;
 }
 
-/** This process. */
 export function ownIdentity(): ProcessIdentity {
   return identityOf(process.pid) ?? { pid: process.pid, start: '0' };
 }

@@ -13,7 +13,6 @@ const types = {
 
 export type ColumnType = (typeof types)[keyof typeof types];
 
-/** A column of an export. */
 export interface ExportColumn {
   readonly name: string;
   readonly type: ColumnType;

@@ -8,7 +8,6 @@ interface ExportFormat {
   readonly value: (column: string, type: ColumnType) => string;
   /** The query whose rows are copied. @param rows the query of the columns */
   readonly query: (rows: string) => string;
-  /** Options of COPY. */
   readonly copy: string;
   /** What makes the bytes of the file from the bytes of COPY; absent: they are the file. */
   readonly encode?: (copied: Readable, columns: readonly ExportColumn[]) => Promise<Readable>;

@@ -16,7 +16,6 @@ export interface StoredDelivery {
   readonly runId: string;
 }
 
-/** A delivery as it arrived. */
 export interface ArrivedDelivery {
   /** Hash of the token in the address. */
   readonly tokenHash: Buffer;
@@ -83,7 +82,6 @@ export async function storePolled(warehouse: Warehouse, attemptId: string, body:
   `.execute(warehouse.database);
 }
 
-/** A delivery that waits to be applied. */
 export interface WaitingDelivery {
   readonly deliveryId: string;
   readonly attemptId: string;

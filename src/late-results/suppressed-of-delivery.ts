@@ -5,11 +5,9 @@ import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LockedAttempt, NamedRecipient } from './awaiting-call.ts';
 
-/** The suppressed people of a body. */
 export interface SuppressedPeople {
   /** Their indexes in the body. */
   readonly people: ReadonlySet<number>;
-  /** Their ids in the body. */
   readonly ids: ReadonlySet<string>;
 }
 

@@ -25,7 +25,6 @@ export interface LateProgress {
   /** Kinds of results that have arrived for every awaited person. */
   readonly arrived: readonly LateKind[];
   readonly bill: LateBill;
-  /** The highest price of one delivery. */
   readonly highest: Credits;
   /** The deliveries state the price of the whole request, because the answer of a waterfall left it out. */
   readonly hasWholePrice: boolean;

@@ -2,7 +2,6 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { runPriorities, type RunPriority } from '../contract/run-priorities.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Batches of a run. */
 export interface BatchesOfRun {
   readonly runId: string;
   /** From 1 within the run. */

@@ -10,7 +10,6 @@ import type {
 } from '../outputs/notification-outputs.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
 
-/** An event to deliver. */
 export interface Notification {
   readonly notificationId: string;
   readonly event: NotifiedEvent;

@@ -8,7 +8,6 @@ import type { Channel } from './notification-channels.ts';
 export interface NotifierSettings {
   readonly warehouse: Warehouse;
   readonly channels: readonly Channel[];
-  /** Events to deliver. */
   readonly events: readonly NotifiedEvent[];
   readonly log: Logger;
 }
@@ -57,7 +56,6 @@ export class Notifier {
     if (!this.#closed) this.#timer = setTimeout(() => this.start(), everyMilliseconds);
   }
 
-  /** Delivers all due events. */
   async sendDue(): Promise<void> {
     const { warehouse, events, log } = this.#settings;
     try {

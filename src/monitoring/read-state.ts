@@ -12,7 +12,6 @@ import { rowCount } from '../db/expressions.ts';
 import { isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** The limits of this process. */
 export interface OwnLimits {
   /** Name of the called service, as runs store it. */
   readonly service: string;
@@ -76,7 +75,6 @@ export interface State {
   readonly failedScheduledTimes: number;
   /** Seconds since the epoch; null before the first finished run. */
   readonly lastFinished: number | null;
-  /** The newest unfinished runs. */
   readonly unfinished: readonly StateOfRun[];
 }
 

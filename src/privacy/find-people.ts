@@ -2,7 +2,6 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 
-/** The key of a person in the log. */
 export interface PersonKey {
   readonly service: string;
   readonly personKey: string;

@@ -15,7 +15,6 @@ export function withoutIds(column: string, personIds: readonly string[]): RawBui
     from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;
 }
 
-/** Returns whether an id is a `hiddenId`. */
 export function isHiddenId(id: string): boolean {
   return id.startsWith(hidden);
 }

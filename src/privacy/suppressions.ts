@@ -254,7 +254,6 @@ export async function listSuppressions(warehouse: Warehouse, limit: number): Pro
   return rows;
 }
 
-/** Counts the entries of each kind. */
 export async function countSuppressions(warehouse: Warehouse): Promise<Record<string, number>> {
   const rows = await warehouse.database
     .selectFrom('suppression_entries')

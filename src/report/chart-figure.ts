@@ -21,7 +21,6 @@ interface Chart {
   readonly content: Insertion;
 }
 
-/** A chart with its legend. */
 export function figure({ id, title, description, height, keys, content }: Chart): Markup {
   const legend =
     keys.length === 0

@@ -29,7 +29,6 @@ export interface Column {
   readonly numeric?: true;
 }
 
-/** Columns of numbers. */
 export function numberColumns(...titles: readonly string[]): Column[] {
   return titles.map((title) => ({ title, numeric: true }));
 }

@@ -213,7 +213,6 @@ export async function hasRunsOf({ database }: Warehouse, service: string): Promi
   return rows.length > 0;
 }
 
-/** Runs that wait for a budget. */
 export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {
   const waiting = await sql<{ run_id: string }>`
     select run_id from runs

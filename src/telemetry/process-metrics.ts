@@ -95,12 +95,10 @@ export class ProcessMetrics {
     };
   }
 
-  /** Counts staged rows. */
   countRows(rows: number): void {
     this.#rows.inc(rows);
   }
 
-  /** Counts a delivery. */
   countDelivery(result: DeliveryResult): void {
     this.#deliveries.inc({ result });
   }

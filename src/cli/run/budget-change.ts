@@ -32,7 +32,6 @@ interface SetOptions extends NoteFlags, JsonFlag {
   readonly fromNowOn?: boolean;
 }
 
-/** `enrich budget set` */
 export function setBudgetCommand(): Command {
   return withSettings(new Command('set'))
     .description('Change a limit for all workers at once. Runs that wait for the budget continue.')

@@ -40,7 +40,6 @@ interface OptionFlag<Value> {
   readonly repeatable?: boolean;
   /** @throws InvalidArgumentError that commander shows with the flag */
   readonly parse?: (text: string) => unknown;
-  /** The setting that the flag overrides. */
   readonly setting?: Setting;
   /**
    * Reads the option, or its default.
@@ -231,7 +230,6 @@ async function readOptions<Name extends keyof FlagOptions>(
   return Object.fromEntries(options) as Pick<FlagOptions, Name>;
 }
 
-/** The settings that flags override. */
 export function settingsOfOptions(flags: object): Overrides {
   const given = flags as Readonly<Record<string, string | undefined>>;
   return Object.fromEntries(

@@ -23,7 +23,6 @@ import { describeSchedule, factsOf } from './schedule-view.ts';
 import type { Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
-/** `enrich schedule set NAME …` */
 export function setCommand(): Command {
   return withScheduleFlags(withSettings(new Command('set')))
     .description('Create a schedule, or replace its flags. A paused schedule stays paused.')
@@ -92,7 +91,6 @@ Examples:
     });
 }
 
-/** `enrich schedule apply FILE` */
 export function applyCommand(): Command {
   return withSettings(new Command('apply'))
     .description('Create, change and delete schedules to match a file, after showing the differences.')

@@ -21,7 +21,6 @@ export type EvaluatedField = (typeof evaluatedFields)[number];
 export type PersonValues = Readonly<Partial<Record<EvaluatedField | NamePart, string | null>>>;
 export type NamePart = 'first_name' | 'last_name' | 'name';
 
-/** A person of the truth file, and what the warehouse has for the contact. */
 export interface ComparedPerson {
   /** Row of the truth file, from 1. */
   readonly row: number;

@@ -39,7 +39,6 @@ export const deliveryKinds = {
 
 export type DeliveryKind = keyof typeof deliveryKinds;
 
-/** All kinds of deliveries. */
 export const deliveryKindNames = Object.keys(deliveryKinds) as readonly DeliveryKind[];
 
 /** The lists of values that a delivered person has. */

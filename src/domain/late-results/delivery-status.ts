@@ -20,7 +20,6 @@ export const deliveryStatusFacts = {
 
 export type DeliveryStatus = keyof typeof deliveryStatusFacts;
 
-/** All statuses. */
 export const deliveryStatuses = Object.keys(deliveryStatusFacts) as readonly DeliveryStatus[];
 
 /** Deliveries that took effect, or that are duplicates of one. */

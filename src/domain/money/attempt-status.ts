@@ -11,7 +11,6 @@ interface AttemptStatusFacts {
 export const attemptStatusFacts = {
   /** Admitted and not recorded yet. */
   admitted: { holdsCredits: true, mayBeBilled: true, asked: false },
-  /** Answered; late results are awaited. */
   awaiting: { holdsCredits: true, mayBeBilled: true, asked: true },
   /** The answer was lost. Only a person's decision or a late result settles the attempt. */
   unknown: { holdsCredits: true, mayBeBilled: true, asked: true },
@@ -24,7 +23,6 @@ export const attemptStatusFacts = {
 
 export type AttemptStatus = keyof typeof attemptStatusFacts;
 
-/** All statuses. */
 export const attemptStatuses = Object.keys(attemptStatusFacts) as readonly AttemptStatus[];
 
 /** Statuses with a reservation. */

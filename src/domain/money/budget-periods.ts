@@ -35,10 +35,8 @@ export type BudgetPeriod = keyof typeof budgetPeriods;
 /** Limits of a process's settings for each period; undefined: no limit. */
 export type PeriodLimits = { readonly [Name in BudgetPeriod]?: Credits | undefined };
 
-/** The name of a period's setting. */
 export type PeriodSetting = `MAX_CREDITS_PER_${Uppercase<BudgetPeriod>}`;
 
-/** All periods. */
 export const periodNames = Object.keys(budgetPeriods) as readonly BudgetPeriod[];
 
 /** The setting of a period: `MAX_CREDITS_PER_DAY`. */

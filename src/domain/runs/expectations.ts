@@ -28,7 +28,6 @@ export interface ExportProfile {
   readonly filled: Readonly<Record<string, number>>;
 }
 
-/** An export as it was read. */
 export interface ReadExport {
   readonly runId: string;
   readonly profile: ExportProfile;

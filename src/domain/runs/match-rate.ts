@@ -1,6 +1,5 @@
 import { formatPercent } from '../text/format-percent.ts';
 
-/** Numbers of people for a match rate. */
 export interface Matches {
   readonly found: number;
   /** People with a known answer. */

@@ -57,7 +57,6 @@ export const samePersonReason = 'the same person as row ';
 /** Suffix of the reason of a row whose contact got the data of a known person. */
 export const filledReason = 'filled without a call';
 
-/** All outcomes. */
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
 /**

@@ -60,7 +60,6 @@ export function cronMistake(line: string): string | undefined {
 
 const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether one of the months has one of the days. */
 function hasDate(days: string, months: string): boolean {
   const isIn = (part: string, index: number, value: number): boolean =>
     part.split(',').some((term) => includes(term, fields[index]!, value));

@@ -1,4 +1,3 @@
-/** Types of the columns of people. */
 type ColumnType = keyof ValueTypes;
 
 type Members = Readonly<Record<string, ColumnType>>;

@@ -112,7 +112,6 @@ async function isLinked(path: string, name: string): Promise<boolean> {
   );
 }
 
-/** The hash in the name of a file. */
 function contentOf(name: string): string {
   return name.split('.')[0]!;
 }

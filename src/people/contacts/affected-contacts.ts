@@ -179,7 +179,6 @@ export async function readRows(
   return readRowsToDecide(database, service, which);
 }
 
-/** A row of a run. */
 export interface RowName {
   readonly runId: string;
   readonly rowNumber: number;

@@ -12,7 +12,6 @@ import type { Tables } from '../../db/schema.ts';
 export interface ContactState {
   readonly source: string;
   readonly contactId: string;
-  /** The row. */
   readonly runId: string;
   readonly rowNumber: number;
   readonly compared: ComparedIdentity;

@@ -20,7 +20,6 @@ export interface KnownPerson {
   readonly givenTo: ReadonlyMap<string, Date>;
 }
 
-/** A contact as one text. */
 export function contactKey(source: string, contactId: string): string {
   return `${source} ${contactId}`;
 }

@@ -42,7 +42,6 @@ export function personKey(personId: string | null, row: AcceptedRow): string {
   return personId === null ? `row:${row.runId}:${row.rowNumber}:${row.attemptId}` : keyOfId(personId);
 }
 
-/** The key of a person with an id. */
 export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }

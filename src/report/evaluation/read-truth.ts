@@ -8,7 +8,6 @@ import { knownExports } from '../../ingest/columns/known-exports.ts';
 
 export type TruthField = EvaluatedField | NamePart | 'contact_id';
 
-/** A person of a truth file. */
 export interface KnownPerson {
   /** From 1, header excluded. */
   readonly row: number;

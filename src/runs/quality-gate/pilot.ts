@@ -63,7 +63,6 @@ export async function positionPilot(
   return pagesOf(chosen.length) * peoplePerPage;
 }
 
-/** Number of pages for a number of people. */
 export function pagesOf(people: number): number {
   return Math.ceil(people / peoplePerPage);
 }

@@ -35,7 +35,6 @@ export type Access = 'any' | 'scope' | 'master';
 
 export interface Caller {
   readonly kind: 'api-key' | 'access-token';
-  /** The acting user. */
   readonly userId: string;
 }
 

@@ -18,7 +18,6 @@ export class Chance {
     return this.#digest.readUInt32BE(part * 4) < share * 2 ** 32;
   }
 
-  /** One of the items. */
   pick<Item>(items: readonly Item[], part = 0): Item {
     return items[this.below(items.length, part)]!;
   }

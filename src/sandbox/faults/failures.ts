@@ -4,7 +4,6 @@ const cutOver = Date.UTC(2027, 1, 16);
 /** The format of an endpoint's errors before the cut-over; `details` endpoints migrated first. */
 export type ErrorShape = 'older' | 'migrated' | 'details';
 
-/** An HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;

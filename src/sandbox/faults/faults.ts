@@ -4,7 +4,6 @@ import type { DeliveryKind } from '../late-results/delivery-kinds.ts';
 
 export interface FaultsOptions {
   readonly seed: number;
-  /** Total billed credits. */
   readonly billedCredits: () => number;
   readonly now: () => number;
 }

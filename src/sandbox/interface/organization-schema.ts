@@ -23,7 +23,6 @@ const companyFields = {
   ...each(['traffic_ranking', 'founded_year'], whole),
 };
 
-/** A company. */
 export const organizationSchema = z.object({
   ...companyFields,
   ...each(['phone', 'owned_by_organization_id'], unseen),

@@ -45,14 +45,12 @@ export function askedParameters(
   );
 }
 
-/** A person with late results. */
 export interface LatePerson {
   readonly id: string;
   readonly hasMobile: boolean;
   readonly email: string | null;
 }
 
-/** The late results of a request. */
 export interface LateRequest {
   readonly requestId: string;
   readonly webhookUrl: string;

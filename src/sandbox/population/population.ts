@@ -58,7 +58,6 @@ export class Population {
     this.#options = options;
   }
 
-  /** The numbered person of a number from 0. */
   numbered(number: number): Known {
     const chance = new Chance(this.#options.seed, `person ${number}`);
     // Company and title depend only on the number, so that a search finds its page without computing all

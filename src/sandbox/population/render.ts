@@ -26,7 +26,6 @@ export class Renderer {
     this.#bytes = personBytes;
   }
 
-  /** A person as JSON text. */
   person(known: Known, options: PersonOptions): string {
     const { organization } = known;
     const text = JSON.stringify({ ...personRecord(known, options), ...savedRecord(known, options) });

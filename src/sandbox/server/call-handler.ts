@@ -33,7 +33,6 @@ export interface HandlerParts {
 export interface Incoming {
   readonly headers: IncomingHttpHeaders;
   readonly query: unknown;
-  /** Parameters of the path. */
   readonly parameters: unknown;
   readonly body: string;
   /** Milliseconds since 1970, by this machine's clock. */

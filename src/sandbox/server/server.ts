@@ -57,7 +57,6 @@ export interface RunningSandbox {
   readonly faults: Faults;
   /** Late results, delivered or not. */
   lateResults(): readonly StoredResult[];
-  /** All routes. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   close(): Promise<void>;
 }

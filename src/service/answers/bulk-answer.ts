@@ -12,7 +12,6 @@ import { described, text, whole } from './schemas/field.ts';
 import { personSchema } from './schemas/person.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-/** The answer of one bulk call. */
 export interface BulkAnswer {
   readonly httpStatus: number;
   /** Exact text of the signed 64-bit number; undefined if missing. */

@@ -9,7 +9,6 @@ import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import { personSchema } from './schemas/person.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-/** The answer of a call for one person. */
 export interface MatchAnswer {
   readonly requestId: string | undefined;
   /**

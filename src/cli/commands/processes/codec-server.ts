@@ -8,7 +8,6 @@ import { payloadCodec } from '../../../temporal/payload-codec.ts';
 import { settingsOf } from '../../session/settings-flags.ts';
 import { untilStopped } from '../../session/stop-signal.ts';
 
-/** `enrich codec-server` */
 export function codecServerCommand(): Command {
   return new Command('codec-server')
     .description('Decrypt payloads for the Temporal UI, in the foreground.')

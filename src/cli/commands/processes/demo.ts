@@ -22,7 +22,6 @@ import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich demo` */
 export function demoCommand(): Command {
   return withSettings(new Command('demo'))
     .description('Enrich an invented export from the sandbox, at no cost.')

@@ -8,7 +8,6 @@ import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { untilStopped } from '../../session/stop-signal.ts';
 
-/** `enrich dev` */
 export function devCommand(): Command {
   return withSettings(new Command('dev'))
     .description('Run database, Temporal with its UI, sandbox and a worker in the foreground.')

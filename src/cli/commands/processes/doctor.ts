@@ -9,7 +9,6 @@ import { settingsWithoutWrong, withSettings } from '../../session/settings-flags
 
 const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;
 
-/** `enrich doctor` */
 export function doctorCommand(): Command {
   return withSettings(new Command('doctor'))
     .description(

@@ -6,7 +6,6 @@ import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { untilStopped } from '../../session/stop-signal.ts';
 
-/** `enrich receiver` */
 export function receiverCommand(): Command {
   return withSettings(new Command('receiver'))
     .description('Receive webhook deliveries in the foreground.')

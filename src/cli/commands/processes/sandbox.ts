@@ -39,7 +39,6 @@ interface SandboxFlags extends Pick<SandboxOptions, OwnOption> {
   readonly openapi?: true;
 }
 
-/** `enrich sandbox` */
 export function sandboxCommand(): Command {
   return new Command('sandbox')
     .description('Run the enrichment service on this machine, with invented people, at no cost.')

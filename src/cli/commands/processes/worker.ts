@@ -6,7 +6,6 @@ import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { untilStopped } from '../../session/stop-signal.ts';
 
-/** `enrich worker` */
 export function workerCommand(): Command {
   return withSettings(new Command('worker'))
     .description('Run a worker of a Temporal server in the foreground.')

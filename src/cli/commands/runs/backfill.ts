@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { enrichingCommand } from './run.ts';
 
-/** `enrich backfill FILE` */
 export function backfillCommand(): Command {
   return enrichingCommand('backfill', 'backfill')
     .description('Enrich a large export; calls of every other run go first.')

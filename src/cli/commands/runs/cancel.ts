@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { steerCommand } from '../../run/steer-command.ts';
 import { cancelRun } from '../../run/steer-run.ts';
 
-/** `enrich cancel RUN` */
 export function cancelCommand(): Command {
   return steerCommand(
     'cancel',

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { steerCommand } from '../../run/steer-command.ts';
 import { pauseRun, staysPaused } from '../../run/steer-run.ts';
 
-/** `enrich pause RUN` */
 export function pauseCommand(): Command {
   return steerCommand(
     'pause',

@@ -8,7 +8,6 @@ import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { isCredentialMissing, withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich plan FILE` */
 export function planCommand(): Command {
   return withCommandFlags(withSettings(new Command('plan')))
     .description('Show the people, price and duration of a run of this export. Spends nothing.')

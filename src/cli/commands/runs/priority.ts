@@ -9,7 +9,6 @@ import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { sendUpdate } from '../../run/send-update.ts';
 import { requireUnfinished } from '../../run/steer-run.ts';
 
-/** `enrich priority RUN WHICH` */
 export function priorityCommand(): Command {
   return withSettings(new Command('priority'))
     .description('Change the priority of a run, from its next batch on.')

@@ -16,7 +16,6 @@ const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.json': 'json',
 };
 
-/** `enrich report RUN` */
 export function reportCommand(): Command {
   return withSettings(new Command('report'))
     .description('Report on a run: outcomes, coverage, credits and waste, calls, late results.')

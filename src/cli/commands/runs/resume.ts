@@ -8,7 +8,6 @@ import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { requireUnfinished, resumeRun, waitForRun } from '../../run/steer-run.ts';
 
-/** `enrich resume RUN` */
 export function resumeCommand(): Command {
   return withSettings(new Command('resume'))
     .description('Continue a paused or interrupted run, and wait for it.')

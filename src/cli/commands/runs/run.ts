@@ -26,7 +26,6 @@ import { requireNamespace } from '../../../temporal/connection.ts';
 import { sendUpdate } from '../../run/send-update.ts';
 import { cancelRun, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
-/** `enrich run FILE` */
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc')
     .description(

@@ -21,7 +21,6 @@ import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from '../../s
 import { describeList, describeSchedule, factsOf } from '../../schedule/schedule-view.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich schedule set|apply|list|show|pause|resume|trigger|backfill|delete` */
 export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
     'Run exports at fixed times, such as every night: Temporal schedules, carried out by workers.',

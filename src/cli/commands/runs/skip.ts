@@ -21,7 +21,6 @@ interface SkipOptions {
   readonly reason: string;
 }
 
-/** `enrich skip RUN --page N` */
 export function skipCommand(): Command {
   return withSettings(new Command('skip'))
     .description('Skip a page of a run: its open people become "cancelled".')

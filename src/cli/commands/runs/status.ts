@@ -22,7 +22,6 @@ import { runPage } from '../../run/run-page.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich status [RUN]` */
 export function statusCommand(): Command {
   return withSettings(new Command('status'))
     .description('Show the status and figures of a run, or list the newest runs.')

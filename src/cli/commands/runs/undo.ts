@@ -25,7 +25,6 @@ interface UndoFlags extends NoteFlags {
 
 const nothing: UndoFigures = { removed: 0, restored: 0, only_emails: 0, only_phones: 0 };
 
-/** `enrich undo RUN` */
 export function undoCommand(): Command {
   return withSettings(new Command('undo'))
     .description('Undo what a run wrote: contacts are as if it had never run.')

@@ -21,7 +21,6 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich attempts list|show|release|retry` */
 export function attemptsCommand(): Command {
   const command = new Command('attempts').description(
     'Resolve calls whose cost is unknown. Nothing is retried automatically.',

@@ -19,7 +19,6 @@ const forms = `${budgetNameForms}, ${defaultBudgetNames.join(', ')}`;
 /** Maximum number of days, of months and of runs that `show` lists. */
 const shownOfEach = 10;
 
-/** `enrich budget show|set|history` */
 export function budgetCommand(): Command {
   return new Command('budget')
     .description('Show and change budgets, in credits.')

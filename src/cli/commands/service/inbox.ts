@@ -18,7 +18,6 @@ import { withSession, withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSessionClient } from '../../session/with-service.ts';
 
-/** `enrich inbox list|show|replay|sweep` */
 export function inboxCommand(): Command {
   return new Command('inbox')
     .description('Show and apply deliveries, from webhooks and from polls.')

@@ -42,7 +42,6 @@ type MatchOptions = { readonly [Field in keyof typeof fields]?: string } & {
   readonly json?: boolean;
 };
 
-/** `enrich match` */
 export function matchCommand(): Command {
   const command = withSettings(new Command('match'));
   for (const [name, { describe }] of Object.entries(fields)) {

@@ -14,7 +14,6 @@ import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSession } from '../../session/session.ts';
 import { withService, withSessionClient } from '../../session/with-service.ts';
 
-/** `enrich usage` */
 export function usageCommand(): Command {
   return withSettings(new Command('usage'))
     .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')

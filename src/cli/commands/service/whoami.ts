@@ -3,7 +3,6 @@ import { printFacts, table } from '../../terminal/output.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withService } from '../../session/with-service.ts';
 
-/** `enrich whoami` */
 export function whoamiCommand(): Command {
   return withSettings(new Command('whoami'))
     .description('Show which user of the service the credential acts as. Costs nothing.')

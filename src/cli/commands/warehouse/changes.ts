@@ -13,7 +13,6 @@ interface ChangesFlags {
   readonly json?: boolean;
 }
 
-/** `enrich changes` */
 export function changesCommand(): Command {
   return withSettings(new Command('changes'))
     .description('Print contacts that changed or were deleted, in order.')

@@ -19,7 +19,6 @@ interface EraseFlags extends NoteFlags {
   readonly json?: boolean;
 }
 
-/** `enrich erase [WHO]` */
 export function eraseCommand(): Command {
   return withSettings(new Command('erase'))
     .description('Remove a person from the warehouse, and never ask for them again.')

@@ -8,7 +8,6 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich evaluate --truth FILE` */
 export function evaluateCommand(): Command {
   return withSettings(new Command('evaluate'))
     .description('Compare the warehouse with known values: coverage and accuracy per field, wrong people.')

@@ -31,7 +31,6 @@ interface ExportFlags extends Partial<CrmImportFlags> {
   readonly format?: ExportFormatName;
 }
 
-/** `enrich export` */
 export function exportCommand(): Command {
   return withSettings(new Command('export'))
     .description('Write enriched contacts as CSV, JSON Lines or Parquet, or as files that a CRM imports.')

@@ -12,7 +12,6 @@ import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich import-history FILE --asked-at TIME` */
 export function importHistoryCommand(): Command {
   return withSettings(new Command('import-history'))
     .description('Record that the people of an export were asked for, after a restore has lost calls.')

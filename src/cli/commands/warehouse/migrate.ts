@@ -5,7 +5,6 @@ import { print, printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich migrate` */
 export function migrateCommand(): Command {
   return withSettings(new Command('migrate'))
     .description('Bring the warehouse tables up to this release. Every command does so at its start.')

@@ -9,7 +9,6 @@ import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 
-/** `enrich prune` */
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))
     .description(

@@ -11,7 +11,6 @@ import { stopAfterBatch } from '../../session/stop-signal.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { progressReporter } from '../../terminal/progress-reporter.ts';
 
-/** `enrich rebuild` */
 export function rebuildCommand(): Command {
   return withSettings(new Command('rebuild'))
     .description('Compute people, companies and contacts anew from the stored answers.')

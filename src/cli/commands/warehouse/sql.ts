@@ -18,7 +18,6 @@ const readOnly = '25006';
 /** PostgreSQL's number of the type text[]. */
 const textArray: number = 1009;
 
-/** `enrich sql` */
 export function sqlCommand(): Command {
   return withSettings(new Command('sql'))
     .description('Query the warehouse: open psql, or print the rows of one statement.')

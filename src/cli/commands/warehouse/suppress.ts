@@ -20,7 +20,6 @@ import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** `enrich suppress add|import|remove|check|list` */
 export function suppressCommand(): Command {
   return new Command('suppress')
     .description('Manage the suppression list: people on it are never asked for, paid for or written.')
