@@ -217,6 +217,19 @@ describe('a time of a schedule', () => {
     ]);
   });
 
+  it('the failed times of a backfill send one notification, and present times send one each', async () => {
+    const missing = new UsageProblem('export.missing', 'there is no such file', { next: 'check the path' });
+    const hour = 3_600_000;
+    const hoursAgo = [50, 26, 2, 0.5, 0.25];
+    for (const hours of hoursAgo) {
+      const asOf = new Date(Date.now() - hours * hour).toISOString();
+      await notifyingOfFailure(warehouse, { ...time, asOf }, () => Promise.reject(missing)).catch(() => {});
+    }
+    await notifier([urlChannel(url(), undefined)], ['failed']).sendDue();
+    expect(posts()).toHaveLength(3);
+    expect(await rows()).toHaveLength(hoursAgo.length);
+  });
+
   it('a time of a schedule that leaves out unreadable files is notified as failed', async () => {
     const refused = [{ file: 'a.csv', reason: 'the file cannot be read (EACCES)' }];
     await begin(() => Promise.resolve({ runs: [], refused, left: 0 }));
