@@ -1,14 +1,11 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { trustedSeconds, unlimitedCalls, type RateLimit } from '../domain/rates/rate-limit.ts';
+import {
+  trustedSeconds,
+  unlimitedCalls,
+  type RateLimit,
+  type ReportedWindow,
+} from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
-
-/** One rate window as the service reports it. Null: unlimited; undefined: not reported. */
-export interface ReportedWindow {
-  readonly seconds: number;
-  readonly limit: number | null | undefined;
-  readonly used: number | undefined;
-  readonly left: number | null | undefined;
-}
 
 /** An endpoint of one service. The service counts its calls together. */
 export interface RateScope {

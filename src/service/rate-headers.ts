@@ -1,14 +1,9 @@
+import type { ReportedWindow } from '../domain/rates/rate-limit.ts';
 import type { Headers } from './transport.ts';
 
-/** One rate window as the service reports it. */
-export interface RateWindow {
+/** A reported window with its name. */
+export interface RateWindow extends ReportedWindow {
   readonly window: 'minute' | 'hour' | 'day';
-  readonly seconds: number;
-  /** Allowed calls; null: unlimited (an empty header); undefined: not reported. */
-  readonly limit: number | null | undefined;
-  readonly used: number | undefined;
-  /** Remaining calls; null: unlimited; undefined: not reported. */
-  readonly left: number | null | undefined;
 }
 
 /** The windows that a service reports, with their names in headers; `daily` is the older name of `24-hour`. */

@@ -7,6 +7,16 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
+/** One rate window as the service reports it. Null: unlimited (an empty header); undefined: not reported. */
+export interface ReportedWindow {
+  readonly seconds: number;
+  /** Allowed calls. */
+  readonly limit: number | null | undefined;
+  readonly used: number | undefined;
+  /** Remaining calls. */
+  readonly left: number | null | undefined;
+}
+
 const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
 
 /**

@@ -1,21 +1,15 @@
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { Tables } from '../../db/schema.ts';
 import { phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
 import type { Asked } from './earlier-lookups.ts';
 
 /** The figures of a plan, before prices and times. */
-export interface PlannedRows {
-  readonly planHash: string;
-  readonly rows: number;
-  readonly dropped: Readonly<Record<string, number>>;
-  readonly people: number;
-  /** People whom an earlier call found. */
-  readonly foundBefore: number;
-  /** People who opted out of calls, if the run asks for phones. */
-  readonly peopleWithoutPhones: number;
-  readonly calls: number;
-  readonly pages: number;
+export interface PlannedRows extends Pick<
+  PlanSummary,
+  'planHash' | 'rows' | 'dropped' | 'people' | 'foundBefore' | 'peopleWithoutPhones' | 'calls' | 'pages'
+> {
   /** People per groups of fields that their calls leave out. */
   readonly byLeftOut: readonly {
     readonly groups: readonly string[];

@@ -4,7 +4,8 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { admit, openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
 import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
-import { readDatabaseTime, recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
+import type { ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
+import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
 import {
   bulkMatchScope,
   endCall,
