@@ -18,6 +18,13 @@ export function beginCommand(): () => void {
   return () => void listeners.splice(before);
 }
 
+/** As `onInterruption`; a second signal ends the process at once. */
+export function onFirstInterruption(stop: (exitCode: number) => void): () => void {
+  return onInterruption((_signal, exitCode, repeated) =>
+    repeated ? process.exit(exitCode) : stop(exitCode),
+  );
+}
+
 /**
  * Decides what a signal that asks this process to end does. The newest handler alone is told: who began last knows what
  * has to end first, and gives back what the others keep.

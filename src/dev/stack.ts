@@ -4,7 +4,7 @@ import { searchAttributes } from '../contract/temporal-names.ts';
 import { Problem } from '../domain/problem.ts';
 import { asUnusable } from '../files/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
-import { onInterruption } from './interruption.ts';
+import { onFirstInterruption } from './interruption.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
 import { announce, exclusively, othersPresent, withdraw, type Presence } from './presence.ts';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
@@ -96,9 +96,12 @@ export async function acquireStack(
   const starting = exclusively(directories.changing, waitSeconds, () =>
     startServers(config, embedded, directories, onStep),
   );
-  const stopListening = releaseOnSignals(() => {
+  const stopListening = onFirstInterruption((exitCode) => {
     onStep('\nstopping; you can run the same command again');
-    return starting.catch(() => undefined).then(release);
+    void starting
+      .catch(() => undefined)
+      .then(release)
+      .finally(() => process.exit(exitCode));
   });
   try {
     const started = await starting;
@@ -264,12 +267,4 @@ export async function configuredTemporal(
     uiUrl,
     embedded: false,
   };
-}
-
-/** @returns ends the listening */
-function releaseOnSignals(release: () => Promise<void>): () => void {
-  return onInterruption((_signal, exitCode, repeated) => {
-    if (repeated) process.exit(exitCode);
-    void release().finally(() => process.exit(exitCode));
-  });
 }

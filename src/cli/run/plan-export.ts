@@ -13,7 +13,7 @@ import { endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
 import { flagsOfRun } from './run-option-flags.ts';
-import { onInterruption } from '../../dev/interruption.ts';
+import { onFirstInterruption } from '../../dev/interruption.ts';
 import { endChangingLine, print, printJson, showChangingLine, table, tell } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
@@ -70,8 +70,7 @@ async function stageAndUse<Result>(
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   const stopped = new AbortController();
   let exitCodeOfSignal: number | undefined;
-  const leave = onInterruption((_signal, exitCode, repeated) => {
-    if (repeated) process.exit(exitCode);
+  const leave = onFirstInterruption((exitCode) => {
     exitCodeOfSignal = exitCode;
     tell('\nstopping: removing the rows that were read; a second Ctrl-C leaves them to the next command');
     stopped.abort();

@@ -53,8 +53,7 @@ export async function findInterrupted(
   }
   if (runIds.length === 0) return { runIds, lines: [] };
   try {
-    const { isWorkerThere } = await import('../../temporal/connection.ts');
-    if (await isWorkerThere(await session.temporal())) return { runIds: [], lines: [] };
+    if (await hasWorker(session)) return { runIds: [], lines: [] };
     return {
       runIds,
       lines: [

@@ -1,21 +1,17 @@
-import { onInterruption } from '../../dev/interruption.ts';
+import { onFirstInterruption } from '../../dev/interruption.ts';
 import { tell } from '../terminal/output.ts';
 
 /** Waits until a person stops the command, by Ctrl-C or SIGTERM; a second signal ends the process. */
 export function untilStopped(): Promise<void> {
-  return new Promise((resolve) => onStop(resolve));
+  return new Promise((resolve) => onFirstInterruption(() => resolve()));
 }
 
 /** Aborted by Ctrl-C or SIGTERM, for work that can end between two batches; a second signal ends the process. */
 export function stopAfterBatch(): AbortSignal {
   const stopped = new AbortController();
-  onStop(() => {
+  onFirstInterruption(() => {
     tell('\nstopping after this batch; a second Ctrl-C stops at once and loses no finished batch');
     stopped.abort();
   });
   return stopped.signal;
-}
-
-function onStop(stop: () => void): void {
-  onInterruption((_signal, exitCode, repeated) => (repeated ? process.exit(exitCode) : stop()));
 }

@@ -7,7 +7,7 @@ import { isElsewhere } from '../../../ingest/sources/obtain-export.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { findOrBeginRun } from '../../../runs/begin-run.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
-import { onInterruption } from '../../../dev/interruption.ts';
+import { onFirstInterruption } from '../../../dev/interruption.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { checkService } from '../../run/check-service.ts';
 import { describeService, knowsService } from '../../run/describe-service.ts';
@@ -174,8 +174,7 @@ async function approve(
 ): Promise<boolean> {
   // The signal must not stop the servers that this command's worker uses.
   const interrupted = new AbortController();
-  const leave = onInterruption((_signal, exitCode, repeated) => {
-    if (repeated) process.exit(exitCode);
+  const leave = onFirstInterruption(() => {
     tell('\nstopping: nothing is spent yet');
     interrupted.abort();
   });
