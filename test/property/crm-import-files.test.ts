@@ -263,13 +263,24 @@ it('inAccountLanguage() takes the first of two columns that differ in spelling, 
   expect([label('E-Mail', 'Email'), label('Email', 'E-Mail')]).toEqual(['E-Mail', 'Email']);
 });
 
-it('writeImportFiles() names a Zoho record by the id that its export has', async () => {
-  const [contact] = contactsOf('zoho', blankWorld(1));
-  const prefixed = { ...contact!, contactId: `zcrm_${contact!.contactId}` };
-  await written([prefixed], 'zoho', everything, (folder, { parts }) =>
-    expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toContain(`\n${prefixed.contactId},`),
-  );
-});
+it.each([
+  ['zcrm_', ['zcrm_']],
+  ['', ['']],
+  ['zcrm_', ['', 'zcrm_']],
+])(
+  'writeImportFiles() names a Zoho record with the prefix "%s" if its rows have the prefixes %j',
+  async (prefix, exported) => {
+    const [contact] = contactsOf('zoho', blankWorld(1));
+    // Contact ids of the warehouse have no prefix.
+    const { contactId } = contact!;
+    const rows = exported.map(
+      (each) => new Map([...contact!.exported[0]!, [headerKey('Record Id'), ` ${each}${contactId} `]]),
+    );
+    await written([{ ...contact!, exported: rows }], 'zoho', everything, (folder, { parts }) =>
+      expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toContain(`\n${prefix}${contactId},`),
+    );
+  },
+);
 
 it('writeImportFiles() lists a job change in a file of its own and leaves the record at its company', async () => {
   const [contact] = contactsOf('hubspot', blankWorld(1));

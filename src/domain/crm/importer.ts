@@ -42,6 +42,8 @@ export interface Importer {
   readonly idInOtherLanguages?: readonly string[];
   /** Format of this CRM's record ids. Any other text would update no record or a wrong one. */
   readonly idPattern: RegExp;
+  /** What record ids of some exports begin with. Contact ids lack the prefix; files for the importer keep it. */
+  readonly idPrefix?: string;
   readonly columns: Readonly<Partial<Record<ImportField, ImportColumn>>>;
   /** Headers of the time at which the CRM last changed a record. */
   readonly modifiedHeaders: readonly string[];
@@ -175,6 +177,7 @@ export const importers = {
     title: 'Zoho CRM',
     idHeader: 'Record Id',
     idPattern: /^(?:zcrm_)?\d{1,30}$/,
+    idPrefix: 'zcrm_',
     columns: translated({
       first_name: { header: 'First Name', longest: 40 },
       last_name: { header: 'Last Name', longest: 80 },

@@ -104,7 +104,9 @@ export async function writeImportFiles(
     }
     if (contact.jobChange) await moves.write(spreadsheetLine(moveOf(contact.contactId, contact.jobChange)));
     if (changes.length > 0)
-      await writerFor(changes).write(csvLine([contact.contactId, ...changes.map(({ value }) => value)]));
+      await writerFor(changes).write(
+        csvLine([recordIdOf(contact, importer), ...changes.map(({ value }) => value)]),
+      );
   }
 
   const parts = [];
@@ -192,6 +194,14 @@ function decide(
       decision,
     ],
   };
+}
+
+/** The record's id with the prefix that the newest export has: the importer may find no record by another spelling. */
+function recordIdOf({ contactId, exported }: ContactToImport, { idPrefix }: Importer): string {
+  if (idPrefix === undefined) return contactId;
+  const prefixed = `${idPrefix}${contactId}`;
+  const hasPrefix = exported.some((row) => [...row.values()].some((cell) => cell.trim() === prefixed));
+  return hasPrefix ? prefixed : contactId;
 }
 
 const phoneFields: ReadonlySet<ImportField> = new Set(['phone', 'mobile_phone']);

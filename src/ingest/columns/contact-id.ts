@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { importers } from '../../domain/crm/importer.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { isNoValue } from './row-fit.ts';
 
@@ -30,7 +31,8 @@ export function contactIdOf(
 /** Two CRMs write one id in two ways. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
-  if (source === 'zoho') return id.replace(/^zcrm_/, '');
+  const { idPrefix } = importers.zoho;
+  if (source === 'zoho' && id.startsWith(idPrefix)) return id.slice(idPrefix.length);
   return id;
 }
 
