@@ -5,12 +5,12 @@ import { readRunFacts } from '../runs/run-facts.ts';
 import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
 import { evaluateTruth } from './evaluation/evaluate-truth.ts';
 import { needsPerson } from './needs-person.ts';
-import { readCalls } from './read-calls.ts';
-import { readCosts } from './read-costs.ts';
-import { readCoverage } from './read-coverage.ts';
-import { readCredits, readWaste } from './read-credits.ts';
-import { readLateResults } from './read-late-results.ts';
-import { readLostContacts } from './read-lost-contacts.ts';
+import { readCalls } from './figures/read-calls.ts';
+import { readCosts } from './figures/read-costs.ts';
+import { readCoverage } from './figures/read-coverage.ts';
+import { readCredits, readWaste } from './figures/read-credits.ts';
+import { readLateResults } from './figures/read-late-results.ts';
+import { readLostContacts } from './figures/read-lost-contacts.ts';
 import type { ReportedRun, RunReport } from './report-types.ts';
 
 /**

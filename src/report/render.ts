@@ -1,5 +1,5 @@
 import { documentOf } from './write-document.ts';
-import { renderHtml } from './render-html.ts';
+import { renderHtml } from './html/render-html.ts';
 import { renderMarkdown } from './render-markdown.ts';
 import { renderText } from './render-text.ts';
 import type { RunReport } from './report-types.ts';

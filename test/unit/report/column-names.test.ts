@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnsNamed } from '../../../src/report/column-names.ts';
+import { columnsNamed } from '../../../src/report/figures/column-names.ts';
 
 const phones = ['phone', 'mobile', 'telephone', 'mobilephone'];
 const emails = ['email', 'mail'];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bucketSizeFor } from '../../../src/report/read-calls.ts';
+import { bucketSizeFor } from '../../../src/report/figures/read-calls.ts';
 
 it.each([
   [0, 1],

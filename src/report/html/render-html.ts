@@ -1,8 +1,8 @@
 import { callsCharts } from './calls-charts.ts';
 import { coverageChart, creditsChart, outcomesChart } from './charts.ts';
-import type { ReportDocument, Section, Table } from './document-types.ts';
+import type { ReportDocument, Section, Table } from '../document-types.ts';
 import { html, Markup } from './html.ts';
-import type { RunReport } from './report-types.ts';
+import type { RunReport } from '../report-types.ts';
 import { styleSheet } from './style.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { rowCount } from '../db/expressions.ts';
-import type { Tables } from '../db/schema.ts';
-import type { LostContacts } from './report-types.ts';
+import { rowCount } from '../../db/expressions.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { LostContacts } from '../report-types.ts';
 
 /** Counts the rows whose contact has lost the person whom it had by the row, by reason. */
 export async function readLostContacts(

@@ -1,12 +1,12 @@
-import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
-import { isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
+import { deliveryKindNames, deliveryKinds } from '../../domain/late-results/delivery-kinds.ts';
+import { isOutcome, outcomeFacts, type Outcome } from '../../domain/runs/outcome.ts';
 import { at, figure, lengthOf, width, type Key, type Tone } from './chart-figure.ts';
 import { html, type Markup } from './html.ts';
-import type { Coverage, RunReport } from './report-types.ts';
-import { counted } from '../domain/text/counted.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
-import { fieldName, words } from './wording.ts';
+import type { Coverage, RunReport } from '../report-types.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
+import { fieldName, words } from '../wording.ts';
 
 /** Labels are left of the bars, values right of them. */
 const labelWidth = 170;

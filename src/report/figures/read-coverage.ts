@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { RunRecord } from '../runs/runs.ts';
-import type { Tables } from '../db/schema.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import type { Tables } from '../../db/schema.ts';
 import { columnsNamed } from './column-names.ts';
-import type { Coverage, FieldCoverage } from './report-types.ts';
+import type { Coverage, FieldCoverage } from '../report-types.ts';
 
 interface MeasuredField {
   readonly field: string;

@@ -1,11 +1,11 @@
-import { deliveryKindNames, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
-import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
-import { anyOf } from '../db/one-of.ts';
-import { holdingStatuses } from '../domain/money/attempt-status.ts';
+import { deliveryKindNames, type DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
+import { creditedStatuses } from '../../domain/late-results/delivery-status.ts';
+import { anyOf } from '../../db/one-of.ts';
+import { holdingStatuses } from '../../domain/money/attempt-status.ts';
 import { sql, type Kysely } from 'kysely';
-import type { RunRecord } from '../runs/runs.ts';
-import type { Tables } from '../db/schema.ts';
-import type { Credits, Waste } from './report-types.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { Credits, Waste } from '../report-types.ts';
 
 /** The amounts of a run's attempts, as decimals. */
 interface Sums {

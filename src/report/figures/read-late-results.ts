@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Warehouse } from '../db/database.ts';
-import { readLateResultsStatus } from '../late-results/late-polls.ts';
-import type { LateResults } from './report-types.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { readLateResultsStatus } from '../../late-results/late-polls.ts';
+import type { LateResults } from '../report-types.ts';
 
 interface Deliveries {
   readonly duplicate: number;

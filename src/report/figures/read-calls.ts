@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely';
-import type { RateLimit } from '../domain/rates/rate-limit.ts';
-import type { RunRecord } from '../runs/runs.ts';
-import { rowCount } from '../db/expressions.ts';
-import type { Tables } from '../db/schema.ts';
-import type { Calls, RateWindow } from './report-types.ts';
+import type { RateLimit } from '../../domain/rates/rate-limit.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import { rowCount } from '../../db/expressions.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { Calls, RateWindow } from '../report-types.ts';
 
 const bucketSizes = [1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800];
 /** Maximum number of bars that a page can show. */

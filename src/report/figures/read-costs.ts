@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely';
-import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
-import { formatCredits, storedCredits } from '../domain/money/decimal.ts';
-import type { RunRecord } from '../runs/runs.ts';
-import type { Tables } from '../db/schema.ts';
-import type { Credits, FieldCost } from './report-types.ts';
+import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
+import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { Credits, FieldCost } from '../report-types.ts';
 
 /**
  * Reads the cost of a contact, a verified email and a phone among the rows that the run enriched, with the

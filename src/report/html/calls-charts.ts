@@ -1,10 +1,10 @@
-import { formatRateLimits } from '../domain/rates/rate-limit.ts';
-import { counted } from '../domain/text/counted.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { at, figure, lengthOf, width, type Key, type Tone } from './chart-figure.ts';
 import { html, type Markup } from './html.ts';
-import type { Calls } from './report-types.ts';
-import { moment } from './wording.ts';
+import type { Calls } from '../report-types.ts';
+import { moment } from '../wording.ts';
 
 const plotHeight = 150;
 const plotLeft = 48;
