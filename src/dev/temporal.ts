@@ -100,6 +100,8 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
         '--sqlite-pragma=journal_mode=wal',
         // The order of priorities among waiting tasks: on by default only from server 1.31 on.
         '--dynamic-config-value=matching.useNewMatcher=true',
+        // By default the server looks 20 times a second for new tasks: each step of a workflow would wait 50 ms.
+        '--dynamic-config-value=history.transferProcessorMaxPollRPS=1000',
         '--log-level=warn',
         '--log-format=json',
       ],
