@@ -1,13 +1,13 @@
 import type { CallActivities, ControlActivities } from '../src/contract/activities.ts';
-import { checkRunService, type ServiceCheckDependencies } from '../src/calls/check-run-service.ts';
-import { enrichBatches } from '../src/calls/enrich-batches.ts';
+import { checkRunService, type ServiceCheckDependencies } from '../src/calls/service/check-run-service.ts';
+import { enrichBatches } from '../src/calls/batches/enrich-batches.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
 import {
   syncLateResults,
   syncRunResults,
   type LateDependencies,
 } from '../src/late-results/drain-deliveries.ts';
-import { keepCreditStatement } from '../src/calls/keep-credit-statement.ts';
+import { keepCreditStatement } from '../src/calls/service/keep-credit-statement.ts';
 import { reconcileContacts } from '../src/runs/reconciliation/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';

@@ -5,9 +5,9 @@ import { runDefaults, serviceName, type Config, type ServiceSettings } from './c
 import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
 import { countCalls } from './calls/count-calls.ts';
 import { traceCalls } from './calls/trace-calls.ts';
-import { FailureStreak } from './calls/failure-streak.ts';
-import { RefusalStreaks } from './calls/refusal-streaks.ts';
-import { learnRateWindows } from './calls/learn-rate-windows.ts';
+import { FailureStreak } from './calls/batches/failure-streak.ts';
+import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
+import { learnRateWindows } from './calls/service/learn-rate-windows.ts';
 import { describeAlarm } from './ledger/budget-alarms.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits } from './ledger/credit-ledger.ts';

@@ -13,13 +13,13 @@ import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { OpenPerson } from './open-people.ts';
+import type { OpenPerson } from './batches/open-people.ts';
 import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
-import { recordOrKeep } from './record-or-keep.ts';
+import { recordOrKeep } from './answers/record-or-keep.ts';
 import type { RunRecord } from '../runs/runs.ts';
-import type { FailureStreak } from './failure-streak.ts';
-import type { RefusalStreaks } from './refusal-streaks.ts';
-import { forWorkers } from './check-run-service.ts';
+import type { FailureStreak } from './batches/failure-streak.ts';
+import type { RefusalStreaks } from './batches/refusal-streaks.ts';
+import { forWorkers } from './service/check-run-service.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
 export interface AttemptDependencies {

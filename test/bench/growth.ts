@@ -11,8 +11,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readOpenPeople } from '../../src/calls/open-people.ts';
-import { recordAnswer } from '../../src/calls/record-answer.ts';
+import { readOpenPeople } from '../../src/calls/batches/open-people.ts';
+import { recordAnswer } from '../../src/calls/answers/record-answer.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { AnswerToRecord } from '../../src/calls/answered-rows.ts';
+import type { AnswerToRecord } from '../../src/calls/answers/answered-rows.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../src/late-results/drain-deliveries.ts';
 import { admit } from '../../src/ledger/admit.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { storeDeliveries } from '../../src/late-results/deliveries.ts';
-import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
+import { readOpenPeople, type OpenPerson } from '../../src/calls/batches/open-people.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
-import { recordAnswer } from '../../src/calls/record-answer.ts';
+import { recordAnswer } from '../../src/calls/answers/record-answer.ts';
 import { setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun } from './rows.ts';
 

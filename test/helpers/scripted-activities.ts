@@ -1,4 +1,4 @@
-import { resultOf } from '../../src/calls/enrich-batches.ts';
+import { resultOf } from '../../src/calls/batches/enrich-batches.ts';
 import type {
   BatchResult,
   BudgetResolution,

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.ts';
-import { bulkUsage } from '../../calls/learn-rate-windows.ts';
-import { askActingUser, describeLimits, describeUser } from '../../calls/service-status.ts';
+import { bulkUsage } from '../../calls/service/learn-rate-windows.ts';
+import { askActingUser, describeLimits, describeUser } from '../../calls/service/service-status.ts';
 import type { OperationUsage, ServiceClient } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 import { Problem } from '../../domain/problem.ts';

@@ -1,7 +1,7 @@
 import { serviceName } from '../../config/settings.ts';
 import { sandbox } from '../../domain/runs/asked-service.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
-import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
+import { describeServiceStatus, readServiceStatus } from '../../calls/service/service-status.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import { hasRunsOf } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
-import { FailureStreak } from '../../../src/calls/failure-streak.ts';
-import { RefusalStreaks } from '../../../src/calls/refusal-streaks.ts';
-import { openBatches } from '../../../src/calls/open-batches.ts';
+import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
+import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
+import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
+import { openBatches } from '../../../src/calls/batches/open-batches.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';

@@ -6,7 +6,7 @@ import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { refreshOpenPeople } from '../../../src/calls/open-people.ts';
+import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';

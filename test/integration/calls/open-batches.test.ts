@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/open-people.ts';
-import { openBatches } from '../../../src/calls/open-batches.ts';
+import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
+import { openBatches } from '../../../src/calls/batches/open-batches.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { readAnswersAgain } from '../../../src/calls/read-answers-again.ts';
+import { readAnswersAgain } from '../../../src/calls/answers/read-answers-again.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
 

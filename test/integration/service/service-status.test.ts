@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { checkRunService } from '../../../src/calls/check-run-service.ts';
-import { learnRateWindows } from '../../../src/calls/learn-rate-windows.ts';
-import { describeServiceStatus, readServiceStatus } from '../../../src/calls/service-status.ts';
+import { checkRunService } from '../../../src/calls/service/check-run-service.ts';
+import { learnRateWindows } from '../../../src/calls/service/learn-rate-windows.ts';
+import { describeServiceStatus, readServiceStatus } from '../../../src/calls/service/service-status.ts';
 import { freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server/server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultOf } from '../../../src/calls/enrich-batches.ts';
+import { resultOf } from '../../../src/calls/batches/enrich-batches.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 
 const done: BatchResult = { kind: 'done', calls: 1 };

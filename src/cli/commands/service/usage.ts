@@ -8,7 +8,7 @@ import { ServiceFailure } from '../../../service/failures/failure.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { serviceName, type Config } from '../../../config/settings.ts';
 import { conclusionOf, reconciliationTable } from '../../run/describe-reconciliation.ts';
-import { keepCreditStatement } from '../../../calls/keep-credit-statement.ts';
+import { keepCreditStatement } from '../../../calls/service/keep-credit-statement.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSession } from '../../session/session.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
-import { readAnswersAgain } from '../../../calls/read-answers-again.ts';
+import { readAnswersAgain } from '../../../calls/answers/read-answers-again.ts';
 import { rebuild } from '../../../people/rebuild.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { readUnfinishedUndo } from '../../../runs/undo-run.ts';

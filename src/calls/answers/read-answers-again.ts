@@ -1,17 +1,22 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Kysely } from 'kysely';
-import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
-import type { Warehouse } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
-import { contentOf } from '../late-results/delivery-content.ts';
-import { keyOfId, factsOfAnswer, factsOfLateResult, type ObservedFacts } from '../people/log/observation.ts';
-import { rewriteObservations } from '../people/log/rewrite-observations.ts';
-import { lockSuppressionsShared } from '../privacy/suppressions.ts';
-import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
-import { documentedPerson, exactJson } from '../service/answers/documented-person.ts';
-import { operations } from '../service/endpoints.ts';
-import { ServiceFailure } from '../service/failures/failure.ts';
+import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import { contentOf } from '../../late-results/delivery-content.ts';
+import {
+  keyOfId,
+  factsOfAnswer,
+  factsOfLateResult,
+  type ObservedFacts,
+} from '../../people/log/observation.ts';
+import { rewriteObservations } from '../../people/log/rewrite-observations.ts';
+import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
+import { documentedPerson, exactJson } from '../../service/answers/documented-person.ts';
+import { operations } from '../../service/endpoints.ts';
+import { ServiceFailure } from '../../service/failures/failure.ts';
 
 /** What reading stored bodies again came to. */
 export interface ReadAgainFigures {

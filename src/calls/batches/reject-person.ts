@@ -1,6 +1,6 @@
-import type { Warehouse } from '../db/database.ts';
-import type { AskedExtras } from '../domain/late-results/delivery-kinds.ts';
-import { recordRejected } from '../people/known/lookup-history.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
+import { recordRejected } from '../../people/known/lookup-history.ts';
 
 /** Records that the service refuses a person: a call with this person alone was answered by 422 and costs nothing. */
 export async function rejectPerson(

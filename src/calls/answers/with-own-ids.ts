@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely';
-import { areTwoPeople, readyPerson } from '../domain/identity/identity-evidence.ts';
-import type { Person } from '../domain/identity/person.ts';
-import { personOfFacts } from '../people/known/known-people.ts';
-import { keyOfId } from '../people/log/observation.ts';
-import type { Tables } from '../db/schema.ts';
+import { areTwoPeople, readyPerson } from '../../domain/identity/identity-evidence.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import { personOfFacts } from '../../people/known/known-people.ts';
+import { keyOfId } from '../../people/log/observation.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** The people of an answer, and which of their ids the log did not have before. */
 export interface PeopleWithOwnIds {

@@ -1,14 +1,14 @@
 import { sql, type Kysely } from 'kysely';
-import { peoplePerCall } from '../contract/batch-sizes.ts';
-import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import type { Identity } from '../domain/identity/identity.ts';
-import { identityCells } from '../db/expressions.ts';
-import type { Tables } from '../db/schema.ts';
-import { registration, type BatchesOfRun } from '../ledger/waiting-batches.ts';
-import { dropSuppressed } from '../privacy/drop-suppressed.ts';
-import { droppingFresh } from '../runs/pages/pages.ts';
-import { peopleWithRows } from '../runs/pages/people-with-rows.ts';
-import type { Asked } from '../runs/planning/earlier-lookups.ts';
+import { peoplePerCall } from '../../contract/batch-sizes.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import type { Identity } from '../../domain/identity/identity.ts';
+import { identityCells } from '../../db/expressions.ts';
+import type { Tables } from '../../db/schema.ts';
+import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts';
+import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
+import { droppingFresh } from '../../runs/pages/pages.ts';
+import { peopleWithRows } from '../../runs/pages/people-with-rows.ts';
+import type { Asked } from '../../runs/planning/earlier-lookups.ts';
 
 /** A row of the export without an outcome. */
 export interface OpenPerson {

@@ -1,12 +1,12 @@
-import type { PauseReason } from '../contract/pause-reasons.ts';
-import type { Warehouse } from '../db/database.ts';
-import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
-import { markUnknownWith } from '../ledger/close-attempt.ts';
-import { pauseCalls } from '../ledger/pause-calls.ts';
-import { sourceOf, type RunRecord } from '../runs/runs.ts';
-import type { Logger } from '../telemetry/log.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { canSucceedLater, databaseErrorCode } from '../../db/postgres-errors.ts';
+import { markUnknownWith } from '../../ledger/close-attempt.ts';
+import { pauseCalls } from '../../ledger/pause-calls.ts';
+import { sourceOf, type RunRecord } from '../../runs/runs.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
-import type { OpenPerson } from './open-people.ts';
+import type { OpenPerson } from '../batches/open-people.ts';
 import { compressBody, recordAnswer } from './record-answer.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { readDatabaseTime, recordReports } from '../ledger/rate-reports.ts';
-import { bulkMatchScope, matchScope, webhookResultScope } from '../ledger/rate-windows.ts';
-import type { OperationUsage, ServiceClient } from '../service/client.ts';
-import { ServiceFailure } from '../service/failures/failure.ts';
-import type { Warehouse } from '../db/database.ts';
+import { readDatabaseTime, recordReports } from '../../ledger/rate-reports.ts';
+import { bulkMatchScope, matchScope, webhookResultScope } from '../../ledger/rate-windows.ts';
+import type { OperationUsage, ServiceClient } from '../../service/client.ts';
+import { ServiceFailure } from '../../service/failures/failure.ts';
+import type { Warehouse } from '../../db/database.ts';
 
 /** The product works without these statistics, so it waits no longer for them. */
 const patienceMilliseconds = 5_000;

@@ -1,8 +1,8 @@
-import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
-import type { Warehouse } from '../db/database.ts';
-import type { ServiceClient } from '../service/client.ts';
-import { ServiceFailure } from '../service/failures/failure.ts';
-import type { Logger } from '../telemetry/log.ts';
+import { recordCreditStatement, statementOf } from '../../ledger/credit-statements.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { ServiceClient } from '../../service/client.ts';
+import { ServiceFailure } from '../../service/failures/failure.ts';
+import type { Logger } from '../../telemetry/log.ts';
 
 export interface CreditStatementDependencies {
   readonly warehouse: Warehouse;

@@ -1,9 +1,9 @@
-import type { ServiceCheck } from '../contract/activities.ts';
-import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
-import { exitCodes, Problem } from '../domain/problem.ts';
-import type { Logger } from '../telemetry/log.ts';
-import { getRun } from '../runs/runs.ts';
-import type { PollDependencies } from '../late-results/poll-within-limits.ts';
+import type { ServiceCheck } from '../../contract/activities.ts';
+import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
+import { exitCodes, Problem } from '../../domain/problem.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { getRun } from '../../runs/runs.ts';
+import type { PollDependencies } from '../../late-results/poll-within-limits.ts';
 import { describeServiceStatus, readServiceStatus } from './service-status.ts';
 
 export interface ServiceCheckDependencies extends PollDependencies {

@@ -1,11 +1,11 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql } from 'kysely';
-import { alignMatches } from '../domain/identity/alignment.ts';
-import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
-import { storedCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
-import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
-import { displayForm } from '../domain/identity/normalise.ts';
+import { alignMatches } from '../../domain/identity/alignment.ts';
+import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
+import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
+import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
+import { displayForm } from '../../domain/identity/normalise.ts';
 import { arrivedPeople, findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
 import {
   answeredRows,
@@ -14,22 +14,27 @@ import {
   type AnswerToRecord,
   type UnmatchedPerson,
 } from './answered-rows.ts';
-import { closeAttempt, settledCredits, type Awaited, type ClosedAttempt } from '../ledger/close-attempt.ts';
-import { pauseIfExceeded, pauseOverbilled } from '../ledger/late-credits.ts';
-import { releaseClaims } from '../ledger/release-claims.ts';
-import { emailHashes } from '../people/known/email-hashes.ts';
-import type { LogEntries } from '../people/log/append-to-log.ts';
-import { withdrawalOf } from '../people/contacts/apply-changes.ts';
-import { personKey } from '../people/log/observation.ts';
-import type { Warehouse } from '../db/database.ts';
-import { databaseErrorCode } from '../db/postgres-errors.ts';
+import {
+  closeAttempt,
+  settledCredits,
+  type Awaited,
+  type ClosedAttempt,
+} from '../../ledger/close-attempt.ts';
+import { pauseIfExceeded, pauseOverbilled } from '../../ledger/late-credits.ts';
+import { releaseClaims } from '../../ledger/release-claims.ts';
+import { emailHashes } from '../../people/known/email-hashes.ts';
+import type { LogEntries } from '../../people/log/append-to-log.ts';
+import { withdrawalOf } from '../../people/contacts/apply-changes.ts';
+import { personKey } from '../../people/log/observation.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { databaseErrorCode } from '../../db/postgres-errors.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
-import { reopenDeliveries } from '../late-results/deliveries.ts';
-import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
-import type { OpenPerson } from './open-people.ts';
+import { reopenDeliveries } from '../../late-results/deliveries.ts';
+import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
+import type { OpenPerson } from '../batches/open-people.ts';
 import { withOwnIds } from './with-own-ids.ts';
-import { withoutIds } from '../privacy/hidden-ids.ts';
-import { clearSuppressedRows } from '../privacy/suppressions.ts';
+import { withoutIds } from '../../privacy/hidden-ids.ts';
+import { clearSuppressedRows } from '../../privacy/suppressions.ts';
 
 const serializationFailure = '40001';
 

@@ -1,30 +1,30 @@
 import { sql, type Kysely } from 'kysely';
-import type { KnownElsewhere } from '../domain/identity/alignment.ts';
+import type { KnownElsewhere } from '../../domain/identity/alignment.ts';
 import {
   isStub,
   readyIdentity,
   readyPerson,
   weigh,
   type ComparedIdentity,
-} from '../domain/identity/identity-evidence.ts';
+} from '../../domain/identity/identity-evidence.ts';
 import {
   identifyingKeysOfPerson,
   matchKeysOfIdentity,
   matchKeysOfIdentityKeys,
   matchKeysOfPerson,
-} from '../domain/identity/match-keys.ts';
-import type { Person } from '../domain/identity/person.ts';
-import { isPossible } from '../domain/identity/rivals.ts';
-import { readDoubtfulContacts } from '../people/contacts/affected-contacts.ts';
-import { ByMatchKey } from '../people/known/by-match-key.ts';
-import type { ContactState } from '../people/contacts/contact-states.ts';
-import { anotherFits, asCandidate, findChanges, isSameContact } from '../people/contacts/find-changes.ts';
-import { emailHashes } from '../people/known/email-hashes.ts';
-import { readKnownPeople, type KnownPerson } from '../people/known/known-people.ts';
-import { readKnownRows } from '../people/known/known-rows.ts';
-import { keyOfId, keyOfStranger } from '../people/log/observation.ts';
-import type { Tables } from '../db/schema.ts';
-import type { OpenPerson } from './open-people.ts';
+} from '../../domain/identity/match-keys.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import { isPossible } from '../../domain/identity/rivals.ts';
+import { readDoubtfulContacts } from '../../people/contacts/affected-contacts.ts';
+import { ByMatchKey } from '../../people/known/by-match-key.ts';
+import type { ContactState } from '../../people/contacts/contact-states.ts';
+import { anotherFits, asCandidate, findChanges, isSameContact } from '../../people/contacts/find-changes.ts';
+import { emailHashes } from '../../people/known/email-hashes.ts';
+import { readKnownPeople, type KnownPerson } from '../../people/known/known-people.ts';
+import { readKnownRows } from '../../people/known/known-rows.ts';
+import { keyOfId, keyOfStranger } from '../../people/log/observation.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { OpenPerson } from '../batches/open-people.ts';
 
 /** A call whose answer is to be aligned. */
 interface AnsweredCall {

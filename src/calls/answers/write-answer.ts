@@ -1,13 +1,13 @@
 import { sql, type Transaction } from 'kysely';
-import type { Tables } from '../db/schema.ts';
-import type { Alignment } from '../domain/identity/alignment.ts';
-import { askedFieldGroups, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
-import { formatCredits } from '../domain/money/decimal.ts';
-import type { SettledCredits } from '../ledger/close-attempt.ts';
-import type { LogEntries } from '../people/log/append-to-log.ts';
-import { logJson } from '../people/log/log-json.ts';
-import { keysLearned } from '../people/known/lookup-history.ts';
-import { exactJson } from '../service/answers/documented-person.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { Alignment } from '../../domain/identity/alignment.ts';
+import { askedFieldGroups, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
+import { formatCredits } from '../../domain/money/decimal.ts';
+import type { SettledCredits } from '../../ledger/close-attempt.ts';
+import type { LogEntries } from '../../people/log/append-to-log.ts';
+import { logJson } from '../../people/log/log-json.ts';
+import { keysLearned } from '../../people/known/lookup-history.ts';
+import { exactJson } from '../../service/answers/documented-person.ts';
 import type { AnsweredRow, AnswerToRecord, UnmatchedPerson } from './answered-rows.ts';
 
 /** What an answer brought, without people on the suppression list. */

@@ -1,10 +1,10 @@
-import { formatDuration } from '../domain/text/duration.ts';
-import { UsageProblem, type Problem } from '../domain/problem.ts';
-import { readReports, type ServiceWindow } from '../ledger/rate-reports.ts';
-import { bulkMatchScope } from '../ledger/rate-windows.ts';
-import type { ServiceClient } from '../service/client.ts';
-import { ServiceFailure, type FailureType } from '../service/failures/failure.ts';
-import { pollWithinLimits, type PollDependencies } from '../late-results/poll-within-limits.ts';
+import { formatDuration } from '../../domain/text/duration.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { readReports, type ServiceWindow } from '../../ledger/rate-reports.ts';
+import { bulkMatchScope } from '../../ledger/rate-windows.ts';
+import type { ServiceClient } from '../../service/client.ts';
+import { ServiceFailure, type FailureType } from '../../service/failures/failure.ts';
+import { pollWithinLimits, type PollDependencies } from '../../late-results/poll-within-limits.ts';
 import { learnRateWindows } from './learn-rate-windows.ts';
 
 /** The user of the credential, or why that user is unknown. */

@@ -1,5 +1,5 @@
-import type { BatchesRequest, BatchesResult, BatchResult } from '../contract/activities.ts';
-import type { AttemptDependencies } from './attempt-call.ts';
+import type { BatchesRequest, BatchesResult, BatchResult } from '../../contract/activities.ts';
+import type { AttemptDependencies } from '../attempt-call.ts';
 import { enrichBatch } from './enrich-batch.ts';
 import { openBatches } from './open-batches.ts';
 

@@ -1,5 +1,5 @@
-import type { PauseReason } from '../contract/pause-reasons.ts';
-import type { RunRecord } from '../runs/runs.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
+import type { RunRecord } from '../../runs/runs.ts';
 
 /**
  * Why a batch pauses its run if the worker uses another service. Answers of one service do not count for another: a run

@@ -1,20 +1,20 @@
 import { sql, type Transaction } from 'kysely';
-import type { AlignedRow, Alignment } from '../domain/identity/alignment.ts';
-import { contactFields, type ContactFields } from '../domain/warehouse/contact-fields.ts';
-import { isWeak } from '../domain/identity/identity-evidence.ts';
-import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
-import { matchKeysOfMatch } from '../domain/identity/match-keys.ts';
-import type { Person } from '../domain/identity/person.ts';
-import type { ClosedAttempt } from '../ledger/close-attempt.ts';
-import type { OpenPerson } from './open-people.ts';
-import { emailHashes } from '../people/known/email-hashes.ts';
-import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../people/log/observation.ts';
-import { extendEntries } from '../privacy/extend-entries.ts';
-import { keysInLog } from '../privacy/keys-in-log.ts';
-import { keysOfRows, listedRows } from '../privacy/suppressions.ts';
-import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
-import { documentedPerson } from '../service/answers/documented-person.ts';
-import type { Tables } from '../db/schema.ts';
+import type { AlignedRow, Alignment } from '../../domain/identity/alignment.ts';
+import { contactFields, type ContactFields } from '../../domain/warehouse/contact-fields.ts';
+import { isWeak } from '../../domain/identity/identity-evidence.ts';
+import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
+import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import type { ClosedAttempt } from '../../ledger/close-attempt.ts';
+import type { OpenPerson } from '../batches/open-people.ts';
+import { emailHashes } from '../../people/known/email-hashes.ts';
+import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../../people/log/observation.ts';
+import { extendEntries } from '../../privacy/extend-entries.ts';
+import { keysInLog } from '../../privacy/keys-in-log.ts';
+import { keysOfRows, listedRows } from '../../privacy/suppressions.ts';
+import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
+import { documentedPerson } from '../../service/answers/documented-person.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** The parts of a bulk call's answer that the product records. */
 export type AnswerToRecord = Pick<
