@@ -28,9 +28,10 @@ export function contactIdOf(
     : `key:${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** Two CRMs write one id in two ways. */
+/** Three CRMs write one id in two ways. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
+  if (source === 'dynamics365' && importers.dynamics.idPattern.test(id)) return id.toLowerCase();
   const { idPrefix } = importers.zoho;
   if (source === 'zoho' && id.startsWith(idPrefix)) return id.slice(idPrefix.length);
   return id;

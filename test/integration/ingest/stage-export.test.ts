@@ -127,6 +127,15 @@ describe('a row', () => {
     expect(long.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
   });
 
+  it('a row has one id for both letter cases of a Dynamics 365 id', async () => {
+    const header = '(Do Not Modify) Contact,First Name,Last Name,Company Name,Email';
+    const id = '6f9619ff-8b86-4011-b42d-00c04fc964ff';
+    for (const written of [id, id.toUpperCase()]) {
+      const { rows } = await stage(`${header}\n${written},Ada,Novak,Orbit,a@x.example\n`);
+      expect(rows[0]!.contact_id).toBe(id);
+    }
+  });
+
   it('a row may hold any characters', async () => {
     const cell = fc.string({ unit: 'binary', maxLength: 12 });
     const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
