@@ -130,8 +130,13 @@ const clearedCells = sql`
 /** Assignments that clear the personal data of a staged row. */
 export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
 
-/** The same of a suppressed row `r`: its hash shows whether the contact's record has changed. */
-export const clearSuppressedRow = sql`${clearedCells}, identity_hash = ${identityHash('r')}`;
+/**
+ * The same of a suppressed row `r`: its hash shows whether the contact's record has changed. A row without cells, such
+ * as a row that retention has cleared, gets no hash: the hash of nothing would differ from every record.
+ */
+export const clearSuppressedRow = sql`${clearedCells}, identity_hash = case
+  when num_nonnulls(${identityCells('r')}) > 0 then ${identityHash('r')}
+end`;
 
 /**
  * Clears the personal data of rows that an answer has shown to be suppressed people. Duplicates that share a key with

@@ -3,13 +3,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { readMatchedContacts } from '../../../src/people/contacts/contact-states.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { wasRunBefore } from '../../../src/runs/begin-run.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { openTestWarehouse } from '../../helpers/database.ts';
 import { deliverOtherPhones, endedRun } from '../../helpers/delivered-calls.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const noSignal = new AbortController().signal;
 const always = { rows: 0 };
@@ -141,4 +144,21 @@ it('prune() removes more than a batch of rows, also by several processes at once
     [runId],
   );
   expect(rows).toEqual([{ rows: 0, people: 0 }]);
+});
+
+it('a suppressed contact keeps its person when retention has cleared the cells of its newest row', async () => {
+  const row = { keys: ['email:eva@orbit.example'], email: 'eva@orbit.example', contactId: 'eva' };
+  const first = await runningRunOf(warehouse, [row]);
+  await answerBatch(warehouse, { runId: first }, () => [{ id: 'person-eva', email: row.email }]);
+  await endRun(warehouse, first, 'finished', undefined);
+  const second = await stagedRun(warehouse, [{ ...row, outcome: 'fresh' }]);
+  await endRun(warehouse, second.runId, 'finished', undefined);
+  await prune(warehouse, { staging: 0 }, noSignal);
+  const note = { by: 'test', reason: undefined };
+  await warehouse.database.transaction().execute((transaction) => suppress(transaction, row.keys, note));
+  await reconcileContacts(warehouse, second.runId, noSignal);
+  const { rows } = await warehouse.pool.query(
+    `select person_id from enriched_contacts where contact_id = 'eva'`,
+  );
+  expect(rows).toEqual([{ person_id: 'person-eva' }]);
 });
