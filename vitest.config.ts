@@ -47,6 +47,8 @@ export default defineConfig({
     // Only for what hangs: a machine under load starts the processes of an end-to-end test several times slower.
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    // By default expect.poll() gives up after a second, and a slow machine can need longer for each step of a test.
+    expect: { poll: { timeout: 120_000 } },
     // More than the two cores that it is made for: the files that wait longest leave most of both cores idle.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },

@@ -108,19 +108,14 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
   const workers = [system.begin(['worker'], settings), system.begin(['worker'], settings)];
   // A worker alone would make both calls.
-  for (const worker of workers)
-    await expect.poll(() => worker.output(), { timeout: 60_000 }).toContain('stop it with Ctrl-C');
+  for (const worker of workers) await expect.poll(() => worker.output()).toContain('stop it with Ctrl-C');
   const run = system.enrich(['run', system.sample(60), '--yes', '--json'], settings);
   // One call at a time each: of the first two calls one is the first worker's.
-  await expect
-    .poll(() => system.sandbox.log.bill().calls - before, { timeout: 60_000, interval: 50 })
-    .toBe(2);
+  await expect.poll(() => system.sandbox.log.bill().calls - before, { interval: 50 }).toBe(2);
   workers[0]!.kill('SIGSTOP');
   const unknown = 'select count(*)::int as n from enrichment.attempts where reason like $1';
   await expect
-    .poll(async () => (await system.warehouse.pool.query(unknown, ['the worker that made%'])).rows[0], {
-      timeout: 60_000,
-    })
+    .poll(async () => (await system.warehouse.pool.query(unknown, ['the worker that made%'])).rows[0])
     .toEqual({ n: 1 });
   workers[0]!.kill('SIGCONT');
   const facts = (await run).facts();

@@ -100,7 +100,7 @@ describe('a worker that is killed', () => {
     const running = reveal(system.sample(40));
     // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
     // here.
-    await expect.poll(() => hasAskedForAll(beganAt), { timeout: 120_000 }).toBe(true);
+    await expect.poll(() => hasAskedForAll(beganAt)).toBe(true);
     begin(['receiver']);
     await worker.ended;
     begin(['worker']);

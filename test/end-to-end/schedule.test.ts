@@ -60,7 +60,7 @@ async function timesEnded(name: string, times: number): Promise<void> {
     const states = await Promise.all(handles.map((handle) => handle.describe()));
     return states.filter(({ status }) => status.name !== 'RUNNING').length;
   };
-  await expect.poll(ended, { timeout: 60_000, interval: 100 }).toBe(times);
+  await expect.poll(ended, { interval: 100 }).toBe(times);
 }
 
 describe('enrich schedule', () => {
@@ -115,7 +115,7 @@ describe('enrich schedule', () => {
       );
       return rows[0];
     };
-    await expect.poll(status, { timeout: 60_000, interval: 100 }).toEqual({ status: 'paused' });
+    await expect.poll(status, { interval: 100 }).toEqual({ status: 'paused' });
     expect((await show('poor')).recent[0]).toMatchObject({
       status: 'paused',
       summary: expect.stringMatching(/^poor-1\.csv: .*; next: enrich budget set run:\S+/),
@@ -145,7 +145,7 @@ describe('enrich schedule', () => {
       return rows[0];
     };
     const becomes = async (value: string): Promise<void> => {
-      await expect.poll(status, { timeout: 60_000, interval: 100 }).toEqual({ named: true, status: value });
+      await expect.poll(status, { interval: 100 }).toEqual({ named: true, status: value });
     };
     await becomes('paused');
     const deleted = await schedule('delete', 'waits', '--cancel-runs');
@@ -246,7 +246,7 @@ describe('enrich schedule apply', () => {
     // What was made within the last second may be missing in the list that apply compares with.
     const names = async () =>
       (await listSchedules(await system.temporal())).map(({ definition }) => definition.name);
-    await expect.poll(names, { timeout: 60_000, interval: 100 }).toContain('two');
+    await expect.poll(names, { interval: 100 }).toContain('two');
     writeFileSync(file, `schedules:\n${entry('one', 3)}`);
     const changed = await schedule('apply', file, '--yes');
     expect(changed.stdout).toContain('cron: 0 1 * * * → 0 3 * * *');

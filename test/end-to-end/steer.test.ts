@@ -8,7 +8,7 @@ import { expectFiguresOf } from '../helpers/current-details.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-const patient = { timeout: 60_000, interval: 50 };
+const patient = { interval: 50 };
 
 let system: TestSystem;
 
@@ -106,7 +106,7 @@ describe('pausing', () => {
     // Calls of the tests above are in the window.
     const limits = `${(await countedCalls()) + 3}/hour`;
     const begun = system.begin(['run', system.sample(60), '--yes', '--rate-limits', limits]);
-    await expect.poll(calls, { timeout: 60_000, interval: 50 }).toBe(before + 3);
+    await expect.poll(calls, { interval: 50 }).toBe(before + 3);
     begun.kill('SIGINT');
     await begun.ended;
     const runId = await latestRun();

@@ -30,11 +30,11 @@ it('enrich dev says that another command runs the same servers already', async (
   const own = { TEMPORAL_ADDRESS: '', ENRICH_DATA_DIR: join(system.directory, 'shared') };
   const dev = system.begin(['dev'], own);
   onTestFinished(() => dev.kill('SIGTERM'));
-  await expect.poll(dev.output, { timeout: 20_000 }).toContain('stop it with Ctrl-C');
+  await expect.poll(dev.output).toContain('stop it with Ctrl-C');
   expect(dev.output()).not.toContain('share');
   const another = system.begin(['dev'], own);
   onTestFinished(() => another.kill('SIGTERM'));
-  await expect.poll(another.output, { timeout: 20_000 }).toContain('stop it with Ctrl-C');
+  await expect.poll(another.output).toContain('stop it with Ctrl-C');
   expect(another.output()).toContain('the commands share them, and the last one stops them');
   for (const each of [another, dev]) each.kill('SIGTERM');
   expect([await another.ended, await dev.ended]).toEqual([0, 0]);

@@ -92,7 +92,7 @@ async function catchUp(replica: Replica): Promise<void> {
     await follow(replica);
     return rows.length === 0 || replica.cursor === rows[0]!.newest;
   };
-  await expect.poll(isComplete, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isComplete).toBe(true);
 }
 
 async function contactsNow(): Promise<Map<string, object>> {

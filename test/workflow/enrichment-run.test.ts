@@ -41,7 +41,7 @@ describe('a run', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('awaiting approval');
+        await expect.poll(() => phaseOf(handle)).toBe('awaiting approval');
         await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
         expect(activities.batches).toEqual([]);
         await handle.executeUpdate('approve', { args: [plan.planHash] });
@@ -67,7 +67,7 @@ describe('a run', () => {
             approved = handle.executeUpdate('approve', { args: [plan.planHash] });
             tell();
             // The activity ends after the update has reached the workflow.
-            await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('planning');
+            await expect.poll(() => phaseOf(handle)).toBe('planning');
           }
           return facts;
         };
@@ -85,7 +85,7 @@ describe('a run', () => {
     activities.answer = (_, execution) =>
       execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
+      await expect.poll(() => phaseOf(handle)).toBe('paused');
       expect(activities.batches.length).toBeLessThan(5);
       await handle.executeUpdate('resume');
       await handle.result();
@@ -101,7 +101,7 @@ describe('a run', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
+        await expect.poll(() => phaseOf(handle)).toBe('paused');
         expect([activities.statuses.at(-1), activities.batches]).toEqual(['paused', []]);
         await handle.executeUpdate('resume');
         await handle.result();
@@ -124,10 +124,10 @@ describe('a run', () => {
         : { kind: 'done', calls: 1 };
     };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('enriching');
+      await expect.poll(() => phaseOf(handle)).toBe('enriching');
       await handle.executeUpdate('pause', { args: ['budget review'] });
       release();
-      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
+      await expect.poll(() => phaseOf(handle)).toBe('paused');
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -138,11 +138,11 @@ describe('a run', () => {
   it('a run sends no further call when it is cancelled, and completes its outcomes', async () => {
     const activities = new ScriptedActivities();
     activities.answer = async () => {
-      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
       return { kind: 'stopped', calls: 1, pauseReason };
     };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('enriching');
+      await expect.poll(() => phaseOf(handle)).toBe('enriching');
       await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
       await handle.result();
     });
@@ -155,11 +155,11 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     activities.answer = async (batch) => {
       if (batch === 1) return { kind: 'done', calls: 1 };
-      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
       return { kind: 'stopped', calls: 0, pauseReason };
     };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.batches, { timeout: 20_000 }).toEqual([1]);
+      await expect.poll(() => activities.batches).toEqual([1]);
       await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
       await handle.result();
     });
@@ -172,11 +172,11 @@ describe('a run', () => {
     let begun = false;
     activities.answer = async () => {
       begun = true;
-      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
       return { kind: 'stopped', calls: 1, pauseReason };
     };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => begun, { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => begun).toBe(true);
       await handle.cancel();
       await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
     });
@@ -215,9 +215,9 @@ describe('a run', () => {
         : { kind: 'done', calls: 1 };
     await stage.play(activities, async (handle) => {
       const pageWait = async () => (await handle.query<RunProgress>('progress')).pageWait;
-      await expect.poll(pageWait, { timeout: 20_000 }).toBe('full');
+      await expect.poll(pageWait).toBe('full');
       await handle.executeUpdate('resume');
-      await expect.poll(pageWait, { timeout: 20_000 }).toBeNull();
+      await expect.poll(pageWait).toBeNull();
     });
   });
 
@@ -233,7 +233,7 @@ describe('a run', () => {
         const { searchAttributes } = await handle.describe();
         return searchAttributes['EnrichmentWaitsFor']?.[0];
       };
-      await expect.poll(waitsFor, { timeout: 20_000 }).toBe('next call');
+      await expect.poll(waitsFor).toBe('next call');
       expect(await handle.query<RunProgress>('progress')).toMatchObject({
         phase: 'enriching',
         pageWait: reason,
@@ -282,8 +282,8 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('awaiting late results');
-        await expect.poll(() => activities.syncs, { timeout: 20_000 }).toBeGreaterThan(0);
+        await expect.poll(() => phaseOf(handle)).toBe('awaiting late results');
+        await expect.poll(() => activities.syncs).toBeGreaterThan(0);
         expect(activities.ending).toBe('');
         activities.sync = () => ({ ...nothingAwaited, arrived: 2 });
         await handle.signal('deliveryReceived');
@@ -305,10 +305,10 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => activities.syncs, { timeout: 20_000 }).toBe(1);
+        await expect.poll(() => activities.syncs).toBe(1);
         await Promise.all(Array.from({ length: 50 }, () => handle.signal('deliveryReceived')));
         letGo();
-        await expect.poll(() => activities.syncs, { timeout: 20_000 }).toBe(2);
+        await expect.poll(() => activities.syncs).toBe(2);
         await handle.signal('deliveryReceived');
         await handle.result();
         await expect(handle.signal('deliveryReceived')).rejects.toThrow();
@@ -339,7 +339,7 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
+        await expect.poll(() => phaseOf(handle)).toBe('paused');
         isResumed = true;
         await handle.executeUpdate('resume');
         expect(await handle.result()).toMatchObject({ status: 'finished' });
@@ -380,7 +380,7 @@ describe('late results', () => {
       await stage.play(
         activities,
         async (handle) => {
-          await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
+          await expect.poll(() => activities.batches.length).toBe(2);
           // Enough for the server to suggest it: 4 MB of history.
           for (let sent = 0; sent < 6; sent += 1)
             await handle.signal('deliveryReceived', '.'.repeat(900_000));
@@ -418,12 +418,12 @@ describe('late results', () => {
         activities,
         async (handle) => {
           const phase = isPaused ? 'paused' : 'awaiting late results';
-          await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe(phase);
+          await expect.poll(() => phaseOf(handle)).toBe(phase);
           const first = (await handle.describe()).runId;
           // Enough for the server to suggest it: 4 MB of history.
           for (let sent = 0; sent < 6; sent += 1)
             await handle.signal('deliveryReceived', '.'.repeat(900_000));
-          await expect.poll(async () => (await handle.describe()).runId, { timeout: 20_000 }).not.toBe(first);
+          await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
           expect(await phaseOf(handle)).toBe(phase);
           expect(activities.batches.length).toBe(isPaused ? 3 : 5);
           activities.checks = 1;
@@ -454,7 +454,7 @@ describe('late results', () => {
       await stage.play(
         activities,
         async (handle) => {
-          await expect.poll(() => hasWaited, { timeout: 20_000 }).toBe(true);
+          await expect.poll(() => hasWaited).toBe(true);
           for (let sent = 0; sent < 6; sent += 1)
             await handle.signal('deliveryReceived', '.'.repeat(900_000));
           await handle.result();
@@ -471,7 +471,7 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('awaiting late results');
+        await expect.poll(() => phaseOf(handle)).toBe('awaiting late results');
         await handle.executeUpdate('cancel', { args: ['enough'] });
         await handle.result();
       },

@@ -58,7 +58,7 @@ describe('a decision of a person that only the tables have', () => {
   it('a run whose pause only the tables have makes no call before it is resumed', async () => {
     const { activities, forget } = recorded('paused', { type: 'run.paused', reason: 'budget review' });
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
+      await expect.poll(() => phaseOf(handle)).toBe('paused');
       expect(activities.handed).toEqual([]);
       forget();
       await handle.executeUpdate('resume');

@@ -37,7 +37,7 @@ function shortOfCredits(meetings: readonly BudgetResolution[]): ScriptedActiviti
 }
 
 function untilPhase(handle: WorkflowHandle, phase: string): Promise<void> {
-  return expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe(phase);
+  return expect.poll(() => phaseOf(handle)).toBe(phase);
 }
 
 describe('a run whose budget is empty', () => {
@@ -92,7 +92,7 @@ describe('a run whose budget is empty', () => {
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
       await handle.signal('budgetChanged');
-      await expect.poll(() => activities.meetings, { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => activities.meetings).toBe(2);
       expect(await phaseOf(handle)).toBe('paused');
       await handle.signal('budgetChanged');
       await handle.result();
@@ -106,7 +106,7 @@ describe('a run whose budget is empty', () => {
       await untilPhase(handle, 'paused');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
       await handle.signal('budgetChanged');
-      await expect.poll(() => activities.meetings, { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => activities.meetings).toBe(2);
       expect(activities.statuses.at(-1)).toBe('paused');
       await handle.executeUpdate('resume');
       await handle.result();
@@ -202,11 +202,11 @@ describe('a signal that comes while a batch is about to be told to wait for the 
       await stage.play(
         activities,
         async (handle) => {
-          await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+          await expect.poll(begun).toBe(true);
           const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
           const steering = handle.executeUpdate<unknown, [string | number, string?]>(update, { args });
           await expect
-            .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
+            .poll(async () => JSON.stringify((await page.fetchHistory()).events))
             .toMatch(/"signalName":"(wake|skip|end)"/);
           letGo();
           await steering;
@@ -227,11 +227,11 @@ describe('a page', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+        await expect.poll(begun).toBe(true);
         const skipping = handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
         const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
         await expect
-          .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
+          .poll(async () => JSON.stringify((await page.fetchHistory()).events))
           .toContain('"signalName":"end"');
         expect(activities.skipped).toEqual([]);
         letGo();
@@ -247,7 +247,7 @@ describe('a page', () => {
   it('a page that is skipped before it begins is never opened', async () => {
     const { activities, letGo, begun } = holding();
     await stage.play(activities, async (handle) => {
-      await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+      await expect.poll(begun).toBe(true);
       await expect(handle.executeUpdate('skipPage', { args: [3] })).rejects.toThrow();
       await handle.executeUpdate('skipPage', { args: [2] });
       letGo();
@@ -275,7 +275,7 @@ describe('a pause', () => {
       return { kind: 'done', calls: 1 };
     };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => activities.batches.length).toBe(2);
       // Enough for the server to suggest it: 4 MB of history.
       for (let sent = 0; sent < 6; sent += 1) await handle.signal('deliveryReceived', '.'.repeat(900_000));
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
@@ -363,7 +363,7 @@ describe('a pause between the plan and the first call', () => {
   it('a run that is paused between its plan and its first call makes no call before it is resumed', async () => {
     const { activities, letGo } = comparing();
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('running');
+      await expect.poll(() => activities.statuses.at(-1)).toBe('running');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
       letGo();
       await untilPhase(handle, 'paused');
@@ -378,7 +378,7 @@ describe('a pause between the plan and the first call', () => {
   it('a run that is paused between its plan and its first call can be resumed at once', async () => {
     const { activities, letGo } = comparing();
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('running');
+      await expect.poll(() => activities.statuses.at(-1)).toBe('running');
       await handle.executeUpdate('pause', { args: ['by mistake'] });
       await handle.executeUpdate('resume');
       letGo();
@@ -452,7 +452,7 @@ describe('a page that waits for so long that its history grows long', () => {
   it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
     const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
     await stage.play(activities, async (handle) => {
-      await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+      await expect.poll(begun).toBe(true);
       const pageId = `${handle.workflowId}/page-1`;
       const page = stage.temporal.client.workflow.getHandle(pageId);
       // Enough for the server to suggest it: 4 MB of history.
@@ -478,12 +478,12 @@ describe('the priority of a run', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+        await expect.poll(begun).toBe(true);
         await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
         await handle.executeUpdate('changePriority', { args: ['backfill'] });
         const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
         await expect
-          .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
+          .poll(async () => JSON.stringify((await page.fetchHistory()).events))
           .toContain('"signalName":"priority"');
         letGo();
         await handle.result();

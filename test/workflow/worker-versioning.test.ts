@@ -51,7 +51,7 @@ async function release(buildId: string): Promise<ScriptedActivities> {
         () => undefined,
         (error: unknown) => String(error),
       );
-  await expect.poll(makeCurrent, { timeout: 30_000 }).toBeUndefined();
+  await expect.poll(makeCurrent).toBeUndefined();
   return activities;
 }
 
@@ -84,7 +84,7 @@ it('a pinned run ends with the build that it began with, while new runs begin wi
   old.answer = (_, execution) =>
     execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
   const before = await start();
-  await expect.poll(() => phaseOf(before), { timeout: 20_000 }).toBe('paused');
+  await expect.poll(() => phaseOf(before)).toBe('paused');
 
   const next = await release('build-2');
   const after = await start();

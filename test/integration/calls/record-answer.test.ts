@@ -803,7 +803,7 @@ describe('an id that the service gives to two people', () => {
     const waiting = async () =>
       (await warehouse.pool.query("select from pg_locks where locktype = 'advisory' and not granted"))
         .rowCount;
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(2);
+    await expect.poll(waiting).toBe(2);
     await holder.query('rollback');
     holder.release();
     await Promise.all(recordings);

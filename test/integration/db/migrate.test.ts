@@ -67,7 +67,7 @@ describe('migrating', () => {
       return result;
     });
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await pool.query(waiting)).rows.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await pool.query(waiting)).rows.length).toBe(1);
     // Behind the migration, which gives way.
     await pool.query('select count(*) from enrichment.runs');
     expect(migrated).toBe(false);

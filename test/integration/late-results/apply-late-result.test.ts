@@ -277,7 +277,7 @@ describe('a delivery and the answer of its call at the same moment', () => {
       const running: Promise<unknown>[] = [];
       for (const work of works) {
         running.push(work());
-        await expect.poll(waiters, { timeout: 20_000, interval: 10 }).toBe(running.length);
+        await expect.poll(waiters, { interval: 10 }).toBe(running.length);
       }
       await blocker.query('commit');
       blocker.release();

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { recordMissing } from '../../../src/people/known/lookup-history.ts';
 import { warehouseOfFile } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
@@ -20,12 +20,8 @@ it('recordMissing() locks lookups in the order in which other transactions write
   const recorded = warehouse.database
     .transaction()
     .execute((transaction) => recordMissing(transaction, 'test', people, 'phone'));
-  await vi.waitFor(async () => {
-    const { rows } = await warehouse.pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    expect(rows).toHaveLength(1);
-  });
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await warehouse.pool.query(waiting)).rowCount).toBe(1);
   const { rows } = await other.query('select from lookup_history for update skip locked');
   await other.query('rollback');
   other.release();

@@ -231,9 +231,7 @@ describe('a schedule that fires', () => {
     await triggerSchedule(client, await getSchedule(client, name));
     // No person works: what was triggered waits.
     const running = await expect
-      .poll(async () => (await getSchedule(client, name)).description.info.runningActions, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await getSchedule(client, name)).description.info.runningActions)
       .toHaveLength(1)
       .then(async () => (await getSchedule(client, name)).description.info.runningActions);
     await expect(triggerSchedule(client, await getSchedule(client, name))).rejects.toMatchObject({
@@ -248,7 +246,7 @@ describe('a schedule that fires', () => {
     await putSchedule(client, definition());
     await triggerSchedule(client, await getSchedule(client, name));
     const times = await expect
-      .poll(() => openTimesOf(client, name), { timeout: 10_000 })
+      .poll(() => openTimesOf(client, name))
       .toHaveLength(1)
       .then(() => openTimesOf(client, name));
     const [{ workflowId }] = times as [OpenTime];
@@ -330,9 +328,7 @@ describe('a schedule that fires', () => {
     });
     expect(activities.ending).toBe('finished');
     await expect
-      .poll(async () => (await getSchedule(temporal.client, name)).description.state.paused, {
-        timeout: 30_000,
-      })
+      .poll(async () => (await getSchedule(temporal.client, name)).description.state.paused)
       .toBe(true);
   });
 
@@ -359,7 +355,7 @@ describe('a schedule that fires', () => {
       const { runningActions } = (await getSchedule(client, name)).description.info;
       for (const { workflow } of runningActions)
         await client.workflow.getHandle(workflow.workflowId).cancel();
-      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
       return { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
     };
     const workflowId = await fire(activities);
@@ -378,9 +374,7 @@ describe('a schedule that fires', () => {
       cause: { type: 'export.missing' },
     });
     await expect
-      .poll(async () => (await getSchedule(temporal.client, name)).description.state.note, {
-        timeout: 30_000,
-      })
+      .poll(async () => (await getSchedule(temporal.client, name)).description.state.note)
       .toContain('there is no such file');
   });
 
