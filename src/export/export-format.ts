@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ColumnType, ExportColumn } from './column-type.ts';
-import { formula, phoneNumber } from './formula.ts';
+import { formula, phoneNumber } from '../domain/text/formula.ts';
 
 /** How rows become bytes. */
 interface ExportFormat {

@@ -4,14 +4,14 @@ import { formatNumber } from './format-number.ts';
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
 /**
- * Tidies a column's name: removes a byte order mark, Unicode compatibility forms, unusual and repeated spaces, and the
- * `*` of required fields. Keeps letter case, because `Record ID` and `Record Id` are of different CRMs.
+ * Tidies a column's name: removes byte order marks and characters without a width, Unicode compatibility forms, unusual
+ * and repeated spaces, and the `*` of required fields. Keeps letter case, because `Record ID` and `Record Id` are of different CRMs.
  */
 export function headerName(raw: string): string {
   const name = tidy.test(raw)
     ? raw
     : raw
-        .replaceAll('\ufeff', '')
+        .replace(/[\ufeff\u200b\u200e\u200f\u2060]/g, '')
         .normalize('NFKC')
         .replace(/[\s\u0085\0]+/g, ' ')
         .trim();

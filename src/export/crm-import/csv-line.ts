@@ -1,4 +1,4 @@
-import { formula, phoneNumber } from '../formula.ts';
+import { isFormula } from '../../domain/text/formula.ts';
 
 /**
  * One record of a CSV file for importers (RFC 4180), without its line end.
@@ -17,11 +17,4 @@ export function spreadsheetLine(cells: readonly string[]): string {
 
 function quoted(cell: string): string {
   return /[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-}
-
-const formulaPattern = new RegExp(formula);
-const phonePattern = new RegExp(phoneNumber);
-
-function isFormula(cell: string): boolean {
-  return formulaPattern.test(cell.replaceAll('\0', '')) && !phonePattern.test(cell);
 }

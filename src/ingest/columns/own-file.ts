@@ -28,12 +28,9 @@ export function recogniseOwnFile(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): OwnFile | undefined {
-  const keys = header.map(headerKey);
-  const isExport =
-    keys[0] === 'source' && keys.includes('contactid') && ownColumns.some((name) => keys.includes(name));
-  const sourceColumn = keys.indexOf('source');
+  const sourceColumn = header.map(headerKey).indexOf('source');
   const source = rows[0]?.[sourceColumn]?.trim();
-  if (isExport && source) {
+  if (isOwnExport(header) && source) {
     if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
     return { source, idNames: ['contact_id'], sourceColumn };
   }
@@ -51,6 +48,12 @@ export function recogniseOwnFile(
       ),
   );
   return importer && { source: importer.source, idNames: [idName], sourceColumn: undefined };
+}
+
+/** Whether the columns are those of `enrich export`, which writes an apostrophe before formulas. */
+export function isOwnExport(header: readonly string[]): boolean {
+  const keys = header.map(headerKey);
+  return keys[0] === 'source' && keys.includes('contactid') && ownColumns.some((name) => keys.includes(name));
 }
 
 /** Contacts of two CRMs can have one id. */

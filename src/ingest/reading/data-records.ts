@@ -1,9 +1,10 @@
-import { decodeText, type ByteText } from './byte-text.ts';
+import { decodeText, encodeText, type ByteText } from './byte-text.ts';
 import type { OpenedExport } from './open-export.ts';
-import { mixedSources } from '../columns/own-file.ts';
+import { isOwnExport, mixedSources } from '../columns/own-file.ts';
 import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
 import { createHeaderCheck } from '../columns/repeated-header.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { withoutApostrophe } from '../../domain/text/formula.ts';
 import { isBlank, leftOut } from './layout.ts';
 import { readRecords, type RecordBatch } from './records.ts';
 
@@ -45,6 +46,9 @@ export async function* readDataRecords(
   };
   const couldBeFooter = ({ record }: HeldRecord): boolean =>
     isAlone(record, layout.header.length) && readRow(record, 0, undefined).keys.length === 0;
+  const asWritten = isOwnExport(layout.header)
+    ? (record: ByteText[]): ByteText[] => record.map(withoutFormulaApostrophe)
+    : (record: ByteText[]): ByteText[] => record;
   const { source, sourceColumn } = columns;
   const isOfSource = (record: readonly ByteText[]): boolean =>
     sourceColumn === undefined || decodeText(record[sourceColumn]!).trim() === source;
@@ -56,7 +60,8 @@ export async function* readDataRecords(
   for await (const batch of readRecords(survey, layout, shape, signal)) {
     endsInLine = batch.endsInLine ?? false;
     const passed: HeldRecord[] = [];
-    for (const [index, record] of batch.records.entries()) {
+    for (const [index, read] of batch.records.entries()) {
+      const record = asWritten(read);
       if (before > 0) {
         before -= 1;
       } else if (isBlank(record)) {
@@ -85,6 +90,11 @@ export async function* readDataRecords(
 }
 
 export type DataRecords = Pick<RecordBatch, 'records' | 'faults'>;
+
+/** Only a cell with an apostrophe is decoded: a full-width sign is three bytes. */
+function withoutFormulaApostrophe(cell: ByteText): ByteText {
+  return cell.startsWith("'") ? encodeText(withoutApostrophe(decodeText(cell))) : cell;
+}
 
 /** A line with a single cell that nothing has followed yet. */
 interface HeldRecord {

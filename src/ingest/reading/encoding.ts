@@ -66,8 +66,8 @@ export class EncodingDetector {
       throw new UsageProblem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
         where: `${this.#path}, line ${this.#foreignLine}`,
         next:
-          'export it again as UTF-8, or correct that line; a mapping file can say "encoding": "windows-1252" to ' +
-          'read it as it is',
+          'export it again as UTF-8, or correct that line; if all of the file has another encoding, name it in a ' +
+          'mapping file, such as "encoding": "shift_jis"',
       });
     }
     return {

@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, nounFor } from '../../domain/text/counted.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { emptyFile } from './file-bytes.ts';
@@ -30,7 +31,7 @@ const recordsSearched = 40;
  *
  * @param sample the beginning of the text
  * @param whole the sample is all there is
- * @throws Problem `export.no-header`, `export.unclosed-quote`, `export.empty`
+ * @throws Problem `export.no-header`, `export.header-too-long`, `export.unclosed-quote`, `export.empty`
  */
 export function findLayout(
   path: string,
@@ -57,6 +58,7 @@ export function findLayout(
     if (looksLikeData(header)) throw noHeader(path);
   }
   refuseSwallowedRows(path, header);
+  if (best.isCut) throw headerTooLong(path, sample.length);
   return {
     dialect: best.dialect,
     // PostgreSQL's text cannot hold a NUL, and a column's name has no use for one.
@@ -79,6 +81,8 @@ interface Candidate {
   readonly headerAt: number;
   /** Known column names in the header. */
   readonly score: number;
+  /** The sample ends before its first record. */
+  readonly isCut: boolean;
 }
 
 function readCandidate(
@@ -95,15 +99,15 @@ function readCandidate(
     fastMode: dialect.quotes === 'none' ? true : undefined,
   });
   let { data } = parser.parse(text, 0, !whole) as Papa.ParseResult<string[]>;
-  // A header that is longer than the sample, or a quote that is never closed: the first reading of all records will
-  // tell.
+  const isCut = data.length === 0 && !whole;
+  // The beginning of a record still shows a quote that is never closed.
   if (data.length === 0) ({ data } = parser.parse(text, 0, false) as Papa.ParseResult<string[]>);
   const records = data.map((record) => record.map((cell) => cell.replace(/\r$/, '')));
   const scores = records
     .slice(0, recordsSearched)
     .map((record) => record.filter((cell) => isNamed(cell, wanted)).length);
   const score = Math.max(0, ...scores);
-  return { dialect, records, headerAt: headerPosition(records, scores, score), score };
+  return { dialect, records, headerAt: headerPosition(records, scores, score), score, isCut };
 }
 
 /**
@@ -198,6 +202,17 @@ function noHeader(path: string): Problem {
     {
       where: `${path}, line 1`,
       next: 'put a line with the column names above it, such as first_name,last_name,email,company',
+    },
+  );
+}
+
+function headerTooLong(path: string, characters: number): Problem {
+  return new UsageProblem(
+    'export.header-too-long',
+    `the header does not end within ${formatNumber(characters)} characters`,
+    {
+      where: `${path}, line 1`,
+      next: 'check the line ends and quotes there, or export fewer columns',
     },
   );
 }

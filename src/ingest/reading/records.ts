@@ -1,6 +1,7 @@
 import Papa from 'papaparse';
 import { counted } from '../../domain/text/counted.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { encodeText, type ByteText } from './byte-text.ts';
 import { DamageInspector, type Damage } from './damage.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
@@ -166,16 +167,26 @@ export class RecordParser {
     const ended = new Papa.Parser({ delimiter: this.#dialect.delimiter, newline: '\n' });
     const { errors } = ended.parse(input.slice(start), 0, false) as Papa.ParseResult<string[]>;
     const open = errors.find((error) => error.code === 'MissingQuotes');
-    if (open) return this.#unclosedQuote(input, start + (open.index ?? 0));
-    return new UsageProblem('export.record-too-long', `a record is longer than ${longestRecord} characters`, {
-      where: `${this.#path}, line ${this.#line + this.#breaks(input, start)}`,
-      next: 'check that this is the right CSV file, and check the line ends and quotes near that line',
-    });
+    if (open)
+      return this.#unclosedQuote(
+        input,
+        start + (open.index ?? 0),
+        `within ${formatNumber(longestRecord)} characters`,
+      );
+    return new UsageProblem(
+      'export.record-too-long',
+      `a record is longer than ${formatNumber(longestRecord)} characters`,
+      {
+        where: `${this.#path}, line ${this.#line + this.#breaks(input, start)}`,
+        next: 'check that this is the right CSV file, and check the line ends and quotes near that line',
+      },
+    );
   }
 
-  #unclosedQuote(input: string, index: number): Problem {
+  #unclosedQuote(input: string, index: number, within?: string): Problem {
     const line = this.#line + this.#breaks(input, index);
-    return new UsageProblem('export.unclosed-quote', 'a quote is opened and never closed', {
+    const message = `a quote is opened and ${within === undefined ? 'never closed' : `not closed ${within}`}`;
+    return new UsageProblem('export.unclosed-quote', message, {
       where: `${this.#path}, line ${line}`,
       next: 'close the quote in that line, or export the file again; inside of quotes, a quote is written twice',
     });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { spreadsheetLine } from '../../../src/export/crm-import/csv-line.ts';
 
-it.each(['=1+1', '+A1', '-1', '@x', ' =1', '\u00a0=1', '＝1+1', '＋A1', '－1', '＠x'])(
+it.each(['=1+1', "'=1", '+A1', '-1', '@x', ' =1', '\u00a0=1', '＝1+1', '＋A1', '－1', '＠x'])(
   'spreadsheetLine() writes an apostrophe before %j',
   (cell) => {
     expect(spreadsheetLine([cell]).replaceAll('"', '')).toBe(`'${cell}`);

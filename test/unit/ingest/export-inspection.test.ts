@@ -178,6 +178,14 @@ describe('the header', () => {
     expect(problem.explain()).not.toContain('ada');
   });
 
+  it('a header that does not end is refused, and not cut off', async () => {
+    const names = Array.from({ length: 70_000 }, (_, column) => `field ${column}`).join(',');
+    expect(await refusal(`Email,${names}\na@x.example${',1'.repeat(70_000)}\n`)).toMatchObject({
+      type: 'export.header-too-long',
+      where: expect.stringMatching(/, line 1$/),
+    });
+  });
+
   it('an error does not show a header that may be a contact', async () => {
     const problem = await refusal('Ada,Novak,Orbit\nBen,Okoro,Fjord\n');
     expect(problem.type).toBe('export.no-identifying-column');

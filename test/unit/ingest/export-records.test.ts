@@ -28,6 +28,15 @@ describe('an unclosed quote', () => {
     const pieces = ['a,b\n1,"two\n', ...Array.from({ length: 60 }, () => line)];
     expect(refusal(pieces).where).toBe('contacts.csv, line 2');
   });
+
+  it('a quote is not said to be never closed if only the part that was read does not close it', () => {
+    const { message } = refusal([
+      'a,b\n1,"',
+      ...Array.from({ length: 60 }, () => 'x'.repeat(100_000)),
+      '"\n',
+    ]);
+    expect(message).toBe('a quote is opened and not closed within 4,194,304 characters');
+  });
 });
 
 it('a line without an end is refused', () => {

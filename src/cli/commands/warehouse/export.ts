@@ -71,8 +71,8 @@ export function exportCommand(): Command {
 Every table has the rows that belong to the chosen contacts. Suppressed contacts are left out and counted. Columns of
 every table: docs/exporting.md. contact_id is the record's id in the CRM.
 
-In CSV, a cell that a spreadsheet would read as a formula (it begins with =, +, - or @) gets a leading apostrophe. Phone
-numbers, the other formats and import files get none. Times are in UTC.
+In CSV, a cell that a spreadsheet would read as a formula (it begins with =, +, - or @) gets a leading apostrophe,
+which a run that reads the file takes off. Phone numbers, the other formats and import files get none. Times are in UTC.
 
 Policies of --for: fill (default: write only if the CRM's cell was blank), overwrite-older, overwrite-if-verified,
 never (default for email).
