@@ -122,6 +122,17 @@ describe('pausing', () => {
     });
   });
 
+  it('enrich run ends with 3 and the facts of its run if a signal comes at once', async () => {
+    const begun = system.begin(['run', system.sample(60), '--yes', '--json']);
+    await expect.poll(begun.output, { timeout: 60_000, interval: 2 }).toMatch(/^run enrich-/m);
+    begun.kill('SIGTERM');
+    expect(await begun.ended).toBe(3);
+    const runId = await latestRun();
+    expect(begun.output()).toContain(`{"run_id":"${runId}"`);
+    // Otherwise the worker of the next command carries it out.
+    await system.enrich(['cancel', runId]);
+  });
+
   it('enrich resume waits for a run that was interrupted while it was finishing', async () => {
     system.sandbox.faults.set({ deliveries: [{ never: true, delay: 3_600_000 }] });
     const { pool } = system.warehouse;

@@ -106,16 +106,13 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
 }
 
 /**
- * Waits until a run has ended or needs a person, as `enrich run` and `enrich resume` do. With embedded Temporal this
- * process is also the worker: a signal lets calls in flight end and pauses the run. With a Temporal server, a signal
- * only ends the wait.
+ * Lets a signal end the wait for a run. With embedded Temporal this process is also the worker: a signal lets calls in
+ * flight end and pauses the run. With a Temporal server, a signal only ends the wait.
+ *
+ * A command calls this before it starts or resumes the run. Otherwise a signal in between ends the command as if there
+ * were no run, and the run makes calls.
  */
-export async function waitForRun(
-  session: Session,
-  runId: string,
-  handle: WorkflowHandle,
-  onPlan?: OnPlan,
-): Promise<RunFacts> {
+export function interruptionOf(session: Session, runId: string): AbortSignal {
   const interrupted = new AbortController();
   // Stays until the command ends: a second signal must not stop the database while the worker still drains.
   onInterruption((_signal, exitCode, repeated) => {
@@ -130,16 +127,32 @@ export async function waitForRun(
     tell(whatStopDoes(session));
     interrupted.abort();
   });
+  return interrupted.signal;
+}
+
+/** Waits until a run has ended or needs a person, as `enrich run` and `enrich resume` do. */
+export async function waitForRun(
+  session: Session,
+  runId: string,
+  handle: WorkflowHandle,
+  { onPlan, interrupted = interruptionOf(session, runId) }: WaitOptions = {},
+): Promise<RunFacts> {
   await warnWithoutWorker(session);
   const worker = session.stack.temporal.embedded ? await session.work() : undefined;
-  await followRun(session, runId, handle, interrupted.signal, onPlan);
-  if (interrupted.signal.aborted) {
+  await followRun(session, runId, handle, interrupted, onPlan);
+  if (interrupted.aborted) {
     await leaveRun(session, runId);
     if (worker)
       await untilCallsAreRecorded(session, runId, session.config.service.callTimeoutSeconds * 1_000);
   }
   const facts = await readRunFacts(session.warehouse, runId);
-  return interrupted.signal.aborted && !session.stack.temporal.embedded ? continuing(facts) : facts;
+  return interrupted.aborted && !session.stack.temporal.embedded ? continuing(facts) : facts;
+}
+
+interface WaitOptions {
+  readonly onPlan?: OnPlan;
+  /** As `interruptionOf` returns it; default: from now on. */
+  readonly interrupted?: AbortSignal;
 }
 
 function whatStopDoes({ stack, config }: Session): string {

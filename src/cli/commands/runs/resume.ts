@@ -6,7 +6,7 @@ import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { reportRun } from './run.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { requireUnfinished, resumeRun, waitForRun } from '../../run/steer-run.ts';
+import { interruptionOf, requireUnfinished, resumeRun, waitForRun } from '../../run/steer-run.ts';
 
 export function resumeCommand(): Command {
   return withSettings(new Command('resume'))
@@ -31,7 +31,8 @@ Examples:
         // A worker can finish a run between the hint to resume it and this command.
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
         await checkService(session, run.options);
-        return waitForRun(session, run.runId, await resumeRun(session, run));
+        const interrupted = interruptionOf(session, run.runId);
+        return waitForRun(session, run.runId, await resumeRun(session, run), { interrupted });
       });
       reportRun(facts, options.json === true);
     });

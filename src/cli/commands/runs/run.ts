@@ -12,7 +12,7 @@ import { agrees } from '../../terminal/confirm.ts';
 import { checkService } from '../../run/check-service.ts';
 import { describeService, knowsService } from '../../run/describe-service.ts';
 import { approvalQuestion, describePlan, describeRun, exitCodeOf } from '../../run/describe-run.ts';
-import { followRun } from '../../run/follow-run.ts';
+import { followRun, type OnPlan } from '../../run/follow-run.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from '../../run/plan-export.ts';
 import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
@@ -24,7 +24,7 @@ import { runPage } from '../../run/run-page.ts';
 import { continueIfAgreed, waitsForPerson } from '../../run/continue-if-agreed.ts';
 import { requireNamespace } from '../../../temporal/connection.ts';
 import { sendUpdate } from '../../run/send-update.ts';
-import { cancelRun, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
+import { cancelRun, interruptionOf, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc')
@@ -120,6 +120,7 @@ export async function enrichExport(
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   // An unfinished run without approval asks again, whatever its status.
   const approved = !asks || run.isApproved;
+  const waiting = approved ? { interrupted: interruptionOf(session, run.runId) } : {};
   const handle =
     found && run.planHash !== null && (approved || run.status === 'paused')
       ? await resumeRun(session, run, approved)
@@ -129,13 +130,14 @@ export async function enrichExport(
   // An approved run asks nothing, and has perhaps spent credits already.
   if (!approved && !(await approve(session, run.runId, handle)))
     return continueIfAgreed(session, await waitForRun(session, run.runId, handle), asks);
-  const facts = await waitForRun(session, run.runId, handle, (planned, plan) => {
+  const onPlan: OnPlan = (planned, plan) => {
     if (!showsPlan) return;
     tell(describeMapping(planned));
     if (found && run.planHash !== null)
       tell('the plan was made when the run began; budgets may have changed since:');
     tell(describePlan(plan, planned.options));
-  });
+  };
+  const facts = await waitForRun(session, run.runId, handle, { ...waiting, onPlan });
   return continueIfAgreed(session, facts, asks);
 }
 
