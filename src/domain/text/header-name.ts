@@ -5,7 +5,8 @@ const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
 /**
  * Tidies a column's name: removes byte order marks and characters without a width, Unicode compatibility forms, unusual
- * and repeated spaces, and the `*` of required fields. Keeps letter case, because `Record ID` and `Record Id` are of different CRMs.
+ * and repeated spaces, and the `*` of required fields. Keeps letter case, because `Record ID` and `Record Id` are of
+ * different CRMs.
  */
 export function headerName(raw: string): string {
   const name = tidy.test(raw)

@@ -279,6 +279,7 @@ describe('a file that enrich export wrote', () => {
 
   it.each([
     ['hubspot', 'Record ID,Email,Job Title\r\n401,mira@nordlys.example,CTO\r\n'],
+    ['hubspot', 'Record ID\u200b,Email,Job Title\r\n401,mira@nordlys.example,CTO\r\n'],
     ['salesforce', 'Id,Email,Phone\n0035e00000AbCdE,ada@orbit.example,\n'],
     ['pipedrive', 'Person - Pipedrive System ID,Person - Email (Work)\r\n7,ines@mare.example\r\n'],
     ['zoho', 'Record Id,Email,Mobile\r\n88001,siri@fjell.example,\r\n'],

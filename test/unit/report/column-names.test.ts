@@ -15,7 +15,6 @@ describe('columnsNamed()', () => {
     ['telephone1', phones],
     ['Phone 1 - Value', phones],
     ['\ufeffPHONE*', phones],
-    ['\u200bPHONE\u200e', phones],
     ['Work Direct Phone', phones],
     ['email_jsonb', emails],
     ['email_work', emails],
