@@ -37,21 +37,23 @@ const mostRounds = 20;
 
 /**
  * Finds a person under every key that the warehouse has. Rows and contacts that share a key are one person, as in a
- * plan; their other keys are searched in the next round.
+ * plan; their other keys are searched in the next round. So are rows that were accepted as the person, also in undone
+ * runs: weak evidence shares no key with the person.
  *
  * @param known identity keys to begin with
  */
 export async function findPerson(database: Kysely<Tables>, known: readonly string[]): Promise<PersonTraces> {
   const keys = new Set(known);
   const hashes = new Set<string>();
+  let identified: readonly PersonKey[] = [];
   for (let round = 0; round < mostRounds; round += 1) {
-    const before = keys.size;
+    const before = keys.size + identified.length;
     const learn = (learned: readonly string[]): void => {
       for (const key of learned) if (!isShared(key)) keys.add(key);
     };
     learn(await addressesOf(database, [...keys], hashes));
     const forms = [...keys].flatMap(formsOf);
-    const rows = await findRows(database, forms);
+    const rows = await findRows(database, forms, identified);
     for (const row of rows) learn(row.keys);
     const personIds = new Set(idsIn(keys));
     for (const { personId } of rows) if (personId !== null) personIds.add(personId);
@@ -61,8 +63,8 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
       if (person.personId !== null) personIds.add(person.personId);
     }
     learn([...personIds].map((personId) => `person:${personId}`));
-    if (keys.size > before) continue;
-    const identified = distinctPeople(found);
+    identified = distinctPeople(found);
+    if (keys.size + identified.length > before) continue;
     const contacts = await findContacts(database, identified);
     const attemptIds = await findAttempts(database, [...personIds], identified, rows);
     const people = [...identified, ...(await findStrangers(database, attemptIds))];
@@ -157,8 +159,15 @@ interface FoundRow {
   readonly personId: string | null;
 }
 
-/** Finds rows with one of these keys. The log keeps the cells of contacts when retention has pruned their rows. */
-async function findRows(database: Kysely<Tables>, keys: readonly string[]): Promise<FoundRow[]> {
+/**
+ * Finds rows with one of these keys, and rows that were accepted as one of these people. The log keeps the cells of
+ * contacts when retention has pruned their rows.
+ */
+async function findRows(
+  database: Kysely<Tables>,
+  keys: readonly string[],
+  people: readonly PersonKey[],
+): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
     with found as materialized (
       select r.run_id, r.row_number
@@ -172,6 +181,12 @@ async function findRows(database: Kysely<Tables>, keys: readonly string[]): Prom
       ) k
       union
       select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[])
+      union
+      select m.run_id, m.row_number
+      from (${peopleOf(people)}) as p (service, person_key)
+      cross join lateral (
+        select * from contact_matches m where m.service = p.service and m.person_key = p.person_key offset 0
+      ) m
     )
     select runs.run_id as "runId", found.row_number as "rowNumber", runs.source,
       c.contact_id as "contactId", c.keys, p.person_id as "personId"

@@ -4,6 +4,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { recordContent } from '../../../src/runs/fetched-exports.ts';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { prune } from '../../../src/privacy/prune.ts';
@@ -206,6 +207,26 @@ describe('an erasure reaches', () => {
       expect(await everything(warehouse)).not.toContain(`later-${kind}`);
       await rebuild(warehouse, { check: false, signal });
       expect(await contactsOf(record)).toEqual(before);
+    },
+  );
+
+  it.each(['finished', 'undone'])(
+    'an erasure reaches a row that only name and employer connect with a person without an id (run: %s)',
+    async (state) => {
+      const name = { firstName: 'Dora', lastName: `Accepted-${state}` };
+      const row = { ...name, email: 'info@fjord.example', organizationName: 'Fjord' };
+      const runId = await runningRunOf(warehouse, [
+        { ...row, keys: identityKeys(row), contactId: `of-${state}` },
+      ]);
+      const email = `accepted-${state}@fjord.example`;
+      await answerBatch(warehouse, { runId }, () => [
+        { first_name: 'Dora', last_name: name.lastName, email, organization: { name: 'Fjord' } },
+      ]);
+      await endRun(warehouse, runId, 'finished', undefined);
+      expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
+      if (state === 'undone') await undoRun(warehouse, runId, note, signal);
+      expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 1 });
+      expect((await everything(warehouse)).toLowerCase()).not.toContain(`accepted-${state}`);
     },
   );
 
