@@ -153,7 +153,8 @@ export async function setRunStatus(
   const endsPause = byPerson || !(statusesOfWork.includes(status) || pauseReason?.budgets !== undefined);
   const allowed = sql<boolean>`(
     (status <> 'cancelling' or ${endsCancelling}::boolean)
-    and (status <> 'paused' or pause_reason ->> 'type' is distinct from ${pausedByPerson} or ${endsPause}::boolean))`;
+    and (${endsPause}::boolean or status <> 'paused'
+      or coalesce(pause_reason ->> 'type', '') <> all(${pausesBesideWorkflow}::text[])))`;
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
     update runs set status = case when ${allowed} then ${status} else status end,
@@ -168,7 +169,8 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
-const pausedByPerson: PauseReasonType = 'run.paused';
+/** Written to the tables by a command: the workflow may not know of them when it writes its next status. */
+const pausesBesideWorkflow: readonly PauseReasonType[] = ['run.paused', 'run.interrupted'];
 /** Statuses in which a workflow continues without a person. */
 const statusesOfWork: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
 

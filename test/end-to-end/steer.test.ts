@@ -129,8 +129,26 @@ describe('pausing', () => {
     expect(await begun.ended).toBe(3);
     const runId = await latestRun();
     expect(begun.output()).toContain(`{"run_id":"${runId}"`);
-    // Otherwise the worker of the next command carries it out.
     await system.enrich(['cancel', runId]);
+  });
+
+  it('a run that is interrupted while it reads its export makes no call at the worker of another command', async () => {
+    const command = ['run', system.sample(70), '--yes', '--json'];
+    const begun = system.begin(command);
+    await expect.poll(begun.output, { interval: 2 }).toMatch(/^run enrich-/m);
+    begun.kill('SIGTERM');
+    await begun.ended;
+    const runId = await latestRun();
+    const interrupted = await statusOf(runId);
+    expect(interrupted).toMatchObject({ status: 'paused', reason_type: 'run.interrupted' });
+
+    expect((await system.enrich(['run', system.sample(20), '--yes'])).code).toBe(0);
+    expect(await statusOf(runId)).toMatchObject({ status: 'paused', calls: interrupted.calls });
+
+    const again = await system.enrich(command);
+    expect(again.code).toBe(0);
+    expect(again.facts()).toMatchObject({ run_id: runId, status: 'finished' });
+    await expectPromisesKept(system);
   });
 
   it('enrich resume waits for a run that was interrupted while it was finishing', async () => {

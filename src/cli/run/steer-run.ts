@@ -66,6 +66,7 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
   await requireKeys(session, run.runId);
   const client = await session.temporal();
   const handle = client.workflow.getHandle(run.runId);
+  const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
   if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
     if (session.stack.temporal.embedded) await session.work();
     if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
@@ -85,14 +86,13 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
         const awaitsApproval = approved && !run.isApproved && run.planHash !== null;
         if (awaitsApproval && (await sendUpdate(session, run.runId, 'approve', [run.planHash])))
           return handle;
-        // Only the command that waited for the run was interrupted. The workflow has no call to make, and ends.
-        await setRunStatus(session.warehouse, run.runId, 'running', undefined, { byPerson: true });
+        // Only the command that waited for the run was interrupted. The workflow is not there yet, or has no call left.
+        await setRunStatus(session.warehouse, run.runId, phase, undefined, { byPerson: true });
         return handle;
       }
       if (!isWorkflowGone(error)) throw knownFailure(error, run.runId) ?? error;
       // Another command's worker may have ended the run in the meantime.
       if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
-      const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
       await setRunStatus(session.warehouse, run.runId, phase, undefined, { byPerson: true });
     }
   }
@@ -175,12 +175,15 @@ function continuing(facts: RunFacts): RunFacts {
   };
 }
 
-/** An embedded run has no worker after its command ends, so the run is paused. On a server the workers continue. */
+/**
+ * An embedded run has no worker after its command ends, so the run is paused: the worker of another command would send
+ * its calls. On a server the workers continue.
+ */
 async function leaveRun(session: Session, runId: string): Promise<void> {
   if (!session.stack.temporal.embedded) return;
   const { status } = await getRun(session.warehouse, runId);
   const next = `enrich resume ${runId}, or the same command again`;
-  if (status === 'running') {
+  if (statusesBeforeLastCall.includes(status)) {
     await setRunStatus(session.warehouse, runId, 'paused', {
       type: 'run.interrupted',
       reason: 'interrupted',
@@ -220,8 +223,9 @@ async function tellingWait<Result>(
   }
 }
 
+const statusesBeforeLastCall: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
 /** A run in one of these statuses makes calls without another decision of a person. */
-const statusesToPause: readonly RunStatus[] = ['ingesting', 'planning', 'running', 'paused'];
+const statusesToPause: readonly RunStatus[] = [...statusesBeforeLastCall, 'paused'];
 
 /**
  * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the

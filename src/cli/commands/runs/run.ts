@@ -122,7 +122,7 @@ export async function enrichExport(
   const approved = !asks || run.isApproved;
   const waiting = approved ? { interrupted: interruptionOf(session, run.runId) } : {};
   const handle =
-    found && run.planHash !== null && (approved || run.status === 'paused')
+    found && (run.status === 'paused' || (approved && run.planHash !== null))
       ? await resumeRun(session, run, approved)
       : await startRunWorkflow(session, run, approved);
   const page = await runPage(session, run.runId);
