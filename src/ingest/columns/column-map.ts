@@ -91,7 +91,10 @@ export function mapColumns(
     emails,
     optOuts,
     sourceColumn: own?.sourceColumn,
-    warnings: [...warningsOf(header), ...unusedIdentifiers(columns, layout, emails, single)],
+    warnings: [
+      ...warningsOf(header),
+      ...unusedColumns(columns, layout, known !== undefined, { ...single, email: emails }),
+    ],
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;
@@ -226,20 +229,31 @@ function refuseWithoutPeople(
   );
 }
 
-/** Columns of addresses or profile URLs that no name tells: without them, rows are asked for by name and company. */
-function unusedIdentifiers(
+/**
+ * Warnings of columns that a person would want to be read: what identifies people if nothing else in the file does, and
+ * record ids, without which a later mapping makes a second contact of each record. The columns of a known CRM's record
+ * ids are known, and others are of its companies or owners.
+ *
+ * @param chosen columns of each field
+ */
+function unusedColumns(
   columns: Columns,
   { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
-  emails: readonly number[],
-  single: Partial<Record<SingleField, readonly number[]>>,
+  isKnownCrm: boolean,
+  chosen: Partial<Record<Field, readonly number[]>>,
 ): string[] {
-  const identifiers = { email: emails, hashed_email: single.hashed_email, profile_url: single.profile_url };
-  if (Object.values(identifiers).some((taken) => taken !== undefined && taken.length > 0)) return [];
+  const isMissing = (field: Field): boolean => (chosen[field] ?? []).length === 0;
+  const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];
+  const missing = new Map<Field, string>(
+    identifiers.every(isMissing) ? identifiers.map((field) => [field, `the people's ${field}`]) : [],
+  );
+  if (!isKnownCrm && isMissing('contact_id')) missing.set('contact_id', 'the record ids');
+  if (missing.size === 0) return [];
   return proposeColumns(header, rows).flatMap((field, column) =>
-    field !== undefined && Object.hasOwn(identifiers, field) && columns.isFree(column)
+    field !== undefined && missing.has(field) && columns.isFree(column)
       ? [
-          `column "${shownHeader(header[column]!)}" seems to hold the people's ${field}, and is not used; to use it: ` +
-            `--mapping FILE with {"columns": {"${field}": ${column + 1}}}`,
+          `column "${shownHeader(header[column]!)}" seems to hold ${missing.get(field)!}, and is not used; ` +
+            `to use it: --mapping FILE with {"columns": {"${field}": ${column + 1}}}`,
         ]
       : [],
   );

@@ -35,6 +35,9 @@ const idNames = [
   /(?:^|[^\p{L}])(?:id|nr|no|n[°º]|num|ref|code|key|uuid|guid)\.?$|(?:nr|nummer|n[uú]mero|num[eé]ro|number)$/iu,
   /\p{Ll}(?:Id|ID)$/u,
 ];
+/** Numbers and ids of something else: `Phone number`, `Zip code`, `Company ID`, `VAT no`. */
+const ofOthers =
+  /phone|telefon|mobil|fax|\btel\b|zip|post|plz|vat|tax|compan|account|organi[sz]ation|firm|deal|campaign/i;
 /** `4711`, `C-00017`, a UUID; no date, and no phone number. */
 const idCell = /^(?!\d{4}-\d\d-\d\d$)(?!\+|0)(?=.*\d)[\w-]+$/;
 /** `Mira Berg`, `Jan van den Berg`, `Dr. Ada Novak`: also a company or a place. */
@@ -99,6 +102,7 @@ function isFullName(rows: readonly { readonly cell: string; readonly address: st
 function isId(name: string, rows: readonly (readonly string[])[], column: number): boolean {
   const cells = rows.map((row) => (row[column] ?? '').trim());
   return (
+    !ofOthers.test(name) &&
     (idNames.some((each) => each.test(name)) || (column === 0 && cells.every((cell) => idCell.test(cell)))) &&
     cells.length > 0 &&
     cells.every((cell) => /^\S+$/.test(cell)) &&

@@ -203,6 +203,40 @@ describe('columns are taken', () => {
     expect(map.warnings).toEqual(warnings);
   });
 
+  describe('an unused column of record ids', () => {
+    const header = ['E-Mail', 'Customer No'];
+    const rows = [
+      ['a@orbit.example', 'C-17'],
+      ['b@orbit.example', 'C-18'],
+    ];
+    const warnings = (names: readonly string[], options: Parameters<typeof mapColumns>[2] = {}) =>
+      mapColumns('c.csv', { header: names, recognised: true, rows }, options).warnings;
+
+    it('an unused column of record ids has a warning with the mapping that uses it', () => {
+      expect(warnings(header)).toEqual([
+        expect.stringMatching(/"Customer No" seems to hold the record ids.*\{"contact_id": 2\}/),
+      ]);
+    });
+
+    it.each([{ ignore: [2] }, { columns: { contact_id: 2 } }])(
+      'a column of record ids has no warning if the mapping decides about it: %j',
+      (mapping) => {
+        expect(warnings(header, { mapping })).toEqual([]);
+      },
+    );
+
+    it.each(['Phone number', 'Zip code', 'Company ID', 'VAT no', 'Owner ID', 'Title'])(
+      'a column %s is not taken for record ids',
+      (name) => {
+        expect(warnings(['E-Mail', name])).toEqual([]);
+      },
+    );
+
+    it('an export of a known CRM has no warning of record ids', () => {
+      expect(warnings(header, { source: 'hubspot' })).toEqual([]);
+    });
+  });
+
   it('a file in which two columns with one name could fill a field is refused', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
