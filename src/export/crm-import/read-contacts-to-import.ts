@@ -93,6 +93,13 @@ export async function* readContactsToImport(
   }
 }
 
+/**
+ * SQL order of runs, the run with the newest export first. A backfill reads the export of a missed time after newer
+ * exports. @param alias alias of the run
+ */
+const newestFirst = (alias: string): string =>
+  ['as_of', 'created_at', 'run_id'].map((column) => `${alias}.${column} desc`).join(', ');
+
 /** The headers of the newest exports of a CRM, the newest first. */
 export async function readExportHeaders({ database }: Warehouse, source: string): Promise<string[][]> {
   const runs = await database
@@ -101,7 +108,7 @@ export async function readExportHeaders({ database }: Warehouse, source: string)
     .where('source', '=', source)
     .where('header', 'is not', null)
     .where(sql.raw<boolean>(isExport('runs')))
-    .orderBy('created_at', 'desc')
+    .orderBy(sql.raw(newestFirst('runs')))
     .limit(20)
     .execute();
   return runs.flatMap(({ header }) => (header === null ? [] : [header]));
@@ -120,7 +127,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
         select r.contact_id, r.row_number, r.raw, r.opted_out_of_calls, u.header,
           json_build_object(${identityColumns.map((column) => `'${column}', r.${column}`).join(', ')}) as cells,
           r.opted_out or (r.outcome = 'suppressed' and r.raw <> '[]') as is_opted_out,
-          rank() over (partition by r.contact_id order by u.created_at desc, u.run_id desc) as age
+          rank() over (partition by r.contact_id order by ${newestFirst('u')}) as age
         from run_rows r
         join runs u on u.run_id = r.run_id
         join selected c on c.contact_id = r.contact_id

@@ -174,6 +174,38 @@ describe.each(Object.entries(noExport))('exportForCrm() after a run that was %s'
   });
 });
 
+describe('exportForCrm() after a backfill of an older time', () => {
+  /** Read last, from an export of the day before all others. */
+  const backfilled = async (row: ExportRow, labels?: readonly string[]): Promise<void> => {
+    const runId = await exported(row);
+    await warehouse.pool.query(
+      `update runs set as_of = created_at - interval '1 day', header = coalesce($2, header) where run_id = $1`,
+      [runId, labels],
+    );
+  };
+
+  it('exportForCrm() compares with the export of the latest time, and has its labels, after a backfill', async () => {
+    await enriched(await exported({ title: 'CEO' }));
+    await backfilled({ title: '' }, ['Datensatz-ID', 'Jobtitel', 'Telefonnummer', 'Letztes Änderungsdatum']);
+    const { manifest, updates } = await importOf();
+    expect(updates).toEqual(['4701,+4930123456']);
+    expect(manifest.parts[0]!.columns).toEqual(['Record ID', 'Phone Number']);
+  });
+
+  it('exportForCrm() reads opt-outs of the export of the latest time after a backfill', async () => {
+    await enriched(await exported({ title: '', optedOut: true }));
+    await backfilled({ title: '' });
+    expect((await importOf()).manifest).toMatchObject({ contacts: 0, opted_out: 1 });
+  });
+
+  it('exportForCrm() compares with the later of two exports of one scheduled time', async () => {
+    await enriched(await exported({ title: '' }));
+    await exported({ title: 'CEO' });
+    await warehouse.pool.query(`update runs set as_of = '2026-11-20T03:00:00Z'`);
+    expect((await importOf()).updates).toEqual(['4701,+4930123456']);
+  });
+});
+
 it('exportForCrm() writes no phone of a contact that opted out of calls in the newest export', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: '', optedOutOfCalls: true });
