@@ -82,7 +82,7 @@ function defineServer(
       ],
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     }),
-    probe: async ({ port }) => ((await isHealthy(port, keyOf(directory))) ? 'ready' : 'starting'),
+    probe: async ({ port }) => ((await isReady(port, keyOf(directory))) ? 'ready' : 'starting'),
     explain: (log, { ended, ports }) => explain(log, ended, ports.port, directory),
   };
 }
@@ -111,9 +111,10 @@ function keyOf(directory: string): string {
   return readFileSync(keyFile(directory), 'utf8').trim();
 }
 
-async function isHealthy(port: number, key: string): Promise<boolean> {
+/** Whether the sandbox with this key answers, by a route without faults: a scenario may delay every call. */
+async function isReady(port: number, key: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${baseUrlOf(port)}/auth/health`, {
+    const answer = await fetch(`http://127.0.0.1:${port}/sandbox/ready`, {
       headers: { 'x-api-key': key },
       signal: AbortSignal.timeout(answerMilliseconds),
     });

@@ -13,13 +13,16 @@ const window = z.object({
   path: z.string().default('/people/bulk_match'),
 });
 
-/** Adds routes to control the sandbox: log, bill and faults. They need no credential. */
+/** Adds routes to control the sandbox: log, bill and faults. No scenario applies to them, and only one needs a key. */
 export function addControlRoutes(
   server: FastifyInstance,
   parts: { readonly log: CallLog; readonly faults: Faults; readonly credentials: Credentials },
 ): void {
   const { log, faults, credentials } = parts;
   server.get('/openapi.json', () => openApi());
+  server.get('/sandbox/ready', ({ headers }, reply) =>
+    reply.code('kind' in credentials.check(headers, 'any', '/sandbox/ready') ? 204 : 401).send(),
+  );
   server.get('/sandbox/bill', () => log.bill());
   server.get('/sandbox/log', (request, reply) => {
     const query = since.safeParse(request.query);

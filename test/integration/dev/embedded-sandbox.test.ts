@@ -54,6 +54,24 @@ describe('the embedded sandbox', () => {
     expect(await bill(second)).toEqual(billed);
   });
 
+  it.each([
+    ['delays', { delay: 600_000 }],
+    ['refuses', { status: 503 }],
+  ])(
+    'the embedded sandbox is found again, and keeps its faults, while a scenario %s every call',
+    async (_, rule) => {
+      const first = await start();
+      const pid = runningRecord(directory)!.pid;
+      const changed = await fetch(new URL('/sandbox/scenario', first.baseUrl), {
+        method: 'PUT',
+        body: JSON.stringify({ rules: [rule] }),
+      });
+      expect(changed.status).toBe(204);
+      expect(await start()).toEqual(first);
+      expect(runningRecord(directory)!.pid).toBe(pid);
+    },
+  );
+
   it('the embedded sandbox names a port that is in use', async () => {
     await expect(start(await takenPort())).rejects.toMatchObject({
       type: 'port.taken',
