@@ -100,11 +100,12 @@ describe('enrich export', () => {
     expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
   });
 
-  it('enrich export takes the format from the ending of the file, and prints rows and cursor', async () => {
+  it('enrich export takes the format from the ending of the file, and prints rows, file and cursor', async () => {
     const output = join(system.directory, 'people.parquet');
     const written = await system.here(['export', '--table', 'people', '--output', output, '--json']);
     const facts = JSON.parse(written.stdout) as Record<string, unknown>;
     expect(facts).toMatchObject({ table: 'people', format: 'parquet', output });
+    expect(written.stderr).toContain(`${String(facts['rows'])} rows in ${output}`);
     expect(readFileSync(output).toString('latin1', 0, 4)).toBe('PAR1');
     const since = await system.here(['export', '--since', String(facts['cursor']), '--output', '-']);
     expect(since.stderr).toContain('0 contacts');

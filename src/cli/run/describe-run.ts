@@ -186,7 +186,9 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
         : []),
     ]),
   ];
-  if (facts.expected_credits) lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
+  // A run with nobody to ask for has no price to compare.
+  if (facts.expected_credits && Number(facts.expected_credits.high) > 0)
+    lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
   lines.push(`  service: ${describeAskedService(facts.service)}`);
   if (facts.outcomes.malformed !== undefined || facts.outcomes.rejected !== undefined)
     lines.push(`  malformed and rejected rows with their reasons: ${statementOfReasons(facts.run_id)}`);

@@ -226,6 +226,11 @@ it.each([
   },
 );
 
+it('the summary of a run whose plan has no calls names no expected credits', () => {
+  const expected_credits = { expected: '0', low: '0', high: '0' };
+  expect(describeRun({ ...facts, expected_credits })).not.toContain('the plan expected');
+});
+
 it('the summary of a run with rows over budget does not compare its credits with the expected range', () => {
   const overBudget = describeRun({
     ...facts,

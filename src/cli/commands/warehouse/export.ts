@@ -125,7 +125,9 @@ async function writeTable(
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
-  tell(counted(rows, table === 'contacts' ? 'contact' : 'row'));
+  tell(
+    counted(rows, table === 'contacts' ? 'contact' : 'row') + (output === undefined ? '' : ` in ${output}`),
+  );
   if (suppressed > 0) tell(describeSuppressed(suppressed));
   else if (rows === 0 && runId !== undefined)
     tell(`no contact has its person from ${runId}; without --run all contacts are exported`);
