@@ -42,6 +42,7 @@ export const fieldDecisions = [
   'refused: erases the field',
   'refused: do not call',
   'job change',
+  'other place',
 ] as const;
 export type FieldDecision = (typeof fieldDecisions)[number];
 

@@ -19,10 +19,45 @@ const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (te
   email: (text) => parseEmail(text) ?? name(text),
   city: name,
   state: name,
-  country: name,
+  country: countryForm,
   organization_name: (text) => organizationForm(text),
   linkedin_url: (text) => parseProfileUrl(text) ?? name(text),
 };
+
+/** Languages in which exports name countries. */
+const countryLanguages = ['en', 'de', 'fr', 'es', 'nl', 'pt'];
+/** Codes and short names that the language data of the runtime does not have. */
+const otherCountryNames: Readonly<Record<string, string>> = {
+  usa: 'US',
+  'united states of america': 'US',
+  uk: 'GB',
+  'great britain': 'GB',
+  england: 'GB',
+};
+let countries: ReadonlyMap<string, string> | undefined;
+
+/** The code of a country by its name in any of the languages, or by its code; otherwise the text's form. */
+function countryForm(text: string): string {
+  countries ??= codesOfCountries();
+  return countries.get(name(text)) ?? name(text);
+}
+
+function codesOfCountries(): Map<string, string> {
+  const codes = new Map<string, string>();
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
+  const pairs = letters.flatMap((first) => letters.map((second) => first + second));
+  for (const language of countryLanguages) {
+    const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'none' });
+    for (const code of pairs) {
+      const known = names.of(code);
+      // The locale replaces former codes, such as UK by GB.
+      const current = new Intl.Locale(`und-${code}`).region ?? code;
+      if (known !== undefined) codes.set(name(known), current).set(name(code), current);
+    }
+  }
+  for (const [known, code] of Object.entries(otherCountryNames)) codes.set(known, code);
+  return codes;
+}
 
 /** Digits that suffice to compare two numbers: exports mix national and international spelling. */
 const comparedDigits = 9;

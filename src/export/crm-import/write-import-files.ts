@@ -1,4 +1,5 @@
 import { decideField, type FieldDecision, type FieldPolicy } from '../../domain/crm/field-policy.ts';
+import { keepPlacesTogether, type DecidedField } from '../../domain/crm/keep-places-together.ts';
 import {
   importFields,
   type ImportColumn,
@@ -95,12 +96,27 @@ export async function writeImportFiles(
     if (contact.exported.length === 0) withoutCells += 1;
     const changes: FieldChange[] = [];
     const modifiedAt = modifiedAtOf(contact, modifiedKeys);
-    for (const each of fields) {
-      if (missing.has(each) && cellOf(contact, each.keys) !== undefined) missing.delete(each);
-      const decided = decide(contact, each, { modifiedAt, policy: policies[each.field], importer });
-      decisions[decided.decision] = (decisions[decided.decision] ?? 0) + 1;
-      await (needsNoReader.has(decided.decision) ? agreed : report).write(spreadsheetLine(decided.report));
-      if (decided.change) changes.push(decided.change);
+    const decided = fields.map((each) =>
+      decide(contact, each, { modifiedAt, policy: policies[each.field], importer }),
+    );
+    for (const [index, decision] of keepPlacesTogether(decided).entries()) {
+      const each = fields[index]!;
+      const { field, column } = each;
+      const { theirs, ours } = decided[index]!;
+      if (theirs !== undefined) missing.delete(each);
+      decisions[decision] = (decisions[decision] ?? 0) + 1;
+      const reported = [
+        contact.contactId,
+        field,
+        theirs ?? '',
+        ours ?? '',
+        contact.known[field].observedAt?.toISOString() ?? '',
+        contact.known[field].runId ?? '',
+        policies[field],
+        decision,
+      ];
+      await (needsNoReader.has(decision) ? agreed : report).write(spreadsheetLine(reported));
+      if (decision === 'filled' || decision === 'overwritten') changes.push({ field, column, value: ours! });
     }
     if (contact.jobChange) await moves.write(spreadsheetLine(moveOf(contact.contactId, contact.jobChange)));
     if (changes.length > 0)
@@ -157,11 +173,7 @@ function decide(
     policy,
     importer: { erasingCell },
   }: { readonly modifiedAt: Date | null; readonly policy: FieldPolicy; readonly importer: Importer },
-): {
-  readonly decision: FieldDecision;
-  readonly report: readonly string[];
-  readonly change: FieldChange | undefined;
-} {
+): DecidedField {
   const known = contact.known[field];
   const theirs = cellOf(contact, keys);
   const decision = decideField(
@@ -179,21 +191,7 @@ function decide(
     },
     { column, erasingCell },
   );
-  const isWritten = decision === 'filled' || decision === 'overwritten';
-  return {
-    decision,
-    change: isWritten ? { field, column, value: known.value! } : undefined,
-    report: [
-      contact.contactId,
-      field,
-      theirs ?? '',
-      known.value ?? '',
-      known.observedAt?.toISOString() ?? '',
-      known.runId ?? '',
-      policy,
-      decision,
-    ],
-  };
+  return { field, decision, theirs, ours: known.value };
 }
 
 /** The record's id with the prefix that the newest export has: the importer may find no record by another spelling. */

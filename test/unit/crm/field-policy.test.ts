@@ -113,6 +113,10 @@ describe('sameValue()', () => {
     ['linkedin_url', 'https://www.linkedin.com/in/ada/', 'linkedin.com/in/ada'],
     ['organization_name', 'ACME', 'Acme Inc.'],
     ['city', 'Zürich', 'Zurich'],
+    ['country', 'Deutschland', 'Germany'],
+    ['country', 'États-Unis', 'United States'],
+    ['country', 'USA', 'United States'],
+    ['country', 'gb', 'United Kingdom'],
   ] as const)('sameValue() treats two spellings of a %s as the same', (field, one, other) => {
     expect(sameValue(field, one, other)).toBe(true);
   });

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fieldDecisions } from '../../../src/domain/crm/field-policy.ts';
+import { keepPlacesTogether, type DecidedField } from '../../../src/domain/crm/keep-places-together.ts';
+
+const city: DecidedField = { field: 'city', decision: 'filled', theirs: '', ours: 'Toronto' };
+const state: DecidedField = { field: 'state', decision: 'filled', theirs: '', ours: 'Ontario' };
+
+describe('keepPlacesTogether()', () => {
+  it.each([
+    ['kept', 'Norway', 'Canada'],
+    ['refused: listed values', 'Norway', 'Canada'],
+    ['nothing known', 'Norway', null],
+  ] as const)(
+    'keepPlacesTogether() writes no city beside a country that is "%s"',
+    (decision, theirs, ours) => {
+      const decided = keepPlacesTogether([city, state, { field: 'country', decision, theirs, ours }]);
+      expect(decided).toEqual(['other place', 'other place', decision]);
+    },
+  );
+
+  it.each([
+    ['kept blank', '', 'Canada'],
+    ['refused: listed values', ' ', 'Canada'],
+    ['same', 'Kanada', 'Canada'],
+    ['overwritten', 'Norway', 'Canada'],
+    ['not in the export', undefined, 'Canada'],
+  ] as const)(
+    'keepPlacesTogether() writes a city beside a country that is "%s"',
+    (decision, theirs, ours) => {
+      const decided = keepPlacesTogether([city, { field: 'country', decision, theirs, ours }]);
+      expect(decided).toEqual(['filled', decision]);
+    },
+  );
+
+  it.each([
+    ['ON', 'filled'],
+    ['BC', 'other place'],
+    ['Alberta', 'other place'],
+  ] as const)(
+    'keepPlacesTogether() reads the state %s beside Ontario: the city is %s',
+    (theirs, decision) => {
+      expect(keepPlacesTogether([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
+    },
+  );
+
+  it('keepPlacesTogether() changes no decision about other fields, and writes nothing more', () => {
+    const decided = fc.record({
+      field: fc.constantFrom('title', 'city', 'state', 'country', 'phone'),
+      decision: fc.constantFrom(...fieldDecisions),
+      theirs: fc.constantFrom(undefined, '', 'Norway'),
+      ours: fc.constantFrom(null, 'Canada'),
+    });
+    fc.assert(
+      fc.property(fc.array(decided), (fields) => {
+        for (const [index, decision] of keepPlacesTogether(fields).entries())
+          if (decision !== fields[index]!.decision) {
+            expect(decision).toBe('other place');
+            expect(['filled', 'overwritten']).toContain(fields[index]!.decision);
+            expect(['city', 'state', 'country']).toContain(fields[index]!.field);
+          }
+      }),
+    );
+  });
+});
