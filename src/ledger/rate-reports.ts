@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import {
+  callsLeft,
   trustedSeconds,
   unlimitedCalls,
   type RateLimit,
@@ -58,7 +59,7 @@ export function storeReports(
   { rateLimits, retryAfterSeconds }: RateReport,
 ): RawBuilder<unknown> {
   const reports = rateLimits.flatMap((window) => {
-    const left = leftOf(window);
+    const left = callsLeft(window);
     if (left === undefined) return [];
     // The first request opens a window. A window without use is not open, so its time has not begun.
     const isOpen = left < Math.min(window.limit ?? unlimitedCalls, unlimitedCalls);
@@ -119,10 +120,4 @@ export async function readReports(
     select calls, seconds, free, milliseconds from service_windows(${service}, ${scope})
   `.execute(database);
   return windows.rows;
-}
-
-function leftOf({ limit, used, left }: ReportedWindow): number | undefined {
-  if (left === null || (left === undefined && limit === null)) return unlimitedCalls;
-  if (left !== undefined) return left;
-  return typeof limit === 'number' && used !== undefined ? Math.max(0, limit - used) : undefined;
 }

@@ -1,10 +1,12 @@
-import type { ReportedWindow } from '../domain/rates/rate-limit.ts';
+import { callsLeft, unlimitedCalls, type ReportedWindow } from '../domain/rates/rate-limit.ts';
 import type { Headers } from './transport.ts';
 
 /** A reported window with its name. */
 export interface RateWindow extends ReportedWindow {
   readonly window: 'minute' | 'hour' | 'day';
 }
+
+type WindowFigures = Omit<ReportedWindow, 'seconds'>;
 
 /** The windows that a service reports, with their names in headers; `daily` is the older name of `24-hour`. */
 export const reportedWindows = [
@@ -14,31 +16,44 @@ export const reportedWindows = [
 ] as const;
 
 /**
- * Reads the rate windows from the headers of an answer.
+ * Reads the rate windows from the headers of an answer. If a window has headers of two names, the name that leaves
+ * fewer calls counts, because the service may fill only one of them. The other name adds the limit and the usage if
+ * this name lacks them.
  *
  * @returns the reported windows, shortest first; empty on 401 and 403, which carry no such headers
  */
 export function readRateHeaders(headers: Headers): RateWindow[] {
   return reportedWindows.flatMap(({ window, seconds, names }) => {
-    const find = (header: (name: string) => string) =>
-      names.map((name) => headers[header(name)]).find((value) => typeof value === 'string');
-    const figures = readWindowFigures({
-      limit: find((name) => `x-rate-limit-${name}`),
-      used: find((name) => `x-${name}-usage`),
-      left: find((name) => `x-${name}-requests-left`),
-    });
+    const byName = names.map((name) => readHeadersOf(name, headers));
+    const [stricter, other] = byName.toSorted((one, another) => callsOf(one) - callsOf(another));
+    const figures = {
+      limit: stricter?.limit === undefined ? other?.limit : stricter.limit,
+      used: stricter?.used ?? other?.used,
+      left: stricter?.left,
+    };
     if (Object.values(figures).every((figure) => figure === undefined)) return [];
     return [{ window, seconds, ...figures }];
   });
 }
 
+function callsOf(figures: WindowFigures): number {
+  return callsLeft(figures) ?? unlimitedCalls;
+}
+
+function readHeadersOf(name: string, headers: Headers): WindowFigures {
+  return readWindowFigures({
+    limit: headers[`x-rate-limit-${name}`],
+    used: headers[`x-${name}-usage`],
+    left: headers[`x-${name}-requests-left`],
+  });
+}
 /**
  * Reads the figures of a window, from headers or from the usage statistics: whole numbers, also as text. Empty or null
  * is unlimited. Fewer than 0 calls left of a limit are 0: the service has counted more calls than it allows.
  */
 export function readWindowFigures(
   said: Readonly<Record<'limit' | 'used' | 'left', unknown>>,
-): Pick<RateWindow, 'limit' | 'used' | 'left'> {
+): WindowFigures {
   const limit = readCount(said.limit);
   const isOverdrawn = typeof limit === 'number' && /^-\d{1,15}$/.test(textOf(said.left) ?? '');
   return {

@@ -73,3 +73,13 @@ export const trustedSeconds = 3_600;
 
 /** The calls of a window without a limit: PostgreSQL's largest integer. */
 export const unlimitedCalls = 2_147_483_647;
+
+/**
+ * The calls left in a reported window; undefined if the report does not say. A window with a limit is not unlimited,
+ * even if the number of calls left is empty.
+ */
+export function callsLeft({ limit, used, left }: Omit<ReportedWindow, 'seconds'>): number | undefined {
+  if (typeof left === 'number') return left;
+  if (typeof limit === 'number') return used === undefined ? undefined : Math.max(0, limit - used);
+  return left === null || limit === null ? unlimitedCalls : undefined;
+}

@@ -34,6 +34,31 @@ describe('readRateHeaders', () => {
     ]);
   });
 
+  it('readRateHeaders() takes the stricter name if a window has two', () => {
+    const newer = { 'x-rate-limit-24-hour': '', 'x-24-hour-usage': '', 'x-24-hour-requests-left': '' };
+    const older = { 'x-rate-limit-daily': '50', 'x-daily-usage': '50', 'x-daily-requests-left': '0' };
+    const exhausted = [{ window: 'day', seconds: 86_400, limit: 50, used: 50, left: 0 }];
+    expect(readRateHeaders({ ...newer, ...older })).toEqual(exhausted);
+    expect(readRateHeaders({ ...older, 'x-rate-limit-24-hour': '6000', 'x-24-hour-usage': '17' })).toEqual(exhausted);
+    expect(
+      readRateHeaders({
+        'x-rate-limit-hour': '600',
+        'x-hour-usage': '600',
+        'x-rate-limit-hourly': '1000',
+        'x-hourly-requests-left': '400',
+      }),
+    ).toEqual([{ window: 'hour', seconds: 3_600, limit: 600, used: 600, left: undefined }]);
+  });
+
+  it('readRateHeaders() completes one name of a window with the other', () => {
+    expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-requests-left': '3' })).toEqual([
+      { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: 3 },
+    ]);
+    expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-usage': '50' })).toEqual([
+      { window: 'day', seconds: 86_400, limit: 50, used: 50, left: undefined },
+    ]);
+  });
+
   it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])(
     'readRateHeaders() leaves out a count of "%s"',
     (value) => {
