@@ -51,9 +51,7 @@ function readHeadersOf(name: string, headers: Headers): WindowFigures {
  * Reads the figures of a window, from headers or from the usage statistics: whole numbers, also as text. Empty or null
  * is unlimited. Fewer than 0 calls left of a limit are 0: the service has counted more calls than it allows.
  */
-export function readWindowFigures(
-  said: Readonly<Record<'limit' | 'used' | 'left', unknown>>,
-): WindowFigures {
+export function readWindowFigures(said: Readonly<Record<'limit' | 'used' | 'left', unknown>>): WindowFigures {
   const limit = readCount(said.limit);
   const isOverdrawn = typeof limit === 'number' && /^-\d{1,15}$/.test(textOf(said.left) ?? '');
   return {

@@ -48,6 +48,9 @@ export interface DeliveredPart {
  * whose ids may differ, strangers also count if a person of the answer was erased, and if the body has the id of this
  * request, has a person of this call, and names no more people than the call has found.
  *
+ * Results beside the target fields of a body do not count if the body says something about these fields. A body can
+ * repeat addresses that another body brings and bills.
+ *
  * @returns undefined if no person in the body can be of this call: the body belongs to another call
  */
 export function deliveredPart(
@@ -70,11 +73,16 @@ export function deliveredPart(
           body.people.length <= call.ids.length + call.unlisted)));
   const counted = body.people.filter((person) => isKnown(person) || strangersCount);
   if (counted.length === 0 && body.people.length > 0) return undefined;
+  const targets = kindsOfFields(body.kind, body.targetFields);
+  const isForTargets = counted.some((person) =>
+    spokenKinds(person, body).some((kind) => targets.includes(kind)),
+  );
   const covers = new Set<string>();
   const brings = new Set<string>();
   for (const person of counted) {
     const place = isKnown(person) ? places.get(person.knownId!) : `~${person.alias}`;
     for (const kind of spokenKinds(person, body)) {
+      if (isForTargets && !targets.includes(kind)) continue;
       covers.add(`${kind}/${place}`);
       if (hasValues(person, kind)) brings.add(`${kind}/${place}`);
     }

@@ -39,7 +39,9 @@ describe('readRateHeaders', () => {
     const older = { 'x-rate-limit-daily': '50', 'x-daily-usage': '50', 'x-daily-requests-left': '0' };
     const exhausted = [{ window: 'day', seconds: 86_400, limit: 50, used: 50, left: 0 }];
     expect(readRateHeaders({ ...newer, ...older })).toEqual(exhausted);
-    expect(readRateHeaders({ ...older, 'x-rate-limit-24-hour': '6000', 'x-24-hour-usage': '17' })).toEqual(exhausted);
+    expect(readRateHeaders({ ...older, 'x-rate-limit-24-hour': '6000', 'x-24-hour-usage': '17' })).toEqual(
+      exhausted,
+    );
     expect(
       readRateHeaders({
         'x-rate-limit-hour': '600',
