@@ -61,5 +61,7 @@ function readRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds, rateLimits };
   const gone = codeNaming(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
   if (gone !== undefined) return { state: 'gone', code: gone, rateLimits };
+  // The status alone says that the result will not come back.
+  if (answer.status === 410) return { state: 'gone', code: 'request_id_expired', rateLimits };
   throw failure;
 }

@@ -233,6 +233,13 @@ describe('poll', () => {
     expect(await poll({ error_code: code }, status)).toMatchObject({ state: 'gone', code });
   });
 
+  it.each([{}, { error_details: { code: 'WEBHOOK.RESULT.REMOVED' } }])(
+    'poll() ends with 410 and the body %j',
+    async (body) => {
+      expect(await poll(body, 410)).toMatchObject({ state: 'gone', code: 'request_id_expired' });
+    },
+  );
+
   it.each([
     ['result_pending', 'WEBHOOK.STATE.NOT_READY'],
     ['other', 'WEBHOOK.STATE.RESULT_PENDING'],
