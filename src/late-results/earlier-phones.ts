@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
+import type { DeliveredPerson } from '../service/answers/late-result.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import type { Tables } from '../db/schema.ts';
@@ -32,9 +33,23 @@ export async function lockEarlierCalls(
   return calls.rows.map((call) => call.attemptId);
 }
 
+/** A person of a delivery without a body, with the phones as the log of observations has them. */
+interface LoggedPerson {
+  readonly id: string;
+  readonly phones: readonly {
+    readonly number: string;
+    readonly raw_number: string | null;
+    readonly status: string | null;
+    readonly confidence: string | null;
+    readonly position: number;
+    readonly type?: string;
+    readonly dnc_status?: string;
+  }[];
+}
+
 /**
  * Gives contacts of a call with a skipped phone request the phones that earlier calls have received. Later phones reach
- * them with the delivery of the earlier call.
+ * them with the delivery of the earlier call. If retention has removed the body of a delivery, the log has the phones.
  *
  * @param earlier ids of locked calls
  */
@@ -44,25 +59,34 @@ export async function giveEarlierPhones(
   earlier: readonly string[],
 ): Promise<void> {
   if (earlier.length === 0) return;
+  const attempt = await lockAttempt(transaction, attemptId);
   const deliveries = await sql<{
     deliveryId: string;
-    body: Buffer;
+    body: Buffer | null;
     contentEncoding: string | null;
     foundIds: readonly string[];
+    logged: readonly LoggedPerson[];
   }>`
-    select d.delivery_id as "deliveryId", d.body, d.content_encoding as "contentEncoding", a.found_ids as "foundIds"
+    select d.delivery_id as "deliveryId", d.body, d.content_encoding as "contentEncoding", a.found_ids as "foundIds",
+      array(
+        select jsonb_build_object('id', o.person_id, 'phones', o.facts -> 'phones') from observations o
+        where d.body is null and o.person_key = any(${attempt.foundIds.map(keyOfId)}::text[])
+          and o.service = ${attempt.options.service} and o.kind = 'phones'
+          and o.attempt_id = d.attempt_id and o.delivery_id = d.delivery_id
+          and o.person_id is not null
+        order by o.observation_id
+      ) as logged
     from webhook_deliveries d join attempts a using (attempt_id)
     where d.attempt_id = any(${earlier}::text[]) and d.status in (${anyOf(creditedStatuses)})
-      and d.subject like 'phones:%' and d.body is not null
+      and d.subject like 'phones:%'
     order by d.received_at, d.delivery_id
   `.execute(transaction);
-  const attempt = await lockAttempt(transaction, attemptId);
   const recipients = await readRecipients(transaction, attempt, []);
-  for (const delivery of deliveries.rows) {
-    const content = await contentOf(delivery);
+  for (const { body, logged, ...delivery } of deliveries.rows) {
+    const delivered =
+      body === null ? logged.map(deliveredOf) : ((await contentOf({ ...delivery, body }))?.people ?? []);
     // A body is believed only about the people of its own call.
-    const people =
-      content?.people.filter(({ id }) => id !== undefined && delivery.foundIds.includes(id)) ?? [];
+    const people = delivered.filter(({ id }) => id !== undefined && delivery.foundIds.includes(id));
     const assigned = assignDelivered(recipients, people, 'phones', attempt.foundIds);
     const suppressed = await suppressedOfDelivery(transaction, attempt, people, recipients, assigned);
     const given = givenResults(people, recipients, assigned, suppressed, () => ['phone']);
@@ -72,4 +96,22 @@ export async function giveEarlierPhones(
       given,
     );
   }
+}
+
+function deliveredOf({ id, phones }: LoggedPerson): DeliveredPerson {
+  return {
+    id,
+    phones: phones.map((phone) => ({
+      rawNumber: phone.raw_number ?? undefined,
+      sanitizedNumber: phone.number,
+      type: phone.type,
+      status: phone.status ?? undefined,
+      dncStatus: phone.dnc_status,
+      confidence: phone.confidence ?? undefined,
+      position: phone.position,
+    })),
+    emails: [],
+    fields: ['phone_numbers'],
+    isPending: false,
+  };
 }

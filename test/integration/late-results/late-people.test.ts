@@ -293,6 +293,22 @@ describe('a phone request that is skipped because an earlier one is in flight', 
     },
   );
 
+  it('a skipped phone request keeps phones of a delivery without a body when that run is undone', async () => {
+    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
+    // As `prune` leaves the delivery after its retention.
+    await warehouse.pool.query('update webhook_deliveries set body = null where attempt_id = $1', [
+      earlier.attemptId,
+    ]);
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
+    const phones = ['+14155550100', '+14155550101', '+14155550102'];
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual(phones);
+    await endRun(warehouse, earlier.runId, 'finished', undefined);
+    await undoRun(warehouse, earlier.runId, { by: 'test', reason: undefined }, new AbortController().signal);
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual(phones);
+  });
+
   it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
     const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
     const call = await callWithPhones(warehouse);
