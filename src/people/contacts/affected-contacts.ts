@@ -167,16 +167,21 @@ export async function readReplacedKeys(
   return rows.map(({ key }) => key);
 }
 
-/** Reads rows of any runs, as far as something is to be decided about their contacts. */
+/**
+ * Reads rows of any runs, as far as something is to be decided about their contacts.
+ *
+ * @param withCompared as for `readRowsToDecide`
+ */
 export async function readRows(
   database: Kysely<Tables>,
   service: string,
   rows: readonly RowName[],
+  withCompared = false,
 ): Promise<ContactState[]> {
   if (rows.length === 0) return [];
   const which = sql<boolean>`(r.run_id, r.row_number) in (
     select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))`;
-  return readRowsToDecide(database, service, which);
+  return readRowsToDecide(database, service, which, withCompared);
 }
 
 export interface RowName {

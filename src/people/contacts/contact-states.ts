@@ -89,11 +89,14 @@ export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unk
  * run that has not ended: the record may have become somebody else.
  *
  * @param which over `r`, a row of a run
+ * @param withCompared also rows with the cells by which a contact was decided. After an undo the contact can have a
+ *   person with whom these cells were not compared: another person was valid when the row arrived.
  */
 export async function readRowsToDecide(
   database: Kysely<Tables>,
   service: string,
   which: RawBuilder<boolean>,
+  withCompared = false,
 ): Promise<ContactState[]> {
   const contacts = await readStates(
     database,
@@ -134,7 +137,7 @@ export async function readRowsToDecide(
               join contact_matches m on m.match_id = c.match_id
               where (m.run_id = k.run_id or m.recorded_at <= k.recorded_at)
                 and (
-                  row(${identityCells('k')}) is not distinct from row(${identityCells('r')})
+                  not ${withCompared} and row(${identityCells('k')}) is not distinct from row(${identityCells('r')})
                   or r.identity_hash = ${identityHash('k')}
                 )
             )

@@ -31,13 +31,13 @@ export async function decideAffected(
     await decide(transaction, deciding, await read(transaction, deciding.service, keys));
 }
 
-/** Decides anew about the contacts of rows. */
+/** Decides anew about the contacts of rows, after an undo or a revert. */
 export async function decideRows(
   transaction: Transaction<Tables>,
   deciding: Deciding,
   rows: readonly RowName[],
 ): Promise<void> {
-  await decide(transaction, deciding, await readRows(transaction, deciding.service, rows));
+  await decide(transaction, deciding, await readRows(transaction, deciding.service, rows, true));
 }
 
 async function decide(

@@ -3,6 +3,7 @@ import { countLookups, deleteLookups } from '../../../src/people/known/lookup-hi
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
@@ -12,7 +13,9 @@ import { warehouseOfFile } from '../../helpers/database.ts';
 import { endedRun } from '../../helpers/delivered-calls.ts';
 import { everything } from '../../helpers/everything.ts';
 import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
+import { putOnList } from '../../helpers/put-on-list.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 
 const note = { by: 'somebody', reason: 'the wrong file' };
@@ -257,5 +260,60 @@ describe('prune()', () => {
       `select facts #>> '{title,title}' as title from observations where person_id = 'replaced' order by 1`,
     );
     expect(rows).toEqual([{ title: 'CEO' }, { title: 'CTO' }]);
+  });
+});
+
+describe('the newest row of a record', () => {
+  const ada = { id: 'record-ada', first_name: 'Ada', last_name: 'Novak', email: 'ada@record.example' };
+  const ben = { id: 'record-ben', first_name: 'Ben', last_name: 'Okoro', email: 'ben@record.example' };
+
+  /** Runs an export with one row: the record is this person, under this address. */
+  async function runOf(contactId: string, person: Person, email: string, isFound: boolean): Promise<string> {
+    const row = { email, firstName: person.first_name!, lastName: person.last_name! };
+    const runId = await runningRunOf(warehouse, [{ ...row, keys: [`email:${email}`], contactId }], {
+      freshness: { enrichedSeconds: 0, notFoundSeconds: 0 },
+    });
+    await reconcileContacts(warehouse, runId, noSignal);
+    await answerBatch(warehouse, { runId }, () => [isFound ? person : null]);
+    await reconcileContacts(warehouse, runId, noSignal);
+    await endRun(warehouse, runId, 'finished', undefined);
+    return runId;
+  }
+
+  it('the newest row of a record takes away the person of a reverted run that the row contradicts', async () => {
+    await runOf('reverted', ada, 'ada@record.example', true);
+    const wrong = await runOf('reverted', ben, 'ben@record.example', true);
+    await undo(wrong);
+    expect(await contact('reverted')).toMatchObject({ person_id: 'record-ada' });
+    await runOf('reverted', ada, 'ada@new.example', false);
+    await revertUndo(warehouse, wrong, noSignal);
+    expect((await contact('reverted'))?.['person_id']).not.toBe('record-ben');
+  });
+
+  it('the newest row of a record takes away the earlier person of an undone run that the row contradicts', async () => {
+    await runOf('undone', ada, 'ada@record.example', true);
+    const right = await runOf('undone', ben, 'ben@record.example', true);
+    await runOf('undone', ben, 'ben@new.example', false);
+    expect(await contact('undone')).toMatchObject({ person_id: 'record-ben' });
+    await undo(right);
+    expect((await contact('undone'))?.['person_id']).not.toBe('record-ada');
+    await revertUndo(warehouse, right, noSignal);
+    expect(await contact('undone')).toMatchObject({ person_id: 'record-ben' });
+  });
+
+  it('the newest row of a record leaves a suppressed person to the record after an undo and its revert', async () => {
+    const person = { ...ada, id: 'record-listed', email: 'listed@record.example' };
+    const first = await runOf('listed', person, person.email, true);
+    await putOnList(warehouse, `email:${person.email}`);
+    const row = { email: person.email, firstName: 'Ada', lastName: 'Novak', contactId: 'listed' };
+    const later = await runningRunOf(warehouse, [{ ...row, keys: [`email:${person.email}`] }]);
+    expect(await outcomesOf(warehouse, later)).toEqual(['suppressed']);
+    await reconcileContacts(warehouse, later, noSignal);
+    await endRun(warehouse, later, 'finished', undefined);
+    const before = await contact('listed');
+    expect(before).toMatchObject({ person_id: 'record-listed' });
+    await undo(first);
+    await revertUndo(warehouse, first, noSignal);
+    expect(await contact('listed')).toEqual(before);
   });
 });
