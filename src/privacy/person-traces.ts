@@ -14,6 +14,7 @@ import {
   readPeople,
   type PersonKey,
 } from './find-people.ts';
+import { findRowsOfContacts } from './rows-of-contacts.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
 export interface PersonTraces {
@@ -74,9 +75,11 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
       personIds: [...personIds],
       people,
       contacts,
-      rows: [...rows, ...(await findWordless(database, forms, [...rows, ...contacts]))].map(
-        ({ runId, rowNumber }) => ({ runId, rowNumber }),
-      ),
+      rows: [
+        ...rows,
+        ...(await findWordless(database, forms, [...rows, ...contacts])),
+        ...(await findRowsOfContacts(database, contacts)),
+      ].map(({ runId, rowNumber }) => ({ runId, rowNumber })),
       attemptIds,
     };
   }

@@ -9,6 +9,7 @@ import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';
@@ -229,6 +230,25 @@ describe('an erasure reaches', () => {
       expect((await everything(warehouse)).toLowerCase()).not.toContain(`accepted-${state}`);
     },
   );
+
+  it('an erasure reaches a row by whose name alone a contact has kept the person', async () => {
+    const name = { firstName: 'Dora', lastName: 'Keptly' };
+    const person = { id: 'kept-id', first_name: 'Dora', last_name: 'Keptly', email: 'kept@fjord.example' };
+    const runs = [];
+    for (const email of ['kept@fjord.example', 'info@fjord.example']) {
+      const row = { ...name, email };
+      const rows = [{ ...row, keys: identityKeys(row), contactId: 'kept' }];
+      const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
+      const runId = await runningRunOf(warehouse, rows, { source: 'hubspot', freshness });
+      await answerBatch(warehouse, { runId }, () => [runs.length === 0 ? person : null]);
+      await reconcileContacts(warehouse, runId, signal);
+      await endRun(warehouse, runId, 'finished', undefined);
+      runs.push(runId);
+    }
+    expect(await contactsOf('kept')).toMatchObject([{ person_key: 'person:kept-id' }]);
+    await erase(warehouse, ['email:kept@fjord.example'], note);
+    expect(await everything(warehouse)).not.toContain('Keptly');
+  });
 
   it('an erasure leaves a colleague with the same shared address', async () => {
     const run = await stagedRun(warehouse, [
