@@ -15,6 +15,7 @@ import {
 } from './deliveries.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 import {
+  belongsTo,
   endAwaitedByPoll,
   markExpiredUnknown,
   postponePoll,
@@ -37,6 +38,8 @@ export interface LateDependencies extends PollDependencies {
 const deliveriesAtOnce = 50;
 const pollsAtOnce = 20;
 const longestPauseSeconds = 3_600;
+/** A worker of another service can make no poll of a run; a worker of the run's own service may come. */
+const otherServiceMilliseconds = 300_000;
 /** Shortest pause: a service that asks for immediate polls would otherwise make the workflow sync every second. */
 const longestHurrySeconds = 30;
 
@@ -54,7 +57,7 @@ export async function syncLateResults(
 ): Promise<number> {
   let applied = await drainInbox(dependencies.warehouse, scope, signal);
   for (;;) {
-    const due = await takeDuePolls(dependencies.warehouse, scope, pollsAtOnce);
+    const due = await takeDuePolls(dependencies.warehouse, dependencies.service, scope, pollsAtOnce);
     if (due.length === 0) break;
     const polled = await makePolls(dependencies, due, signal);
     signal.throwIfAborted();
@@ -73,6 +76,8 @@ export async function syncRunResults(
 ): Promise<LateResultsStatus> {
   const { warehouse, service, rateLimits } = dependencies;
   await syncLateResults(dependencies, { runId }, signal);
+  if (!(await belongsTo(warehouse, runId, service)))
+    return readLateResultsStatus(warehouse, runId, otherServiceMilliseconds);
   const { wait } = await freeSlots(warehouse.database, { service, scope: webhookResultScope }, rateLimits);
   return readLateResultsStatus(warehouse, runId, wait?.milliseconds ?? 0);
 }

@@ -44,12 +44,26 @@ export interface DuePoll {
   readonly waitIsOver: boolean;
 }
 
+/** SQL condition: an attempt `a` is a call to the service. The ids of requests mean nothing to another service. */
+function isCallTo(service: string): RawBuilder<boolean> {
+  return sql`exists (select 1 from runs r where r.run_id = a.run_id and r.options ->> 'service' = ${service})`;
+}
+
+/** Whether a run belongs to a service: only this service can be polled for the run. */
+export async function belongsTo(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
+  const { rows } = await sql<{ belongs: boolean }>`
+    select options ->> 'service' = ${service} as belongs from runs where run_id = ${runId}
+  `.execute(warehouse.database);
+  return rows[0]?.belongs === true;
+}
+
 /** A poll of a killed process is due again after this time. */
 const leaseSeconds = 120;
 
-/** Takes due polls, earliest first, so that no other process makes them. */
+/** Takes due polls of a service, earliest first, so that no other process makes them. */
 export async function takeDuePolls(
   warehouse: Warehouse,
+  service: string,
   scope: LateScope,
   limit: number,
 ): Promise<DuePoll[]> {
@@ -58,7 +72,7 @@ export async function takeDuePolls(
     where attempt_id in (
       select a.attempt_id from attempts a
       where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp()
-        and ${isInScope(scope, sql`a.run_id`, sql`a.next_poll_at`)}
+        and ${isInScope(scope, sql`a.run_id`, sql`a.next_poll_at`)} and ${isCallTo(service)}
       order by a.next_poll_at limit ${limit} for update skip locked)
     returning attempt_id as "attemptId", request_id as "requestId", polls,
       awaited_until <= clock_timestamp() as "waitIsOver"
@@ -67,15 +81,15 @@ export async function takeDuePolls(
 }
 
 /**
- * Makes all polls of ended runs due now.
+ * Makes all polls of ended runs due now that go to a service.
  *
  * @returns number of polls
  */
-export async function makePollsDue(warehouse: Warehouse): Promise<number> {
+export async function makePollsDue(warehouse: Warehouse, service: string): Promise<number> {
   const hastened = await sql`
     update attempts a set next_poll_at = clock_timestamp()
     where a.status = 'awaiting' and a.next_poll_at is not null
-      and ${isInScope('unattended', sql`a.run_id`, sql`a.next_poll_at`)}
+      and ${isInScope('unattended', sql`a.run_id`, sql`a.next_poll_at`)} and ${isCallTo(service)}
   `.execute(warehouse.database);
   return Number(hastened.numAffectedRows ?? 0n);
 }

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { syncLateResults, syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
+import { makePollsDue } from '../../../src/late-results/late-polls.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { pollOperation } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -88,6 +89,33 @@ it('the sweep polls for a run whose workflow was terminated, and not for a waiti
   await warehouse.pool.query(`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`);
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(20_000));
   expect(polls).toHaveLength(10);
+});
+
+it.each(['the run', 'the sweep'])('%s polls no service but the one that answered the call', async (by) => {
+  const { runId } = await backlogOfPolls(warehouse, 3);
+  await warehouse.pool.query(`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`);
+  const sync = (service: string) =>
+    by === 'the run'
+      ? syncRunResults({ ...dependencies(), service }, runId, AbortSignal.timeout(20_000))
+      : syncLateResults({ ...dependencies(), service }, 'unattended', AbortSignal.timeout(20_000));
+  await sync('another');
+  expect(polls).toHaveLength(0);
+  await sync('test');
+  expect(polls).toHaveLength(3);
+});
+
+it('a run at a worker of another service does not sync again at once', async () => {
+  const { runId } = await backlogOfPolls(warehouse, 3);
+  const dependent = { ...dependencies(), service: 'another' };
+  const status = await syncRunResults(dependent, runId, AbortSignal.timeout(20_000));
+  expect(Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)).toBeGreaterThan(60_000);
+});
+
+it('the polls of another service are not hastened by enrich inbox sweep', async () => {
+  const { runId } = await backlogOfPolls(warehouse, 3);
+  await warehouse.pool.query('update runs set finished_at = clock_timestamp() where run_id = $1', [runId]);
+  expect(await makePollsDue(warehouse, 'another')).toBe(0);
+  expect(await makePollsDue(warehouse, 'test')).toBe(3);
 });
 
 it('the sweep ends the waiting of a run whose workflow was terminated', async () => {

@@ -126,7 +126,7 @@ Example:
       const config = settingsOf(options);
       await withSession(config, { temporal: false, service: true }, (session) =>
         withSessionClient(session, async (dependencies) => {
-          const polls = await makePollsDue(session.warehouse);
+          const polls = await makePollsDue(session.warehouse, dependencies.service);
           const applied = await syncLateResults(
             { ...dependencies, pollAfterSeconds: config.lateResults.pollAfterSeconds },
             'unattended',
