@@ -8,12 +8,6 @@ import { rowCount } from '../../db/expressions.ts';
 import { lockSuppressionsShared, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
 import type { Tables } from '../../db/schema.ts';
 
-/** The end of an insert into `lookup_history m`: of two lookups under one key, the later one counts. */
-const keepingNewest = sql`
-  on conflict (key_hash, field_group) do update
-    set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
-    where m.asked_at <= excluded.asked_at`;
-
 /** The identity keys of a person whom an answer assigned to a row; the lookup counts under these keys as well. */
 export function keysLearned(fields: ContactFields | undefined): readonly string[] {
   return fields ? identityKeys(identityOf(fields)) : [];
@@ -38,7 +32,9 @@ export async function recordLateKeys(
     join lookup_history h on h.key_hash = key_hash(l.person_key)
     join lookup_runs a on a.lookup_run = h.lookup_run and a.service = ${service}
     order by 1, 2, h.asked_at desc
-    ${keepingNewest}
+    on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
+      where m.asked_at <= excluded.asked_at
   `.execute(transaction);
 }
 
@@ -94,7 +90,9 @@ export async function recordRejected(
     from run_rows, unnest(keys) as key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
     where run_id = ${runId} and row_number = ${rowNumber}
     order by 1, 2
-    ${keepingNewest}
+    on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
+      where m.asked_at <= excluded.asked_at
   `.execute(transaction);
 }
 
