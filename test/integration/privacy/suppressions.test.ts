@@ -230,7 +230,7 @@ describe('the list', () => {
         `' ') from suppressed_keys k) as all`,
     );
     const stored = (rows[0] as { all: string }).all;
-    expect(stored).not.toContain('ada');
+    expect(stored).not.toMatch(/@|orbit/);
     expect(stored).not.toContain(Buffer.from(email).toString('hex'));
     expect(await listSuppressions(warehouse, 10)).toEqual([
       expect.objectContaining({
