@@ -186,7 +186,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
         : []),
     ]),
   ];
-  // A run with nobody to ask for has no price to compare.
+  // A plan without calls has no price to compare.
   if (facts.expected_credits && Number(facts.expected_credits.high) > 0)
     lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
   lines.push(`  service: ${describeAskedService(facts.service)}`);
