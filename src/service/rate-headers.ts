@@ -47,6 +47,7 @@ function readHeadersOf(name: string, headers: Headers): WindowFigures {
     left: headers[`x-${name}-requests-left`],
   });
 }
+
 /**
  * Reads the figures of a window, from headers or from the usage statistics: whole numbers, also as text. Empty or null
  * is unlimited. Fewer than 0 calls left of a limit are 0: the service has counted more calls than it allows.

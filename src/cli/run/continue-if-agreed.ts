@@ -9,12 +9,14 @@ import { resumeRun, waitForRun } from './steer-run.ts';
 const byPerson: PauseReasonType = 'run.paused';
 
 /**
- * Whether only a person lets a run continue: a quality gate has paused it, or a person has. Without an approval, a
- * person is asked in any case.
+ * Whether only a person lets a run continue: a quality gate has paused it, or a person has. A run without an approval
+ * asks in any case, if a person can answer.
+ *
+ * @param asks whether a person can answer
  */
-export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord): boolean {
+export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
-  return isQualityGate(pauseReason.type) || (isApproved && pauseReason.type === byPerson);
+  return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === byPerson);
 }
 
 /**
@@ -28,7 +30,7 @@ export async function continueIfAgreed(session: Session, facts: RunFacts, asks: 
   let latest = facts;
   for (;;) {
     const run = await getRun(session.warehouse, latest.run_id);
-    if (!waitsForPerson(run) || !asks) return latest;
+    if (!asks || !waitsForPerson(run, asks)) return latest;
     tell(run.pauseReason?.reason ?? '');
     if (!(await agrees('continue with the other people?'))) return latest;
     latest = await waitForRun(session, run.runId, await resumeRun(session, run));

@@ -115,7 +115,7 @@ export async function enrichExport(
   if (found) requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${run.runId}` : `run ${run.runId}`);
   // The same command again overrules neither a quality gate nor a person: a program may repeat it.
-  if (found && waitsForPerson(run))
+  if (found && waitsForPerson(run, asks))
     return continueIfAgreed(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   // An unfinished run without approval asks again, whatever its status.

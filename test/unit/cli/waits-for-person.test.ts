@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { waitsForPerson } from '../../../src/cli/run/continue-if-agreed.ts';
+import type { RunRecord } from '../../../src/runs/runs.ts';
+
+function paused(type: 'run.paused' | 'run.interrupted', isApproved: boolean): RunRecord {
+  return { status: 'paused', pauseReason: { type, reason: 'why', next: 'how' }, isApproved } as RunRecord;
+}
+
+it.each([
+  ['run.paused', true, true, true],
+  ['run.paused', true, false, true],
+  // Before its plan, a run of --yes has no approval in the tables yet.
+  ['run.paused', false, false, true],
+  ['run.paused', false, true, false],
+  ['run.interrupted', true, false, false],
+  ['run.interrupted', false, false, false],
+] as const)(
+  'the same command leaves a run to a person: %s, approved %s, a person can answer %s: %s',
+  (type, isApproved, asks, waits) => {
+    expect(waitsForPerson(paused(type, isApproved), asks)).toBe(waits);
+  },
+);
