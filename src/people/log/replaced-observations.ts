@@ -1,20 +1,38 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
+import { isValid } from '../../db/valid-entries.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import { lockLog, project } from '../project.ts';
 
 const observationsPerBatch = 5_000;
 
+/** SQL: the later observations `n` of the person of `o` that count. */
+const laterOf = sql`
+  from observations n
+  where n.service = o.service
+    and n.person_key = o.person_key
+    and (n.asked_at, n.observation_id) > (o.asked_at, o.observation_id)
+    and ${sql.raw(isValid('n'))}`;
+
 /**
  * SQL condition over an observation `o` and its person `p`: no current value comes from the observation, so that the
- * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted.
+ * projections stay the same without it. An address or a number keeps what later entries about it leave out, such as a
+ * do-not-call status. The newest answer with an address decides which addresses of waterfalls count. Observations of
+ * undone runs stay, because an undo can be reverted.
  */
 const isReplaced = sql`
-  not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
+  ${sql.raw(isValid('o'))}
   and not exists (select from jsonb_each_text(p.said_by) as cited where cited.value = o.observation_id::text)
-  and not p.emails @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
-  and not p.phones @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
+  and not exists (
+    select from (values ('emails', 'email'), ('phones', 'number')) as list (name, key)
+    cross join lateral jsonb_array_elements(o.facts -> list.name) as entry
+    cross join lateral jsonb_object_keys(entry) as member
+    where not exists (
+      select ${laterOf} and exists (
+        select from jsonb_array_elements(n.facts -> list.name) as later
+        where later -> list.key = entry -> list.key and later ? member)))
+  and (not o.facts ? 'email' or exists (select ${laterOf} and n.facts ? 'email'))
   and not exists (
     select from organization_values g where g.service = o.service and g.organization_key = o.organization_key
       and g.observation_id = o.observation_id)

@@ -115,6 +115,60 @@ it('removeReplaced() removes an observation when its company has a newer one of 
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differences: 0 });
 });
 
+it.each([
+  [
+    'the type and the do-not-call status of a number',
+    'phones',
+    'phones',
+    { type: 'mobile', dnc_status: 'dnc' },
+  ],
+  ['the status of an address', 'answer', 'emails', { email_status: 'verified' }],
+] as const)('removeReplaced() keeps %s that a newer entry leaves out', async (name, kind, list, members) => {
+  const person = `left-out-${list}`;
+  const entry = list === 'phones' ? { number: '+14155550101', position: 0 } : { email: 'ada@acme.example' };
+  for (const [day, more] of [members, members, {}].entries())
+    await say(warehouse, {
+      person,
+      kind,
+      askedAt: `2026-01-0${day + 1}`,
+      runId: 'earlier',
+      facts: { title: { title: name }, [list]: [{ ...entry, ...more }] },
+    });
+  expect(await removeReplaced(warehouse, sql<Date>`now()`, new AbortController().signal)).toBe(1);
+  const { rows } = await warehouse.pool.query(`select ${list} as entries from people where person_key = $1`, [
+    person,
+  ]);
+  expect(rows).toEqual([{ entries: [expect.objectContaining(members)] }]);
+});
+
+it('removeReplaced() keeps the newest answer with an address, because it decides which waterfalls count', async () => {
+  const address = (name: string, rank: number) => ({ email: `${name}@acme.example`, rank });
+  const sayAddresses = (day: string, of: 'answer' | 'waterfall', ...all: ReturnType<typeof address>[]) =>
+    say(warehouse, {
+      person: 'waterfalls',
+      kind: of,
+      askedAt: `2026-01-${day}`,
+      runId: 'earlier',
+      facts: {
+        ...(of === 'answer' ? { email: all[0] } : { waterfall_emails: all }),
+        emails: all.map(({ email }) => ({ email, kind: of, position: 0 })),
+      },
+    });
+  await sayAddresses('01', 'answer', address('first', 3));
+  await sayAddresses('01', 'waterfall', address('former', 0));
+  await sayAddresses('02', 'answer', address('second', 3));
+  await sayAddresses('02', 'waterfall', address('present', 1), address('second', 3));
+  await say(warehouse, {
+    person: 'waterfalls',
+    askedAt: '2026-01-03',
+    runId: 'earlier',
+    facts: { title: { title: 'Lead' } },
+  });
+  await removeReplaced(warehouse, sql<Date>`now()`, new AbortController().signal);
+  const { rows } = await warehouse.pool.query(`select email from people where person_key = 'waterfalls'`);
+  expect(rows).toEqual([{ email: 'present@acme.example' }]);
+});
+
 it('a person whom two contacts of one decision name is projected and queued for retention once', async () => {
   for (const day of ['01', '02'])
     await say(warehouse, {
