@@ -120,12 +120,14 @@ export function factsOfLateResult(
     origin: phoneOrigin,
     ...rankPhone(phone),
   }));
-  const addresses = person.emails.flatMap(({ email, status }) => {
-    const address = parseEmail(email);
-    return address === undefined
-      ? []
-      : [{ email: address, ...withoutNull({ email_status: status ?? null }) }];
-  });
+  const addresses = withBestStatus(
+    person.emails.flatMap(({ email, status }) => {
+      const address = parseEmail(email);
+      return address === undefined
+        ? []
+        : [{ email: address, ...withoutNull({ email_status: status ?? null }) }];
+    }),
+  );
   const keys = [
     ...(personId === null ? [] : identityKeys({ personId })),
     ...addresses.flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
@@ -144,6 +146,19 @@ export function factsOfLateResult(
     },
     organization: null,
   };
+}
+
+/** One entry an address, because a vendor can repeat the address of another: the best status counts. */
+function withBestStatus<Address extends { readonly email: string; readonly email_status?: string | null }>(
+  addresses: readonly Address[],
+): Address[] {
+  const byEmail = new Map<string, Address>();
+  for (const address of addresses) {
+    const earlier = byEmail.get(address.email);
+    if (!earlier || emailRank(address.email_status) < emailRank(earlier.email_status))
+      byEmail.set(address.email, address);
+  }
+  return [...byEmail.values()];
 }
 
 /** Members of a person that belong to no field group. */

@@ -158,6 +158,17 @@ describe('a late result of somebody on the suppression list', () => {
   });
 });
 
+it('an address that a waterfall names several times for a person has its best status', async () => {
+  const call = await answeredCall(waterfall);
+  const email = `repeated-${call.runId.toLowerCase()}@vendor.example`;
+  const emails = ['guessed', 'verified', 'unverified'].map((status) => ({ email, email_status_cd: status }));
+  await deliver(call, { credits_consumed: 1, people: [{ id: call.ids[0], emails, phone_numbers: [] }] });
+  const { rows } = await warehouse.pool.query('select email_status from person_emails where email = $1', [
+    email,
+  ]);
+  expect(rows).toEqual([{ email_status: 'verified' }]);
+});
+
 it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
   const call = await answeredCall(waterfall);
   const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;
