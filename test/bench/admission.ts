@@ -6,18 +6,17 @@
  * disk. Each client asks again as soon as its call is admitted, and calls last a second. At the end the clients ask for
  * more calls than a window has free slots.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cpus } from 'node:os';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { openAdmissions, type Admission } from '../../src/ledger/admit.ts';
 import { bulkMatchScope, ownFreeSlots } from '../../src/ledger/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { runningRun } from '../helpers/rows.ts';
+import { openBenchDatabase } from './bench-database.ts';
+import { optionOf } from './command-line.ts';
 import { postgresMilliseconds, processMilliseconds } from './processor-time.ts';
+import { quantile } from './quantile.ts';
 
 const clients = Number(optionOf('--clients') ?? 16);
 const seconds = Number(optionOf('--seconds') ?? 3);
@@ -37,14 +36,12 @@ interface Measured {
   readonly processor: readonly [number, number];
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
-const { databaseUrl } = await startEmbeddedPostgres({ directory });
-const warehouse = openWarehouse(databaseUrl, { connections: clients });
+const database = await openBenchDatabase();
+const warehouse = openWarehouse(database.databaseUrl, { connections: clients });
 let runId = '';
 let rows = 0;
 let position = 0;
 try {
-  await migrate(databaseUrl);
   await warehouse.pool.query(
     'create table bare_admissions (call_id bigint primary key, at timestamptz not null)',
   );
@@ -69,8 +66,7 @@ try {
     console.log(lineOf(`admission, window of ${window}`, measured));
 } finally {
   await warehouse.close();
-  await stopEmbeddedPostgres(directory);
-  rmSync(directory, { recursive: true, force: true });
+  await database.close();
 }
 
 async function measure(forSeconds: number, work: () => Promise<void>): Promise<Measured> {
@@ -166,22 +162,13 @@ async function addRows(count: number): Promise<void> {
 }
 
 function lineOf(name: string, measured: readonly Measured[]): string {
-  const times = measured.flatMap(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b);
-  const rates = measured.map(({ perSecond }) => perSecond).toSorted((a, b) => a - b);
-  const [own, postgres] = [0, 1].map((index) => median(measured.map(({ processor }) => processor[index]!)));
+  const times = measured.flatMap(({ milliseconds }) => milliseconds);
+  const rates = measured.map(({ perSecond }) => perSecond);
+  const [own, postgres] = [0, 1].map((index) => quantile(measured.map(({ processor }) => processor[index]!)));
   return (
-    `${name.padEnd(32)} ${median(rates).toFixed(0).padStart(6)}/s (${rates[0]!.toFixed(0)} to ` +
-    `${rates.at(-1)!.toFixed(0)}), p50 ${times[Math.floor(times.length / 2)]!.toFixed(1)} ms, ` +
-    `p99 ${times[Math.floor(times.length * 0.99)]!.toFixed(1)} ms; ` +
+    `${name.padEnd(32)} ${quantile(rates).toFixed(0).padStart(6)}/s (${Math.min(...rates).toFixed(0)} to ` +
+    `${Math.max(...rates).toFixed(0)}), p50 ${quantile(times).toFixed(1)} ms, ` +
+    `p99 ${quantile(times, 0.99).toFixed(1)} ms; ` +
     `processor time ${own!.toFixed(2)} + ${postgres!.toFixed(2)} ms`
   );
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}
-
-function optionOf(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
 }

@@ -13,6 +13,7 @@ import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { countActions } from '../helpers/temporal-actions.ts';
+import { optionOf } from './command-line.ts';
 import { countStatements, postgresMilliseconds, processMilliseconds } from './processor-time.ts';
 
 /**
@@ -225,11 +226,6 @@ try {
   await pool.end();
   await stack.release();
   rmSync(directory, { recursive: true, force: true });
-}
-
-function optionOf(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
 }
 
 /** Measures a rate limit, and phones that arrive late. */

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { fetch } from 'undici';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import { createServiceClient } from '../../src/service/client.ts';
+import { optionOf } from './command-line.ts';
 
 const concurrency = 4;
 const rounds = 3;
@@ -145,9 +146,4 @@ function inventedAnswer(personBytes: number): string {
   }));
   const text = JSON.stringify({ status: 'success', credits_consumed: 10, missing_records: 0, matches });
   return text.replace('{', '{"request_id":-7049823749872398471,');
-}
-
-function optionOf(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
 }

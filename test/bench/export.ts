@@ -4,20 +4,18 @@
  * `npm run bench:export [-- --contacts 1000000]`. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of
  * its own. Each format runs in a process of its own, so that its peak memory is separate.
  */
-import { fork } from 'node:child_process';
-import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
 import { to as copyTo } from 'pg-copy-streams';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { exportFormatNames, type ExportFormatName } from '../../src/export/export-format.ts';
 import { exportTable } from '../../src/export/export-table.ts';
 import { contactColumns } from '../../src/export/exported-tables.ts';
+import { openBenchDatabase } from './bench-database.ts';
+import { optionOf } from './command-line.ts';
+import { hasJob, inOwnProcess, peakMegabytes } from './own-process.ts';
 
 interface Job {
   readonly measure: ExportFormatName | 'copy';
@@ -71,50 +69,33 @@ async function measure({ measure: what, databaseUrl, file }: Job): Promise<Measu
       : await exportTable(warehouse, { table: 'contacts', format: what, choice: {} }, take);
   const seconds = (performance.now() - begun) / 1_000;
   await warehouse.close();
-  return { rows: rows!, seconds, peakMegabytes: process.resourceUsage().maxRSS / 1_024 };
+  return { rows: rows!, seconds, peakMegabytes: peakMegabytes() };
 }
 
-function inOwnProcess(job: Job): Promise<Measured> {
-  return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(import.meta.url), { stdio: 'inherit' });
-    child.once('message', (measured) => resolve(measured as Measured));
-    child.once('exit', (code) => reject(new Error(`the measurement ended with code ${code}`)));
-    child.send(job);
-  });
-}
+const measureAlone = inOwnProcess(import.meta.url, measure);
 
 async function main(): Promise<void> {
-  const [flag, value] = process.argv.slice(2);
-  const contacts = flag === '--contacts' ? Number(value) : 1_000_000;
-  const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
-  const given = process.env['DATABASE_URL'];
-  const server = join(directory, 'postgres');
+  const { databaseUrl, folder, close } = await openBenchDatabase(process.env['DATABASE_URL']);
   try {
-    const databaseUrl = given ?? (await startEmbeddedPostgres({ directory: server })).databaseUrl;
-    await migrate(databaseUrl);
     const warehouse = openWarehouse(databaseUrl);
-    await warehouse.pool.query(inventedContacts, [contacts]);
+    await warehouse.pool.query(inventedContacts, [Number(optionOf('--contacts') ?? 1_000_000)]);
     await warehouse.pool.query('vacuum analyze');
     await warehouse.close();
     for (const what of ['copy', ...exportFormatNames] as const) {
-      const file = join(process.env['KEEP_FILES'] ?? directory, `contacts.${what}`);
-      const { rows, seconds, peakMegabytes } = await inOwnProcess({ measure: what, databaseUrl, file });
+      const file = join(process.env['KEEP_FILES'] ?? folder, `contacts.${what}`);
+      const measured = await measureAlone({ measure: what, databaseUrl, file });
+      const { rows, seconds } = measured;
       console.log(
         `${what.padEnd(8)} ${String(rows).padStart(9)} rows ${seconds.toFixed(1).padStart(6)} s ` +
           `${Math.round(rows / seconds)
             .toString()
-            .padStart(8)} rows/s ${peakMegabytes.toFixed(0).padStart(5)} MB peak ` +
+            .padStart(8)} rows/s ${measured.peakMegabytes.toFixed(0).padStart(5)} MB peak ` +
           `${(statSync(file).size / 1_000_000).toFixed(0).padStart(5)} MB file`,
       );
     }
   } finally {
-    if (given === undefined) await stopEmbeddedPostgres(server);
-    rmSync(directory, { recursive: true, force: true });
+    await close();
   }
 }
 
-if (process.send) {
-  process.once('message', (job) => {
-    void measure(job as Job).then((measured) => process.send!(measured, () => process.exit(0)));
-  });
-} else await main();
+if (!hasJob) await main();

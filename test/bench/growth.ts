@@ -8,14 +8,12 @@
  * machine is: times are as on the machine of the first month. Prints a line a month, compares the last three months
  * with months 4 to 6, and draws the curves to `growth.svg` in `--output FOLDER`.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { readOpenPeople } from '../../src/calls/batches/open-people.ts';
 import { recordAnswer } from '../../src/calls/answers/record-answer.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { parseRetention } from '../../src/domain/runs/retention.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
@@ -30,7 +28,10 @@ import { getRun, setRunStatus } from '../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { stagedRun, testSpec, type StagedRow } from '../helpers/rows.ts';
 import { installSimulatedClock, setSimulatedClock } from '../helpers/simulated-clock.ts';
+import { openBenchDatabase } from './bench-database.ts';
+import { optionOf } from './command-line.ts';
 import { growthPicture, type Month } from './growth-picture.ts';
+import { quantile } from './quantile.ts';
 
 const nights = Number(optionOf('--nights') ?? 730);
 const rowsPerNight = Number(optionOf('--rows') ?? 300);
@@ -83,10 +84,8 @@ const tables = [
   'lookup_history',
 ];
 
-const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
-const { databaseUrl } = await startEmbeddedPostgres({ directory });
+const { databaseUrl, close } = await openBenchDatabase();
 try {
-  await migrate(databaseUrl);
   const warehouse = openWarehouse(databaseUrl);
   await installSimulatedClock(warehouse);
   // As a worker does: calls have connections of their own, which keep their plans for years.
@@ -96,8 +95,7 @@ try {
   writeFileSync(join(output, 'growth.svg'), growthPicture(months));
   await Promise.all([warehouse.close(), callWarehouse.close()]);
 } finally {
-  await stopEmbeddedPostgres(directory);
-  rmSync(directory, { recursive: true, force: true });
+  await close();
 }
 
 async function simulate(warehouse: Warehouse, callWarehouse: Warehouse): Promise<Month[]> {
@@ -275,14 +273,4 @@ function compare(months: readonly Month[]): void {
         `(${change < 0 ? '' : '+'}${change.toFixed(0)} %)`,
     );
   }
-}
-
-function quantile(values: readonly number[], at = 0.5): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * at))] ?? 0;
-}
-
-function optionOf(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
 }

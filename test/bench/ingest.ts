@@ -5,23 +5,21 @@
  * measurement runs in a process of its own, so that its peak memory is separate. With `--lookups`, the lookup history
  * has so many keys of other people before the plan.
  */
-import { fork } from 'node:child_process';
-import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
 import Papa from 'papaparse';
 import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { RunOptions } from '../../src/domain/runs/run-options.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { hashExport } from '../../src/ingest/reading/file-bytes.ts';
 import { stageExport } from '../../src/ingest/staging/stage.ts';
 import { openWarehouse } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
+import { openBenchDatabase } from './bench-database.ts';
+import { optionOf } from './command-line.ts';
+import { hasJob, inOwnProcess, peakMegabytes } from './own-process.ts';
 
 interface Job {
   readonly measure: 'bare' | 'stage' | 'plan';
@@ -135,30 +133,15 @@ async function measurePlan({ databaseUrl }: Job): Promise<number> {
 
 const measurements = { bare: measureBare, stage: measureStaging, plan: measurePlan };
 
-async function runJob(job: Job): Promise<void> {
+async function runJob(job: Job): Promise<Measured> {
   const begun = performance.now();
   const rows = await measurements[job.measure](job);
   const seconds = (performance.now() - begun) / 1_000;
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-  process.send!({
-    rows,
-    seconds,
-    processorSeconds: (userCPUTime + systemCPUTime) / 1_000_000,
-    peakMegabytes: maxRSS / 1_024,
-  } satisfies Measured);
+  const { user, system } = process.cpuUsage();
+  return { rows, seconds, processorSeconds: (user + system) / 1_000_000, peakMegabytes: peakMegabytes() };
 }
 
-function inOwnProcess(job: Job): Promise<Measured> {
-  return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(import.meta.url), ['--job', JSON.stringify(job)]);
-    let measured: Measured | undefined;
-    child.on('message', (message) => (measured = message as Measured));
-    child.on('error', reject);
-    child.on('exit', (code) =>
-      measured ? resolve(measured) : reject(new Error(`${job.measure} ended with exit code ${code}`)),
-    );
-  });
-}
+const measured = inOwnProcess(import.meta.url, runJob);
 
 async function beginRun(databaseUrl: string, file: string): Promise<void> {
   const { sha256 } = await hashExport(file);
@@ -214,50 +197,38 @@ async function addLookups(databaseUrl: string, keys: number): Promise<void> {
 }
 
 async function main(rows: number, lookups: number): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
-  const given = process.env['DATABASE_URL'];
+  const { databaseUrl, folder, close } = await openBenchDatabase(process.env['DATABASE_URL']);
   try {
-    const file = join(directory, 'contacts.csv');
+    const file = join(folder, 'contacts.csv');
     await pipeline(Readable.from(inventedRows(rows)), createWriteStream(file));
     const megabytes = statSync(file).size / 1_000_000;
     console.log(`${rows} rows of ${columns} columns, ${megabytes.toFixed(0)} MB`);
-    const databaseUrl =
-      given ?? (await startEmbeddedPostgres({ directory: join(directory, 'postgres') })).databaseUrl;
-    await migrate(databaseUrl);
     const job = { file, databaseUrl };
-    const bare = await inOwnProcess({ ...job, measure: 'bare' });
+    const bare = await measured({ ...job, measure: 'bare' });
     report('papaparse → COPY, plain text columns', bare);
     await beginRun(databaseUrl, file);
-    const staged = await inOwnProcess({ ...job, measure: 'stage' });
+    const staged = await measured({ ...job, measure: 'stage' });
     report('stageExport: mapped, normalised, keyed', staged);
     if (lookups > 0) await addLookups(databaseUrl, lookups);
     report(
       `planRows: outcomes, ${lookups.toLocaleString('en')} other keys`,
-      await inOwnProcess({ ...job, measure: 'plan' }),
+      await measured({ ...job, measure: 'plan' }),
     );
     const ratio = staged.rows / staged.seconds / (bare.rows / bare.seconds);
     console.log(`staging runs at ${(100 * ratio).toFixed(0)} % of bare papaparse → COPY`);
     await cleanUp(databaseUrl);
   } finally {
-    if (given === undefined) await stopEmbeddedPostgres(join(directory, 'postgres'));
-    rmSync(directory, { recursive: true, force: true });
+    await close();
   }
 }
 
-function report(what: string, { rows, seconds, processorSeconds, peakMegabytes }: Measured): void {
+function report(what: string, { rows, seconds, processorSeconds, ...memory }: Measured): void {
   const rate = Math.round(rows / seconds).toLocaleString('en');
   const each = (processorSeconds / rows) * 1_000_000;
   console.log(
     `${what.padEnd(44)} ${seconds.toFixed(1).padStart(6)} s  ${rate.padStart(9)} rows/s  ` +
-      `${each.toFixed(1).padStart(5)} µs of processor time a row  ${peakMegabytes.toFixed(0).padStart(4)} MB peak`,
+      `${each.toFixed(1).padStart(5)} µs of processor time a row  ${memory.peakMegabytes.toFixed(0).padStart(4)} MB peak`,
   );
 }
 
-function optionOf(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
-}
-
-const job = optionOf('--job');
-if (job !== undefined) await runJob(JSON.parse(job) as Job);
-else await main(Number(optionOf('--rows') ?? 1_000_000), Number(optionOf('--lookups') ?? 0));
+if (!hasJob) await main(Number(optionOf('--rows') ?? 1_000_000), Number(optionOf('--lookups') ?? 0));

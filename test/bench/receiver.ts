@@ -9,21 +9,20 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import fastify from 'fastify';
 import { pino } from 'pino';
 import { Pool } from 'undici';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { hashToken } from '../../src/ledger/webhook-token.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { startReceiver, webhookPath } from '../../src/late-results/receiver.ts';
 import { WakeUps } from '../../src/late-results/wake-ups.ts';
 import { runningRun } from '../helpers/rows.ts';
+import { openBenchDatabase } from './bench-database.ts';
+import { optionOf } from './command-line.ts';
+import { quantile } from './quantile.ts';
 
 const databaseConnections = 16;
 const senders = Number(optionOf('--senders') ?? 32);
@@ -50,11 +49,9 @@ if ((role === 'bare' || role === 'receiver') && databaseUrl !== undefined) await
 else await compare(Number(optionOf('--seconds') ?? 5));
 
 async function compare(seconds: number): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
-  const { databaseUrl: url } = await startEmbeddedPostgres({ directory });
+  const { databaseUrl: url, close } = await openBenchDatabase();
   const servers: ChildProcess[] = [];
   try {
-    await migrate(url);
     const tokens = await prepare(url);
     const [bare, receiver] = [await start('bare', url), await start('receiver', url)];
     servers.push(bare.process, receiver.process);
@@ -76,15 +73,14 @@ async function compare(seconds: number): Promise<void> {
       row(`beside ${slowConnections} slow connections`, [besideSlow], await peakMegabytes(receiver)),
     );
     const [bareRate, receiverRate] = [measured.bare, measured.receiver].map((each) =>
-      median(each.map(({ perSecond }) => perSecond)),
+      quantile(each.map(({ perSecond }) => perSecond)),
     );
     console.log(
       `\nThe receiver stores ${((100 * receiverRate!) / bareRate!).toFixed(0)} % of what the bare insert does`,
     );
   } finally {
     for (const server of servers) server.kill();
-    await stopEmbeddedPostgres(directory);
-    rmSync(directory, { recursive: true, force: true });
+    await close();
   }
 }
 
@@ -221,21 +217,12 @@ async function openSlowConnections(port: number, token: string): Promise<() => v
   };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}
-
 function row(name: string, measured: readonly Measured[], megabytes: number): string {
-  const times = measured.flatMap((round) => round.times).toSorted((a, b) => a - b);
-  const quantile = (share: number): string => times[Math.floor(times.length * share)]!.toFixed(1).padStart(7);
-  const perSecond = median(measured.map((round) => round.perSecond)).toFixed(0);
+  const times = measured.flatMap((round) => round.times);
+  const shown = (share: number): string => quantile(times, share).toFixed(1).padStart(7);
+  const perSecond = quantile(measured.map((round) => round.perSecond)).toFixed(0);
   return (
-    `${name.padEnd(30)} ${perSecond.padStart(6)} deliveries/s  p50 ${quantile(0.5)} ms  ` +
-    `p99 ${quantile(0.99)} ms  peak memory ${megabytes.toFixed(0).padStart(4)} MB`
+    `${name.padEnd(30)} ${perSecond.padStart(6)} deliveries/s  p50 ${shown(0.5)} ms  ` +
+    `p99 ${shown(0.99)} ms  peak memory ${megabytes.toFixed(0).padStart(4)} MB`
   );
-}
-
-function optionOf(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
 }

@@ -6,19 +6,18 @@
  * ten million people need an hour and 60 GB. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of its
  * own.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../src/people/known/email-hashes.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { countFillable } from '../../src/runs/reconciliation/count-fillable.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
+import { openBenchDatabase } from './bench-database.ts';
+import { optionOf } from './command-line.ts';
+import { peakMegabytes } from './own-process.ts';
 import { postgresMilliseconds } from './processor-time.ts';
+import { quantile } from './quantile.ts';
 
 const service = 'bench';
 const month = 30 * 86_400;
@@ -194,9 +193,10 @@ async function medianOf(
     const [plan] = rows[0]!['QUERY PLAN'];
     times.push(plan!['Planning Time'] + plan!['Execution Time']);
   }
-  const sorted = times.toSorted((one, other) => one - other);
   console.log(
-    `${what.padEnd(44)} ${sorted[50]!.toFixed(2).padStart(7)} ms  ${sorted[100]!.toFixed(1).padStart(7)} ms at most`,
+    `${what.padEnd(44)} ${quantile(times).toFixed(2).padStart(7)} ms  ${Math.max(...times)
+      .toFixed(1)
+      .padStart(7)} ms at most`,
   );
 }
 
@@ -226,9 +226,7 @@ async function measure(warehouse: Warehouse, people: number, lookups: number): P
   const rebuilt = await timed(warehouse, `rebuild of ${people} people`, () =>
     rebuild(warehouse, { check: false, signal }),
   );
-  console.log(
-    `  peak memory ${(process.resourceUsage().maxRSS / 1_024).toFixed(0)} MB, ${rebuilt.differences} written`,
-  );
+  console.log(`  peak memory ${peakMegabytes().toFixed(0)} MB, ${rebuilt.differences} written`);
   await pool.query('vacuum analyze');
   await measureReads(warehouse, people);
   if (process.argv.includes('--reads')) return;
@@ -294,22 +292,12 @@ async function measurePlan(warehouse: Warehouse): Promise<void> {
   console.log(`  ${plan.rows} rows, ${plan.people} to ask for, ${fillable} can be filled, ${filled} filled`);
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
-const given = process.env['DATABASE_URL'];
+const { databaseUrl, close } = await openBenchDatabase(process.env['DATABASE_URL']);
 try {
-  const server = join(directory, 'postgres');
-  const databaseUrl = given ?? (await startEmbeddedPostgres({ directory: server })).databaseUrl;
-  await migrate(databaseUrl);
   const warehouse = openWarehouse(databaseUrl);
   countStatements(warehouse);
-  await measure(warehouse, numberOf('--people') ?? 100_000, numberOf('--lookups') ?? 0);
+  await measure(warehouse, Number(optionOf('--people') ?? 100_000), Number(optionOf('--lookups') ?? 0));
   await warehouse.close();
 } finally {
-  if (given === undefined) await stopEmbeddedPostgres(join(directory, 'postgres'));
-  rmSync(directory, { recursive: true, force: true });
-}
-
-function numberOf(option: string): number | undefined {
-  const at = process.argv.indexOf(option);
-  return at < 0 ? undefined : Number(process.argv[at + 1]);
+  await close();
 }
