@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name: 'workflow',
           include: ['test/workflow/**/*.test.ts'],
-          globalSetup: ['test/helpers/workflow-setup.ts'],
+          globalSetup: ['test/helpers/temporal/workflow-setup.ts'],
         },
       },
       {
@@ -40,7 +40,7 @@ export default defineConfig({
           name: 'database',
           include: ['test/{end-to-end,integration,property}/**/*.test.ts'],
           isolate: false,
-          globalSetup: ['test/helpers/global-setup.ts'],
+          globalSetup: ['test/helpers/database/global-setup.ts'],
         },
       },
     ],

@@ -12,7 +12,7 @@ import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { openAdmissions, type Admission } from '../../src/ledger/admit.ts';
 import { bulkMatchScope, ownFreeSlots } from '../../src/ledger/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
-import { runningRun } from '../helpers/rows.ts';
+import { runningRun } from '../helpers/warehouse/rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { optionOf } from './command-line.ts';
 import { postgresMilliseconds, processMilliseconds } from './processor-time.ts';

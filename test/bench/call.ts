@@ -12,7 +12,7 @@ import { readConfig } from '../../src/config/settings.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { countActions } from '../helpers/temporal-actions.ts';
+import { countActions } from '../helpers/temporal/temporal-actions.ts';
 import { optionOf } from './command-line.ts';
 import { countStatements, postgresMilliseconds, processMilliseconds } from './processor-time.ts';
 

@@ -225,9 +225,10 @@ async function main(rows: number, lookups: number): Promise<void> {
 function report(what: string, { rows, seconds, processorSeconds, ...memory }: Measured): void {
   const rate = Math.round(rows / seconds).toLocaleString('en');
   const each = (processorSeconds / rows) * 1_000_000;
+  const peak = memory.peakMegabytes.toFixed(0);
   console.log(
     `${what.padEnd(44)} ${seconds.toFixed(1).padStart(6)} s  ${rate.padStart(9)} rows/s  ` +
-      `${each.toFixed(1).padStart(5)} µs of processor time a row  ${memory.peakMegabytes.toFixed(0).padStart(4)} MB peak`,
+      `${each.toFixed(1).padStart(5)} µs of processor time a row  ${peak.padStart(4)} MB peak`,
   );
 }
 

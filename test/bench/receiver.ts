@@ -19,7 +19,7 @@ import { hashToken } from '../../src/ledger/webhook-token.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { startReceiver, webhookPath } from '../../src/late-results/receiver.ts';
 import { WakeUps } from '../../src/late-results/wake-ups.ts';
-import { runningRun } from '../helpers/rows.ts';
+import { runningRun } from '../helpers/warehouse/rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { optionOf } from './command-line.ts';
 import { quantile } from './quantile.ts';

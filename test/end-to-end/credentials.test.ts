@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { TestSystem } from '../helpers/test-system.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** By the sandbox's clock; tests move it to either side of the cut-over. */
 let clock = Date.now();

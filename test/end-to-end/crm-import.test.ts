@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ImportManifest } from '../../src/export/crm-import/export-for-crm.ts';
-import { importFolder, importerRules } from '../helpers/crm-importers.ts';
-import { TestSystem } from '../helpers/test-system.ts';
+import { importFolder, importerRules } from '../helpers/exports/crm-importers.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
 
 let system: TestSystem;
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { embeddedDirectories } from '../../src/dev/stack.ts';
 import { CallLog, type LoggedDelivery } from '../../src/sandbox/account/call-log.ts';
 import { LateStore } from '../../src/sandbox/late-results/late-store.ts';
-import { startLineageReceiver } from '../helpers/lineage-receiver.ts';
-import { TestSystem } from '../helpers/test-system.ts';
-import { expectPromisesKept, type Witness } from '../helpers/promises.ts';
+import { startLineageReceiver } from '../helpers/servers/lineage-receiver.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
+import { expectPromisesKept, type Witness } from '../helpers/system/promises.ts';
 
 let system: TestSystem;
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { Population } from '../../src/sandbox/population/population.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
-import { TestSystem } from '../helpers/test-system.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
 
 let system: TestSystem;
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestSystem } from '../helpers/test-system.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
 
 let system: TestSystem;
 

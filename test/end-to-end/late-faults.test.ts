@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { TestSystem, type Begun } from '../helpers/test-system.ts';
-import { freePort } from '../helpers/ports.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { freePort } from '../helpers/servers/ports.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** A server as it is deployed: receiver and workers are processes of their own. */
 let system: TestSystem;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FaultsToProduce } from '../../src/sandbox/faults/scenario.ts';
 import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server/server.ts';
-import { TestSystem, type Begun } from '../helpers/test-system.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 let system: TestSystem;
 

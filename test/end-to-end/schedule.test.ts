@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getSchedule, listSchedules } from '../../src/cli/schedule/schedule-server.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestSystem, type Ended } from '../helpers/test-system.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 let system: TestSystem;
 

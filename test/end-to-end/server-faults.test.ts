@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { openWarehouse } from '../../src/db/database.ts';
-import { TestSystem, type Begun } from '../helpers/test-system.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
-import { expectRebuildEqual } from '../helpers/value-promise.ts';
+import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
+import { expectRebuildEqual } from '../helpers/system/value-promise.ts';
 
 /** A server as it is deployed: the worker is a process of its own, and what it needs breaks beneath it. */
 let system: TestSystem;

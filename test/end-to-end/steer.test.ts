@@ -4,9 +4,9 @@ import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
-import { expectFiguresOf } from '../helpers/current-details.ts';
-import { TestSystem } from '../helpers/test-system.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { expectFiguresOf } from '../helpers/temporal/current-details.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const patient = { interval: 50 };
 

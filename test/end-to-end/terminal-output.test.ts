@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TestSystem } from '../helpers/test-system.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
 
 /**
  * Clears the screen; sets the title of the window; the same introducer as one byte of C1; turns the order of text

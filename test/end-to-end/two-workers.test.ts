@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestSystem } from '../helpers/test-system.ts';
-import { metricNames } from '../helpers/metrics-fixture.ts';
-import { metricsOf, readPanels, readRules } from '../helpers/promql.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
+import { metricNames } from '../helpers/outputs/metrics-fixture.ts';
+import { metricsOf, readPanels, readRules } from '../helpers/outputs/promql.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const limit = { calls: 20, seconds: 10 };
 let system: TestSystem;

@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { takenPort } from '../helpers/ports.ts';
-import { stagedRun } from '../helpers/rows.ts';
-import { TestSystem } from '../helpers/test-system.ts';
-import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
+import { takenPort } from '../helpers/servers/ports.ts';
+import { stagedRun } from '../helpers/warehouse/rows.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
+import { httpAnswer, startScriptedServer } from '../helpers/servers/scripted-server.ts';
 
 let system: TestSystem;
 

@@ -19,7 +19,7 @@ import { sameValue } from '../../src/domain/crm/same-value.ts';
 import { headerKey } from '../../src/domain/text/header-name.ts';
 import type { ContactToImport } from '../../src/export/crm-import/contact-to-import.ts';
 import { writeImportFiles, type WrittenImport } from '../../src/export/crm-import/write-import-files.ts';
-import { importFolder, importerRules, type CrmRecords } from '../helpers/crm-importers.ts';
+import { importFolder, importerRules, type CrmRecords } from '../helpers/exports/crm-importers.ts';
 
 const ids: Readonly<Record<ImporterName, (number: number) => string>> = {
   hubspot: (number) => String(4_000 + number),

@@ -7,10 +7,10 @@ import { rebuild } from '../../src/people/rebuild.ts';
 import { prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../src/runs/undo-run.ts';
-import { openTestWarehouse } from '../helpers/database.ts';
-import { everything } from '../helpers/everything.ts';
-import { sequence, type Step } from '../helpers/warehouse-steps.ts';
-import { openWorlds } from '../helpers/warehouse-world.ts';
+import { openTestWarehouse } from '../helpers/database/database.ts';
+import { everything } from '../helpers/database/everything.ts';
+import { sequence, type Step } from '../helpers/invented/warehouse-steps.ts';
+import { openWorlds } from '../helpers/invented/warehouse-world.ts';
 
 /** `SEED=7 DROPPED_SEQUENCES=100` plays a hundred sequences from seed 7 on. */
 const numRuns = Number(process.env['DROPPED_SEQUENCES'] ?? 20);

@@ -4,8 +4,8 @@ import { Problem } from '../../src/domain/problem.ts';
 import { decodeText } from '../../src/ingest/reading/byte-text.ts';
 import { readDataRecords } from '../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../src/ingest/reading/open-export.ts';
-import { exportFiles } from '../helpers/export-file.ts';
-import { flawedExport, type FlawedExport } from '../helpers/flawed-export.ts';
+import { exportFiles } from '../helpers/exports/export-file.ts';
+import { flawedExport, type FlawedExport } from '../helpers/invented/flawed-export.ts';
 
 /** The same few cases in the suite; `npm run property:reading` draws others each time. READING_SEED repeats a run. */
 const chosen = process.env['READING_CASES'];

@@ -15,9 +15,9 @@ import { emailHashes } from '../../src/people/known/email-hashes.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
-import { openTestWarehouse } from '../helpers/database.ts';
-import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/identity-world.ts';
-import { answerBatch, runningRunOf } from '../helpers/scripted-calls.ts';
+import { openTestWarehouse } from '../helpers/database/database.ts';
+import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/invented/identity-world.ts';
+import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
 
 const cases = Number(process.env['IDENTITY_CASES'] ?? 200);
 const sequences = Number(process.env['IDENTITY_SEQUENCES'] ?? 12);

@@ -11,7 +11,7 @@ import { lateBill, type PricedPart } from '../../src/domain/late-results/late-bi
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { storePolled } from '../../src/late-results/deliveries.ts';
 import { markExpiredUnknown } from '../../src/late-results/late-polls.ts';
-import { warehouseOfFile } from '../helpers/database.ts';
+import { warehouseOfFile } from '../helpers/database/database.ts';
 import {
   callWithPhones,
   drainCall,
@@ -19,8 +19,14 @@ import {
   recordPhonesAnswer,
   storeFor,
   type PhonesCall,
-} from '../helpers/late-calls.ts';
-import { lateCase, type HonestBody, type LateCase, type Noise, type Sent } from '../helpers/late-cases.ts';
+} from '../helpers/warehouse/late-calls.ts';
+import {
+  lateCase,
+  type HonestBody,
+  type LateCase,
+  type Noise,
+  type Sent,
+} from '../helpers/invented/late-cases.ts';
 
 /** `npm run property:late-money` plays 100,000 by the rules alone, and 2,000 of the kind through the warehouse. */
 const ruleCases = Number(process.env['LATE_MONEY_RULE_CASES'] ?? 1_000);

@@ -10,7 +10,7 @@ import {
   ownFreeSlots,
   releaseSlot,
 } from '../../src/ledger/rate-windows.ts';
-import { openTestWarehouse } from '../helpers/database.ts';
+import { openTestWarehouse } from '../helpers/database/database.ts';
 
 const cases = Number(process.env['RATE_WINDOW_CASES'] ?? 15);
 const calls = { service: 'test', scope: matchScope };

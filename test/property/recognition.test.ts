@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
 import { mapColumns } from '../../src/ingest/columns/column-map.ts';
 import { recogniseExport } from '../../src/ingest/columns/recognise-export.ts';
-import { writtenExports, type WrittenExport } from '../helpers/written-exports.ts';
+import { writtenExports, type WrittenExport } from '../helpers/exports/written-exports.ts';
 
 /** The same few cases in the suite; `npm run property:recognition` draws others each time. */
 const chosen = process.env['RECOGNITION_CASES'];

@@ -7,10 +7,10 @@ import { rebuild } from '../../src/people/rebuild.ts';
 import { measurePrune, prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
-import { warehouseOfFile } from '../helpers/database.ts';
-import { everything } from '../helpers/everything.ts';
-import { sequence, type Step } from '../helpers/warehouse-steps.ts';
-import { openWorlds, type World } from '../helpers/warehouse-world.ts';
+import { warehouseOfFile } from '../helpers/database/database.ts';
+import { everything } from '../helpers/database/everything.ts';
+import { sequence, type Step } from '../helpers/invented/warehouse-steps.ts';
+import { openWorlds, type World } from '../helpers/invented/warehouse-world.ts';
 
 /** `SEED=7 SEQUENCES=100` plays a hundred sequences from seed 7 on; `SHRINK=1` makes those that fail smaller. */
 const sequences = Number(process.env['SEQUENCES'] ?? 20);

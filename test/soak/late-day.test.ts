@@ -6,12 +6,12 @@ import type { Warehouse } from '../../src/db/database.ts';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import { syncRunResults } from '../../src/late-results/drain-deliveries.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
-import { openTestWarehouse } from '../helpers/database.ts';
-import { backlogOfPolls } from '../helpers/late-calls.ts';
-import { Stage } from '../helpers/play-run.ts';
-import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
-import { installSimulatedClock, setSimulatedClock } from '../helpers/simulated-clock.ts';
-import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
+import { openTestWarehouse } from '../helpers/database/database.ts';
+import { backlogOfPolls } from '../helpers/warehouse/late-calls.ts';
+import { Stage } from '../helpers/temporal/play-run.ts';
+import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
+import { installSimulatedClock, setSimulatedClock } from '../helpers/database/simulated-clock.ts';
+import { bundleWorkflows } from '../helpers/temporal/workflow-bundle.ts';
 
 /**
  * A run with 1,000 calls awaits results that the service does not have yet, under 60 polls an hour:

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestSystem } from '../helpers/test-system.ts';
-import { freePort } from '../helpers/ports.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
+import { freePort } from '../helpers/servers/ports.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /**
  * Everything that goes wrong with late results, at once, for minutes: `npm run soak:late-results`.

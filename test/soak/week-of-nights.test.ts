@@ -4,8 +4,8 @@ import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestSystem, type Begun } from '../helpers/test-system.ts';
-import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /**
  * A week of nights in minutes: `npm run soak:week`.

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { plan } from '../helpers/run-facts.ts';
-import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
+import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
+import { plan } from '../helpers/outputs/run-facts.ts';
+import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 
 const pauseReason: PauseReason = {

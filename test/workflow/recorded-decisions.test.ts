@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../src/contract/run-statuses.ts';
-import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities } from '../helpers/scripted-activities.ts';
+import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
+import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 
 let stage: Stage;
 

@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
-import { recordedHistories } from '../helpers/histories.ts';
-import { sharedWorkflowBundle } from '../helpers/workflow-bundle.ts';
+import { recordedHistories } from '../helpers/temporal/histories.ts';
+import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 
 /**

@@ -3,10 +3,10 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BatchResult, BudgetResolution } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
-import { currentDetails, expectFiguresOf } from '../helpers/current-details.ts';
-import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { plan } from '../helpers/run-facts.ts';
-import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
+import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
+import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
+import { plan } from '../helpers/outputs/run-facts.ts';
+import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 
 let stage: Stage;

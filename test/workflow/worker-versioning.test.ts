@@ -6,10 +6,10 @@ import type { RunInput } from '../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
 import { workerVersioning } from '../../src/temporal/worker-versioning.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
-import { phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities } from '../helpers/scripted-activities.ts';
-import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
-import { sharedWorkflowBundle } from '../helpers/workflow-bundle.ts';
+import { phaseOf } from '../helpers/temporal/play-run.ts';
+import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from '../helpers/temporal/temporal.ts';
+import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
 
 const deploymentName = 'enrich';
 let temporal: TestTemporal;

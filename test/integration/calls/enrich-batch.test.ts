@@ -18,8 +18,8 @@ import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

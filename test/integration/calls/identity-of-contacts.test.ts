@@ -12,10 +12,10 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { outcomesOf, type StagedRow } from '../../helpers/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
-import { insertLookup } from '../../helpers/lookups.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { insertLookup } from '../../helpers/warehouse/lookups.ts';
 
 const profile = { reveal: [], waterfall: [], service: 'test' };
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);

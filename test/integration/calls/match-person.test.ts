@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 
 const warehouse = await warehouseOfFile();
 

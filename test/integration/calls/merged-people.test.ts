@@ -6,9 +6,9 @@ import { rebuild } from '../../../src/people/rebuild.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { outcomesOf } from '../../helpers/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };

@@ -9,8 +9,8 @@ import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

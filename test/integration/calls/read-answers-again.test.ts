@@ -1,8 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { readAnswersAgain } from '../../../src/calls/answers/read-answers-again.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+} from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 const { signal } = new AbortController();

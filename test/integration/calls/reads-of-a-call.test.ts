@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import type { StagedRow } from '../../helpers/rows.ts';
-import { rowsReadByTable } from '../../helpers/rows-read.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import type { StagedRow } from '../../helpers/warehouse/rows.ts';
+import { rowsReadByTable } from '../../helpers/database/rows-read.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const calls = 60;
 const peoplePerCall = 10;

@@ -19,9 +19,9 @@ import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { asked, outcomesOf, reopenRows, type StagedRow, stagedRun } from '../../helpers/rows.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { asked, outcomesOf, reopenRows, type StagedRow, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const { signal } = new AbortController();
 const undoNote = { by: 'test', reason: undefined };

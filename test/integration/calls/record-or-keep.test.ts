@@ -3,9 +3,9 @@ import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts
 import { recordOrKeep } from '../../../src/calls/answers/record-or-keep.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { callWithPhones, type PhonesCall } from '../../helpers/late-calls.ts';
-import { outcomesOf } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { callWithPhones, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -13,12 +13,17 @@ import { setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
-import { deliveredCall } from '../../helpers/delivered-calls.ts';
-import { callWithPhones, deliverTo, phonesBody, type PhonesCall } from '../../helpers/late-calls.ts';
-import { say } from '../../helpers/log-entries.ts';
-import { listenHere } from '../../helpers/ports.ts';
-import { startTestTemporal } from '../../helpers/temporal.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
+import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  type PhonesCall,
+} from '../../helpers/warehouse/late-calls.ts';
+import { say } from '../../helpers/warehouse/log-entries.ts';
+import { listenHere } from '../../helpers/servers/ports.ts';
+import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 
 const key = 'canary-key-1f9a';
 const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));

@@ -9,8 +9,8 @@ import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-report
 import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 

@@ -8,8 +8,8 @@ import {
   dbtSourcesYaml,
   readContract,
   type ContractTable,
-} from '../../helpers/data-contract.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+} from '../../helpers/database/data-contract.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
 
 const dbt = new URL('../../../dbt/', import.meta.url);
 let warehouse: Warehouse;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
 
 let warehouse: Warehouse;
 

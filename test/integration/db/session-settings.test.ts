@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { openWarehouse } from '../../../src/db/database.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
 
 it('a warehouse reads times and waits for locks, whatever the defaults of its database are', async () => {
   const databaseUrl = await createTestDatabase();

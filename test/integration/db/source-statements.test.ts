@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { mistakeIn, type DescribedColumn } from '../../helpers/check-statements.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
+import { mistakeIn, type DescribedColumn } from '../../helpers/database/check-statements.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
 
 let databaseUrl: string;
 let client: pg.Client;

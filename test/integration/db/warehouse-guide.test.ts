@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { analystColumns } from '../../../src/db/analyst-role.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
 
 const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
 const statements = [...guide.matchAll(/```sql\n(select[^`]*?);\n```/g)].map(([, statement]) => statement!);

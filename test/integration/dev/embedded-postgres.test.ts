@@ -16,8 +16,8 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { identityOf } from '../../../src/dev/processes.ts';
-import { compiledModule } from '../../helpers/compiled.ts';
-import { takenPort } from '../../helpers/ports.ts';
+import { compiledModule } from '../../helpers/system/compiled.ts';
+import { takenPort } from '../../helpers/servers/ports.ts';
 
 const asRoot = process.getuid?.() === 0;
 

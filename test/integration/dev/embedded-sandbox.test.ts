@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
 import { runningRecord } from '../../../src/dev/server-record.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
-import { takenPort } from '../../helpers/ports.ts';
+import { takenPort } from '../../helpers/servers/ports.ts';
 
 let directory: string;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../../src/dev/temporal.ts';
-import { takenPort } from '../../helpers/ports.ts';
+import { takenPort } from '../../helpers/servers/ports.ts';
 
 let directory: string;
 

@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config/settings.ts';
 import { stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { runningRecord } from '../../../src/dev/server-record.ts';
 import { acquireStack, embeddedDirectories } from '../../../src/dev/stack.ts';
-import { compiledModule } from '../../helpers/compiled.ts';
+import { compiledModule } from '../../helpers/system/compiled.ts';
 
 let home: string;
 let children: ChildProcess[];

@@ -6,9 +6,9 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
 import { exportForCrm, type ImportManifest } from '../../../src/export/crm-import/export-for-crm.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 let warehouse: Warehouse;
 let parent: string;

@@ -11,11 +11,11 @@ import { encodeParquet } from '../../../src/export/parquet.ts';
 import { writeS3Object } from '../../../src/files/write-s3-object.ts';
 import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { stagedRun } from '../../helpers/rows.ts';
-import { S3Store } from '../../helpers/s3-store.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { S3Store } from '../../helpers/servers/s3-store.ts';
 
 let warehouse: Warehouse;
 

@@ -10,8 +10,8 @@ import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { download, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
 import { StagingDirectory } from '../../../src/ingest/sources/staging-directory.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { S3Store } from '../../helpers/s3-store.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { S3Store } from '../../helpers/servers/s3-store.ts';
 
 const night = new Date('2026-11-20T23:30:00Z');
 /** Several pieces of a socket. */

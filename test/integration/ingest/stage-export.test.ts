@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
 import { stageExport, type StagedExport, type StagingOptions } from '../../../src/ingest/staging/stage.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { exportFiles } from '../../helpers/export-file.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
 let warehouse: Warehouse;

@@ -14,7 +14,7 @@ import {
 } from '../../../src/ingest/sources/obtain-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
 
 let warehouse: Warehouse;
 let access: ExportAccess;

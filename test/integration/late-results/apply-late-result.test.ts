@@ -13,7 +13,7 @@ import {
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -25,7 +25,7 @@ import {
   storeFor,
   type Books,
   type PhonesCall as Call,
-} from '../../helpers/late-calls.ts';
+} from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -4,7 +4,7 @@ import { endAwaitedByPoll, settleByLastPoll } from '../../../src/late-results/la
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse, warehouseOfFile } from '../../helpers/database.ts';
+import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -17,7 +17,7 @@ import {
   type Books,
   type LateExtras,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
+} from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

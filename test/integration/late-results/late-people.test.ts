@@ -3,9 +3,9 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { asked, stagedRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -13,7 +13,7 @@ import {
   recordPhonesAnswer,
   type LateExtras,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
+} from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

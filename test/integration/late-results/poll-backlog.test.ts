@@ -5,8 +5,8 @@ import { makePollsDue } from '../../../src/late-results/late-polls.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { pollOperation } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { backlogOfPolls, callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { backlogOfPolls, callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
 
 let warehouse: Warehouse;
 let polls: string[];

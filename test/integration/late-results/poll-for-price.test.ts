@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   booksOf,
   callWithPhones,
@@ -10,8 +10,12 @@ import {
   storeFor,
   type Books,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
-import { httpAnswer, startScriptedServer, type ScriptedServer } from '../../helpers/scripted-server.ts';
+} from '../../helpers/warehouse/late-calls.ts';
+import {
+  httpAnswer,
+  startScriptedServer,
+  type ScriptedServer,
+} from '../../helpers/servers/scripted-server.ts';
 
 const warehouse = await warehouseOfFile();
 let server: ScriptedServer;

@@ -3,9 +3,9 @@ import { syncLateResults } from '../../../src/late-results/drain-deliveries.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
-import { callWithPhones, recordPhonesAnswer, type PhonesCall } from '../../helpers/late-calls.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
+import { callWithPhones, recordPhonesAnswer, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
 
 const settings = {
   credential: { kind: 'api-key', value: defaultApiKey },

@@ -3,7 +3,7 @@ import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.t
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const warehouse = await warehouseOfFile({ connections: 2 });
 let sandbox: RunningSandbox;

@@ -5,7 +5,7 @@ import {
   openReceiverFixture,
   type RawConnection,
   type ReceiverFixture,
-} from '../../helpers/receiver-fixture.ts';
+} from '../../helpers/servers/receiver-fixture.ts';
 
 let fixture: ReceiverFixture;
 

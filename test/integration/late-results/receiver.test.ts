@@ -4,12 +4,12 @@ import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
-import { openDatabaseLine, type DatabaseLine } from '../../helpers/database-line.ts';
+import { openDatabaseLine, type DatabaseLine } from '../../helpers/database/database-line.ts';
 import {
   openReceiverFixture,
   type ReceiverFixture,
   type TestReceiver,
-} from '../../helpers/receiver-fixture.ts';
+} from '../../helpers/servers/receiver-fixture.ts';
 
 let fixture: ReceiverFixture;
 

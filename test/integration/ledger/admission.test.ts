@@ -16,10 +16,10 @@ import {
   acquireSlot,
 } from '../../../src/ledger/rate-windows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { outcomesOf, runningRun } from '../../helpers/rows.ts';
-import { runningRunOf } from '../../helpers/scripted-calls.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { outcomesOf, runningRun } from '../../helpers/warehouse/rows.ts';
+import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 

@@ -9,8 +9,8 @@ import {
   type BudgetLimits,
 } from '../../../src/ledger/credit-ledger.ts';
 import { readBudgetHistory, readBudgets } from '../../../src/ledger/read-budgets.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { runningRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 10 });
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { parseCredits, wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { readCallHistory } from '../../../src/ledger/call-history.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

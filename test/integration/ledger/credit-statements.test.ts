@@ -6,9 +6,9 @@ import {
   recordCreditStatement,
   statementOf,
 } from '../../../src/ledger/credit-statements.ts';
-import { asked } from '../../helpers/rows.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { callWithPhones } from '../../helpers/late-calls.ts';
+import { asked } from '../../helpers/warehouse/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { callWithPhones } from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

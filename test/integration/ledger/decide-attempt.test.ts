@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { decideAttempt, getAttempt, listAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   booksOf,
   callWithPhones,
   deliverTo,
   phonesBody,
   recordPhonesAnswer,
-} from '../../helpers/late-calls.ts';
+} from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -5,8 +5,8 @@ import { openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { closeWithoutCost } from '../../../src/ledger/close-attempt.ts';
 import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { runningRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

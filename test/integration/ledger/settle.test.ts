@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { settle } from '../../../src/ledger/close-attempt.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -7,10 +7,10 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { startLineageReceiver, type LineageReceiver } from '../../helpers/lineage-receiver.ts';
-import { listenHere } from '../../helpers/ports.ts';
-import { stagedRun, testSpec } from '../../helpers/rows.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { startLineageReceiver, type LineageReceiver } from '../../helpers/servers/lineage-receiver.ts';
+import { listenHere } from '../../helpers/servers/ports.ts';
+import { stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
 let warehouse: Warehouse;
 let receiver: LineageReceiver;

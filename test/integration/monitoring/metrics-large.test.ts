@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readState } from '../../../src/monitoring/read-state.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { runningRun } from '../../helpers/rows.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 it('readState() reads few calls of an unfinished run that has 20,000', async () => {
   const warehouse = await openTestWarehouse({ connections: 1 });

@@ -11,11 +11,11 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
-import { createTestDatabase, openTestWarehouse } from '../../helpers/database.ts';
-import { freePort, listenHere } from '../../helpers/ports.ts';
-import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
-import { openMetricsFixture, valueOf } from '../../helpers/metrics-fixture.ts';
-import { runningRun, stagedRun } from '../../helpers/rows.ts';
+import { createTestDatabase, openTestWarehouse } from '../../helpers/database/database.ts';
+import { freePort, listenHere } from '../../helpers/servers/ports.ts';
+import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
+import { openMetricsFixture, valueOf } from '../../helpers/outputs/metrics-fixture.ts';
+import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const noBudgets = {};
 const endpoint = { name: 'POST /people/bulk_match', paid: true };

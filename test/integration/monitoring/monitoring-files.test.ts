@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { pauseReasons } from '../../../src/contract/pause-reasons.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
-import { metricNames, openMetricsFixture } from '../../helpers/metrics-fixture.ts';
-import { metricsOf, readAlertExpectations, readPanels, readRules } from '../../helpers/promql.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
+import { metricNames, openMetricsFixture } from '../../helpers/outputs/metrics-fixture.ts';
+import { metricsOf, readAlertExpectations, readPanels, readRules } from '../../helpers/outputs/promql.ts';
 
 let databaseUrl: string;
 let served: Set<string>;

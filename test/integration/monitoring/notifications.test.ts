@@ -22,9 +22,9 @@ import { notifyingOfFailure } from '../../../src/monitoring/schedule-failures.ts
 import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { listenHere } from '../../helpers/ports.ts';
-import { runningRun, stagedRun } from '../../helpers/rows.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { listenHere } from '../../helpers/servers/ports.ts';
+import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 interface Posted {
   readonly body: string;

@@ -10,10 +10,10 @@ import {
 import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { match, say } from '../../helpers/log-entries.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { match, say } from '../../helpers/warehouse/log-entries.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { job, match, say } from '../../helpers/log-entries.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { job, match, say } from '../../helpers/warehouse/log-entries.ts';
 
 const warehouse = await warehouseOfFile();
 

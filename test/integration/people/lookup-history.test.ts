@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordMissing } from '../../../src/people/known/lookup-history.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 3 });
 

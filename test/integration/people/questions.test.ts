@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
-import { job, match, say } from '../../helpers/log-entries.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+} from '../../helpers/warehouse/late-calls.ts';
+import { job, match, say } from '../../helpers/warehouse/log-entries.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const acme = { id: 'o-acme', name: 'Acme', domain: 'acme.example' };
 const orbit = { id: 'o-orbit', name: 'Orbit', domain: 'orbit.example' };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const warehouse = await warehouseOfFile();
 const { signal } = new AbortController();

@@ -4,10 +4,10 @@ import { removeReplaced } from '../../../src/people/log/replaced-observations.ts
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { openTestWarehouse, warehouseOfFile } from '../../helpers/database.ts';
-import { say } from '../../helpers/log-entries.ts';
-import { stagedRun } from '../../helpers/rows.ts';
-import { rowsScanned } from '../../helpers/rows-read.ts';
+import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
+import { say } from '../../helpers/warehouse/log-entries.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { rowsScanned } from '../../helpers/database/rows-read.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { allowAnalyst, migrate, migrations } from '../../../src/db/migrate.ts';
 import { analystColumns } from '../../../src/db/analyst-role.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
 
 const role = `analyst_${randomBytes(4).toString('hex')}`;
 const notPermitted = { code: '42501' };

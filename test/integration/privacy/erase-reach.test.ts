@@ -14,9 +14,9 @@ import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { everything } from '../../helpers/everything.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { everything } from '../../helpers/database/everything.ts';
 import {
   booksOf,
   callWithPhones,
@@ -27,10 +27,10 @@ import {
   recordPhonesAnswer,
   storeFor,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+} from '../../helpers/warehouse/late-calls.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: undefined };
 const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -15,11 +15,11 @@ import {
   recordPhonesAnswer,
   storeFor,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { everything } from '../../helpers/everything.ts';
-import { runningRunOf } from '../../helpers/scripted-calls.ts';
-import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/rows.ts';
+} from '../../helpers/warehouse/late-calls.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { everything } from '../../helpers/database/everything.ts';
+import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
 let warehouse: Warehouse;

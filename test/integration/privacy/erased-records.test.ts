@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { outcomesOf, type StagedRow } from '../../helpers/rows.ts';
-import { runningRunOf } from '../../helpers/scripted-calls.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 const note = { by: 'somebody', reason: undefined };

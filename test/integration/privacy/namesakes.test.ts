@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
 import { findNamesakes } from '../../../src/privacy/find-namesakes.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -9,10 +9,10 @@ import { wasRunBefore } from '../../../src/runs/begin-run.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { deliverOtherPhones, endedRun } from '../../helpers/delivered-calls.ts';
-import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { deliverOtherPhones, endedRun } from '../../helpers/warehouse/delivered-calls.ts';
+import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const noSignal = new AbortController().signal;
 const always = { rows: 0 };

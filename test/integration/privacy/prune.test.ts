@@ -11,8 +11,8 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { deliverOtherPhones, deliveredCall, endedRun } from '../../helpers/delivered-calls.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { deliverOtherPhones, deliveredCall, endedRun } from '../../helpers/warehouse/delivered-calls.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -20,8 +20,8 @@ import {
   recordPhonesAnswer,
   storeFor,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+} from '../../helpers/warehouse/late-calls.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const month = 30 * 86_400;
 const everything = { answers: month, deliveries: month, staging: month };

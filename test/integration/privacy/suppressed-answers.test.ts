@@ -4,11 +4,11 @@ import { unsuppress } from '../../../src/privacy/suppressions.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 let people = 0;

@@ -11,8 +11,8 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../src/privacy/suppressions.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
 import {
   callWithPhones,
   drainCall,
@@ -20,8 +20,8 @@ import {
   recordPhonesAnswer,
   storeFor,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+} from '../../helpers/warehouse/late-calls.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'asked us to' };
 let warehouse: Warehouse;

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderReport } from '../../../src/report/render.ts';
-import { reportWith } from '../../helpers/report.ts';
+import { reportWith } from '../../helpers/outputs/report.ts';
 
 /** Found on the PATH; where there is none, as in CI, these tests are skipped, and say so. */
 const browser = (process.env['PATH'] ?? '')

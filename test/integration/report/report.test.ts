@@ -7,10 +7,10 @@ import { evaluateTruth } from '../../../src/report/evaluation/evaluate-truth.ts'
 import { gatherReport } from '../../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../../src/report/render.ts';
 import type { RunReport } from '../../../src/report/report-types.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 let warehouse: Warehouse;
 let report: RunReport;

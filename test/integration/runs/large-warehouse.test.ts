@@ -7,9 +7,9 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
-import { rowsScanned } from '../../helpers/rows-read.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { rowsScanned } from '../../helpers/database/rows-read.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 

@@ -7,9 +7,9 @@ import { admit } from '../../../src/ledger/admit.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { asked, reopenRows, stagedRun } from '../../helpers/rows.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { asked, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 5 });
 const budgets = {};

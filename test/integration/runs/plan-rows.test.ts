@@ -7,9 +7,9 @@ import { openPage } from '../../../src/runs/pages/pages.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
-import { insertLookup } from '../../helpers/lookups.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { insertLookup } from '../../helpers/warehouse/lookups.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -4,9 +4,9 @@ import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { insertLookup } from '../../helpers/lookups.ts';
-import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { insertLookup } from '../../helpers/warehouse/lookups.ts';
+import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' } };

@@ -8,9 +8,9 @@ import {
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -8,8 +8,8 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -17,8 +17,8 @@ import {
   recordPhonesAnswer,
   type LateExtras,
   type PhonesCall,
-} from '../../helpers/late-calls.ts';
-import { outcomesOf, stagedRun } from '../../helpers/rows.ts';
+} from '../../helpers/warehouse/late-calls.ts';
+import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const phones: LateExtras = { reveal: ['phone'], waterfall: [] };
 const profiles: LateExtras = { reveal: [], waterfall: [] };

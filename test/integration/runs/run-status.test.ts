@@ -3,8 +3,8 @@ import type { PauseReason, StatusReason } from '../../../src/contract/pause-reas
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { stagedRun } from '../../helpers/rows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 

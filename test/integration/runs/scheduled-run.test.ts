@@ -13,8 +13,8 @@ import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { S3Store } from '../../helpers/s3-store.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { S3Store } from '../../helpers/servers/s3-store.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
 const warehouse = await warehouseOfFile({ connections: 2 });

@@ -8,14 +8,19 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { appendContact } from '../../helpers/append-contact.ts';
-import { warehouseOfFile } from '../../helpers/database.ts';
-import { endedRun } from '../../helpers/delivered-calls.ts';
-import { everything } from '../../helpers/everything.ts';
-import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
-import { putOnList } from '../../helpers/put-on-list.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { endedRun } from '../../helpers/warehouse/delivered-calls.ts';
+import { everything } from '../../helpers/database/everything.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+} from '../../helpers/warehouse/late-calls.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 
 const note = { by: 'somebody', reason: 'the wrong file' };

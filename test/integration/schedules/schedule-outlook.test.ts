@@ -11,7 +11,7 @@ import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-outlook-'));
 let warehouse: Warehouse;

@@ -21,10 +21,10 @@ import {
   sweepScheduleId,
   workflowTypes,
 } from '../../../src/contract/temporal-names.ts';
-import { recordHistories } from '../../helpers/histories.ts';
-import { ScriptedActivities } from '../../helpers/scripted-activities.ts';
-import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';
-import { bundleWorkflows } from '../../helpers/workflow-bundle.ts';
+import { recordHistories } from '../../helpers/temporal/histories.ts';
+import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
+import { bundleWorkflows } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
 
 let temporal: TestTemporal;

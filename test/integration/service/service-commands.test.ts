@@ -7,8 +7,8 @@ import type { Problem } from '../../../src/domain/problem.ts';
 import { Population } from '../../../src/sandbox/population/population.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
-import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
+import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
 const known = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 }).numbered(0);
 let sandbox: RunningSandbox;

@@ -7,9 +7,9 @@ import { freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse } from '../../helpers/database.ts';
-import { runningRun } from '../../helpers/rows.ts';
-import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
+import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { runningRun } from '../../helpers/warehouse/rows.ts';
+import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
 let warehouse: Warehouse;
 

@@ -4,7 +4,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { createTransport, type TransportLimits } from '../../../src/service/transport.ts';
-import { httpAnswer, startScriptedServer, type ScriptedServer } from '../../helpers/scripted-server.ts';
+import {
+  httpAnswer,
+  startScriptedServer,
+  type ScriptedServer,
+} from '../../helpers/servers/scripted-server.ts';
 
 const good = JSON.stringify({
   status: 'success',

@@ -7,9 +7,9 @@ import { startCodecEndpoint, type RunningCodecEndpoint } from '../../../src/temp
 import { EncryptingCodec } from '../../../src/temporal/payload-codec.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
-import { ScriptedActivities } from '../../helpers/scripted-activities.ts';
-import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';
-import { bundleWorkflows, encodedFailures } from '../../helpers/workflow-bundle.ts';
+import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
+import { bundleWorkflows, encodedFailures } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
 
 const oldKey = { id: 'old', key: randomBytes(32) };

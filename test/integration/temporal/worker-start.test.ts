@@ -7,8 +7,8 @@ import { createLogger } from '../../../src/telemetry/log.ts';
 import { connectWorker } from '../../../src/temporal/connection.ts';
 import { payloadCodec } from '../../../src/temporal/payload-codec.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
-import { createTestDatabase } from '../../helpers/database.ts';
-import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
+import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
 
 let temporal: TestTemporal;
 let databaseUrl: string;

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { approvalQuestion, describePlan, describeRun } from '../../../src/cli/run/describe-run.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { testSpec } from '../../helpers/rows.ts';
-import { facts as anyFacts, plan as anyPlan } from '../../helpers/run-facts.ts';
+import { testSpec } from '../../helpers/warehouse/rows.ts';
+import { facts as anyFacts, plan as anyPlan } from '../../helpers/outputs/run-facts.ts';
 
 const { options } = testSpec();
 

@@ -5,7 +5,7 @@ import {
   scheduledOptions,
   shownOptions,
 } from '../../../src/cli/run/run-option-flags.ts';
-import { testSpec } from '../../helpers/rows.ts';
+import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 it('chosenOptions() stores the names of --reveal in a fixed order', async () => {
   const { reveal } = await chosenOptions({ reveal: 'Phone, email' });

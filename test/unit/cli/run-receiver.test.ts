@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { runOwnReceiver } from '../../../src/cli/session/run-receiver.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { freePort } from '../../helpers/ports.ts';
+import { freePort } from '../../helpers/servers/ports.ts';
 
 const parts = {
   databaseUrl: 'postgres://127.0.0.1:1/none',

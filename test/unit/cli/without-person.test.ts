@@ -7,7 +7,7 @@ import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts
 import { reasonOption } from '../../../src/cli/terminal/note-flags.ts';
 import { withoutPerson } from '../../../src/cli/terminal/without-person.ts';
 import { refusePersonalColumns } from '../../../src/ingest/columns/chosen-column.ts';
-import { exportFiles } from '../../helpers/export-file.ts';
+import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
 const refusal = { what: 'this text', where: '--text', next: 'write another' };

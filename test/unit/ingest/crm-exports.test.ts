@@ -3,7 +3,7 @@ import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { describeColumns } from '../../../src/ingest/columns/column-map.ts';
 import { createRowReader, type StagedRow } from '../../../src/ingest/columns/read-row.ts';
-import { exportFiles } from '../../helpers/export-file.ts';
+import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
 

@@ -3,7 +3,7 @@ import { spreadsheetLine } from '../../../src/export/crm-import/csv-line.ts';
 import { decodeText, type ByteText } from '../../../src/ingest/reading/byte-text.ts';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
-import { exportFiles } from '../../helpers/export-file.ts';
+import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
 

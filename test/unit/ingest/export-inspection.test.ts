@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../src/domain/problem.ts';
 import type { ReadingOptions } from '../../../src/ingest/reading/open-export.ts';
-import { exportFiles } from '../../helpers/export-file.ts';
-import { inspectExport } from '../../helpers/inspect-export.ts';
+import { exportFiles } from '../../helpers/exports/export-file.ts';
+import { inspectExport } from '../../helpers/exports/inspect-export.ts';
 
 const file = exportFiles();
 const header = 'First Name,Last Name,Email,Company';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openWithMapping } from '../../../src/cli/run/mapping-proposal.ts';
 import { proposeColumns } from '../../../src/ingest/columns/propose-columns.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
-import { exportFiles } from '../../helpers/export-file.ts';
+import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { basic, basicAuthorization } from '../../../src/ingest/sources/netrc.ts';
-import { exportFiles } from '../../helpers/export-file.ts';
+import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
 const old = '# machine crm.example login old password former\n';

@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { checkOutput, jsonSchemaOf, outputNames, publishedValidator } from '../../helpers/output-schemas.ts';
+import {
+  checkOutput,
+  jsonSchemaOf,
+  outputNames,
+  publishedValidator,
+} from '../../helpers/outputs/output-schemas.ts';
 
 const root = new URL('../../../', import.meta.url);
 

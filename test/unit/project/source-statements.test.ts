@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSourceStatements } from '../../helpers/source-statements.ts';
+import { readSourceStatements } from '../../helpers/database/source-statements.ts';
 
 const statements = readSourceStatements();
 

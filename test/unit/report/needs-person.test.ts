@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { needsPerson } from '../../../src/report/needs-person.ts';
-import { reportWith } from '../../helpers/report.ts';
+import { reportWith } from '../../helpers/outputs/report.ts';
 
 const quiet = reportWith({
   outcomes: { enriched: 1 },

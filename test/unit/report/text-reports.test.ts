@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderReport } from '../../../src/report/render.ts';
-import { reportWith } from '../../helpers/report.ts';
+import { reportWith } from '../../helpers/outputs/report.ts';
 
 const { run } = reportWith();
 

@@ -3,8 +3,8 @@ import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import type { RunProgress } from '../../../workflows/messages.ts';
 import * as details from '../../../workflows/run-details.ts';
-import { plan } from '../../helpers/run-facts.ts';
-import { ScriptedActivities, nothingAwaited } from '../../helpers/scripted-activities.ts';
+import { plan } from '../../helpers/outputs/run-facts.ts';
+import { ScriptedActivities, nothingAwaited } from '../../helpers/temporal/scripted-activities.ts';
 
 const runDetails = (shown: RunProgress): string => details.runDetails(shown).replaceAll('\u00a0', ' ');
 

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, inject } from 'vitest';
+import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../../src/db/database.ts';
+import { checkStatements } from './check-statements.ts';
+import { templateName } from './global-setup.ts';
+
+/**
+ * Creates a database for a test file, with all migrations applied. It ends with the server: a file system that has just
+ * removed the thousand files of other databases creates those of a new one ten times slower.
+ *
+ * @param options `empty` for a database without any schema
+ * @returns its address
+ */
+export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const template = options.empty ? 'template0' : templateName;
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  const url = new URL(inject('postgresServerUrl'));
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Opens a warehouse in a database of its own, for a test file. */
+export async function openTestWarehouse(options: WarehouseOptions = {}): Promise<Warehouse> {
+  const warehouse = openWarehouse(await createTestDatabase(), options);
+  checkStatements(warehouse.pool);
+  return warehouse;
+}
+
+/** Opens the warehouse of a test file, at the top of the file, and closes it after the last test. */
+export async function warehouseOfFile(options: WarehouseOptions = {}): Promise<Warehouse> {
+  const warehouse = await openTestWarehouse(options);
+  afterAll(() => warehouse.close());
+  return warehouse;
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: inject('postgresServerUrl') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

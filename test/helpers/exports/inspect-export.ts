@@ -1,0 +1,32 @@
+import { describeColumns } from '../../../src/ingest/columns/column-map.ts';
+import type { Field } from '../../../src/ingest/columns/fields.ts';
+import { openExport, type ReadingOptions } from '../../../src/ingest/reading/open-export.ts';
+
+/** How an export is read. */
+interface InspectedExport {
+  readonly encoding: string;
+  readonly delimiter: string;
+  readonly lineEnds: string;
+  readonly header: readonly string[];
+  /** The recognised CRM, or the given name. */
+  readonly source: string;
+  /** Raw header → field. */
+  readonly mapping: Readonly<Record<string, Field>>;
+  /** Unused columns. */
+  readonly ignored: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Reads an export as the product does before staging: encoding, dialect, source and the fields of its columns. */
+export async function inspectExport(path: string, options: ReadingOptions = {}): Promise<InspectedExport> {
+  const { survey, layout, columns, warnings } = await openExport(path, options);
+  return {
+    encoding: survey.encoding,
+    delimiter: layout.dialect.delimiter,
+    lineEnds: layout.dialect.lineEnds,
+    header: layout.header,
+    source: columns.source,
+    ...describeColumns(layout.header, columns),
+    warnings,
+  };
+}

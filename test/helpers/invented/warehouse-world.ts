@@ -1,0 +1,304 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { repeatedRecordReason } from '../../../src/domain/runs/outcome.ts';
+import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
+import { appendToLog } from '../../../src/people/log/append-to-log.ts';
+import { keyOfId } from '../../../src/people/log/observation.ts';
+import { dropSuppressed } from '../../../src/privacy/drop-suppressed.ts';
+import { erase } from '../../../src/privacy/erase.ts';
+import { lockSuppressionsShared, suppress } from '../../../src/privacy/suppressions.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { readLateResult } from '../../../src/service/answers/late-result.ts';
+import type { Answer, Late, Row, Step } from './warehouse-steps.ts';
+
+const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
+const sources = ['one', 'one', 'one', 'one', 'two', 'two'] as const;
+const extras = {
+  none: { reveal: [], waterfall: [] },
+  phones: { reveal: ['phone'], waterfall: [] },
+  waterfall: { reveal: [], waterfall: ['email', 'phone'] },
+} as const;
+
+/** People, contacts and runs of one sequence of steps; sequences share none of them. */
+export interface World {
+  readonly runs: readonly string[];
+  play(step: Step): Promise<void>;
+  /** Texts of erased people, which no table may have. */
+  erasedTexts(): string[];
+}
+
+let worlds = 0;
+/** People of worlds with the same initial share a match key: transactions about them read each other's rows. */
+const initials = 'bcdfghjklm';
+
+/** Empties the warehouse and opens worlds in it. */
+export async function openWorlds(warehouse: Warehouse, count: number): Promise<World[]> {
+  const { pool } = warehouse;
+  const { rows } = await pool.query<{ tables: string }>(
+    `select string_agg(quote_ident(tablename), ', ') as tables from pg_tables
+     where schemaname = 'enrichment' and tablename not like '%migration%'`,
+  );
+  await pool.query(`truncate ${rows[0]!.tables}`);
+  const names = Array.from({ length: count }, () => {
+    worlds += 1;
+    return `${initials[worlds % initials.length]}${worlds}z`;
+  });
+  await pool.query(
+    `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
+       rows_staged, created_at, finished_at)
+     select id, id, id, 'finished', source, '', '', '', $3, 100,
+       clock_timestamp() - interval '10 days' + n * interval '1 hour', clock_timestamp() - interval '2 days'
+     from unnest($1::text[]) as name, unnest($2::text[]) with ordinality as of_run (source, n),
+       lateral (select name || '-' || n - 1 as id) ids`,
+    [
+      names,
+      sources,
+      {
+        service: 'test',
+        reveal: ['phone'],
+        waterfall: ['email', 'phone'],
+        maxCreditsPerPerson: null,
+        freshness: { enrichedSeconds: 86_400, notFoundSeconds: 86_400 },
+      },
+    ],
+  );
+  return names.map((name) => openWorld(warehouse, name));
+}
+
+/** @param name every text of the world begins with it */
+function openWorld(warehouse: Warehouse, name: string): World {
+  const runs = sources.map((_, index) => `${name}-${index}`);
+  const calls: { readonly attemptId: string; readonly humans: readonly number[] }[] = [];
+  const erased = new Set<number>();
+  const records = new Map<string, number>();
+  let rowNumber = 0;
+
+  const token = (human: number): string => `${name}h${human}x`;
+  const email = (human: number): string => `${token(human)}@mail.example`;
+  const md5 = (human: number): string => createHash('md5').update(email(human)).digest('hex');
+  const profile = (human: number): string => `profiles.example/in/${token(human)}`;
+  const keysOf = (human: number): string[] =>
+    identityKeys({ personId: token(human), email: email(human), profileUrl: profile(human) });
+
+  function identityOf({ human, cell }: Row): Identity {
+    return {
+      firstName: 'Ada',
+      lastName: token(human),
+      ...(cell === 'email' && { email: email(human) }),
+      ...(cell === 'profile' && { profileUrl: profile(human) }),
+      ...(cell === 'hash' && { hashedEmail: md5(human) }),
+      ...(cell === 'id' && { personId: token(human) }),
+    };
+  }
+
+  function personOf(human: number, answer: Answer): Person {
+    const { title, city, company, industry } = answer;
+    const isFound = answer.hasId || answer.rows.some((row) => row.human === human && row.cell === 'id');
+    return {
+      id: isFound ? token(human) : null,
+      first_name: 'Ada',
+      last_name: token(human),
+      proflink_url: `https://${profile(human)}`,
+      email: answer.hasEmail || answer.rows.some((row) => row.cell === 'hash') ? email(human) : null,
+      email_status: 'extrapolated',
+      title,
+      city,
+      organization: company && { id: `${name}${company}`, name: `${name} ${company}`, industry },
+    };
+  }
+
+  /** @returns the number of the row; undefined if its person is suppressed, or its run has the contact already */
+  async function stage(runId: string, row: Row): Promise<number | undefined> {
+    rowNumber += 1;
+    const identity = identityOf(row);
+    const record = `${runId} ${row.contact}`;
+    const first = records.get(record);
+    if (first === undefined) records.set(record, rowNumber);
+    await warehouse.database
+      .insertInto('run_rows')
+      .values({
+        run_id: runId,
+        row_number: rowNumber,
+        contact_id: `${name}c${row.contact}`,
+        raw: JSON.stringify(identity),
+        keys: identityKeys(identity),
+        match_keys: matchKeysOfIdentity(identity),
+        person_id: identity.personId ?? null,
+        email: identity.email ?? null,
+        hashed_email: identity.hashedEmail ?? null,
+        profile_url: identity.profileUrl ?? null,
+        first_name: identity.firstName ?? null,
+        last_name: identity.lastName ?? null,
+      })
+      .execute();
+    const dropped = await dropSuppressed(warehouse.database, runId, sql`select ${rowNumber}::int`);
+    if (dropped > 0 || first === undefined) return dropped > 0 ? undefined : rowNumber;
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'duplicate', reason = $3 where run_id = $1 and row_number = $2`,
+      [runId, rowNumber, `${repeatedRecordReason}${first}`],
+    );
+    return undefined;
+  }
+
+  async function playAnswer(answer: Answer): Promise<void> {
+    const runId = runs[answer.run]!;
+    const attemptId = `${runId}-${calls.length}`;
+    const humans = answer.bringsBoth ? [0, 1] : [...new Set(answer.rows.map((row) => row.human))];
+    calls.push({ attemptId, humans });
+    const asked: { readonly row: Row; readonly rowNumber: number }[] = [];
+    for (const row of answer.rows) {
+      const staged = await stage(runId, row);
+      if (staged !== undefined) asked.push({ row, rowNumber: staged });
+    }
+    if (asked.length === 0) return;
+    await warehouse.pool.query(
+      `with attempt as (
+         insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids, admitted_at)
+         values ($1, $2, 1, 'admitted', $3, 100, '{}', clock_timestamp() - $4 * interval '1 hour')
+       )
+       insert into attempt_people (attempt_id, detail_index, run_id, row_number)
+       select $1, place, $2, number from unnest($5::int[]) with ordinality as asked (number, place)`,
+      [attemptId, runId, asked.length, answer.hoursAgo, asked.map((each) => each.rowNumber)],
+    );
+    const matches = humans.map((human) => personOf(human, answer));
+    await recordAnswer(warehouse, {
+      attemptId,
+      source: sources[answer.run]!,
+      people: asked.map(({ row, rowNumber: number }) => ({
+        rowNumber: number,
+        contactId: `${name}c${row.contact}`,
+        identity: identityOf(row),
+      })),
+      asked: { ...extras[answer.late], service: 'test' },
+      lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+      answer: {
+        httpStatus: 200,
+        requestId: undefined,
+        matches,
+        unreadableMatches: [],
+        creditsConsumed: wholeCredits(1),
+        creditsProblem: undefined,
+        raw: Buffer.from(JSON.stringify({ matches })),
+      },
+    });
+  }
+
+  async function playLate(late: Late): Promise<void> {
+    const call = calls[late.call % Math.max(calls.length, 1)];
+    if (!call) return;
+    const people = call.humans.map((human) => ({
+      id: token(human),
+      phone_numbers: late.phones.map((digit, index) => ({
+        sanitized_number: `+1415555010${digit}`,
+        raw_number: `${token(human)} ${digit}`,
+        status_cd: late.statuses[index % late.statuses.length],
+      })),
+      ...(late.emails.length > 0 && {
+        emails: late.emails.map((which) => ({
+          email: which === 'work' ? email(human) : `other.${email(human)}`,
+          email_status_cd: late.emailStatus,
+        })),
+      }),
+    }));
+    const body = Buffer.from(JSON.stringify({ people }));
+    for (const part of late.isTwice ? ['a', 'b'] : ['a']) {
+      const deliveryId = `${call.attemptId}-${part}-${createHash('md5').update(body).digest('hex')}`;
+      const stored = await warehouse.pool.query(
+        `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256)
+         select $1, attempt_id, run_id, $3, sha256($3) from attempts where attempt_id = $2
+         on conflict do nothing`,
+        [deliveryId, call.attemptId, body],
+      );
+      if (!stored.rowCount) return;
+      await applyLateResult(
+        warehouse,
+        { deliveryId, attemptId: call.attemptId, origin: 'webhook' },
+        readLateResult(body),
+      );
+    }
+  }
+
+  async function playOvertaken(step: Step & { readonly kind: 'overtaken' }): Promise<void> {
+    const { row, isWithdrawn } = step;
+    // Every decision needs a row of its run.
+    const staged = await stage(runs[step.run]!, row);
+    if (staged === undefined) return;
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'duplicate' where run_id = $1 and row_number = $2`,
+      [runs[step.run], staged],
+    );
+    await warehouse.database.transaction().execute(async (transaction) => {
+      await sql`select pg_current_xact_id()`.execute(transaction);
+      await playAnswer(step.answer);
+      await lockSuppressionsShared(transaction);
+      const known = await sql`
+        select from observations where service = 'test' and person_key = ${keyOfId(token(row.human))}
+      `.execute(transaction);
+      await appendToLog(transaction, 'test', {
+        observations: [],
+        matches: [
+          {
+            source: sources[step.run]!,
+            contact_id: `${name}c${row.contact}`,
+            person_key: isWithdrawn || known.rows.length === 0 ? null : keyOfId(token(row.human)),
+            evidence: 'email',
+            asked: false,
+            run_id: runs[step.run]!,
+            attempt_id: null,
+            row_number: staged,
+            match_keys: null,
+            decided_at: 'now',
+          },
+        ],
+      });
+    });
+  }
+
+  async function play(step: Step): Promise<void> {
+    switch (step.kind) {
+      case 'answer':
+        return playAnswer(step);
+      case 'late':
+        return playLate(step);
+      case 'overtaken':
+        return playOvertaken(step);
+      case 'fill':
+        await stage(runs[step.run]!, step.row);
+        await warehouse.pool.query(
+          `update run_rows set outcome = 'duplicate' where run_id = $1 and outcome is null`,
+          [runs[step.run]],
+        );
+        await reconcileContacts(warehouse, runs[step.run]!, signal);
+        return;
+      case 'undo':
+        await undoRun(warehouse, runs[step.run]!, note, signal);
+        return;
+      case 'revert':
+        await revertUndo(warehouse, runs[step.run]!, signal);
+        return;
+      case 'suppress':
+        await warehouse.database
+          .transaction()
+          .execute((transaction) => suppress(transaction, keysOf(step.human), note));
+        return;
+      case 'erase':
+        await erase(warehouse, keysOf(step.human), note);
+        erased.add(step.human);
+    }
+  }
+
+  return {
+    runs,
+    play,
+    erasedTexts: () => [...erased].flatMap((human) => [token(human), md5(human)]),
+  };
+}

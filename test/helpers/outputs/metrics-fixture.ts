@@ -1,0 +1,65 @@
+import { ProcessMetrics } from '../../../src/telemetry/process-metrics.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { startMetricsEndpoint, type RunningMetrics } from '../../../src/telemetry/metrics-endpoint.ts';
+import type { OwnLimits } from '../../../src/monitoring/read-state.ts';
+import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
+import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
+
+/** The metrics of a process, served as a command serves them. */
+export interface MetricsFixture {
+  readonly process: ProcessMetrics;
+  scrape(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** @param temporal address of a stub of the SDK's exporter */
+export async function openMetricsFixture(
+  databaseUrl: string,
+  options: { limits?: Partial<OwnLimits>; temporal?: string } = {},
+): Promise<MetricsFixture> {
+  const warehouse = openWarehouse(databaseUrl, {
+    connections: 1,
+    connectMilliseconds: 2_000,
+    queryMilliseconds: 4_000,
+  });
+  const state = new WarehouseMetrics(warehouse, {
+    service: 'test',
+    rateLimits: [],
+    budgets: {},
+    ...options.limits,
+  });
+  const process = new ProcessMetrics('1.2.3', Object.keys(failureKinds));
+  const endpoint: RunningMetrics = await startMetricsEndpoint(
+    { host: '127.0.0.1', port: 0 },
+    { process: process.registry, warehouse: () => state.read(), temporal: options.temporal },
+    createLogger({ level: 'silent', format: 'json' }),
+  );
+  return {
+    process,
+    scrape: async () => {
+      const answer = await fetch(`http://127.0.0.1:${endpoint.port}/metrics`);
+      return answer.text();
+    },
+    close: async () => {
+      await endpoint.close();
+      await warehouse.close();
+    },
+  };
+}
+
+/** The value of a series of a scrape, such as `name{label="value"}`; undefined without such a series. */
+export function valueOf(scrape: string, series: string): number | undefined {
+  const line = scrape.split('\n').find((text) => text.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length));
+}
+
+/** The names of all metrics of a scrape, including the series of histograms. */
+export function metricNames(scrape: string): Set<string> {
+  const names = new Set<string>();
+  for (const [, name = '', type = ''] of scrape.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    names.add(name);
+    if (type === 'histogram') for (const suffix of ['bucket', 'sum', 'count']) names.add(`${name}_${suffix}`);
+  }
+  return names;
+}

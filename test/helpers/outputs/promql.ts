@@ -1,0 +1,58 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+
+/** The product's alerts. */
+export function readRules(): readonly Rule[] {
+  const { groups } = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+/** The panels of the product's dashboard. */
+export function readPanels(): readonly Panel[] {
+  return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
+}
+
+/**
+ * The expected state of one alert at one time; without `exp_alerts` the alert must not fire.
+ */
+interface AlertExpectation {
+  readonly alertname: string;
+  readonly exp_alerts?: readonly unknown[];
+}
+
+/** All expectations of test/alerts. */
+export function readAlertExpectations(): readonly AlertExpectation[] {
+  return readdirSync(new URL('../../alerts', import.meta.url)).flatMap((name) => {
+    const { tests } = parse(read(`test/alerts/${name}`)) as {
+      tests: { alert_rule_test: AlertExpectation[] }[];
+    };
+    return tests.flatMap((test) => test.alert_rule_test);
+  });
+}
+
+const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);
+
+/** Names of metrics in an expression, without functions, labels and keywords. */
+export function metricsOf(expression: string): string[] {
+  const bare = expression
+    .replace(/"[^"]*"|'[^']*'/g, '')
+    .replace(/\{[^}]*\}|\[[^\]]*\]/g, ' ')
+    .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ');
+  return [...bare.matchAll(/[a-zA-Z_:][\w:]*(?!\w)(?!\s*\()/g)]
+    .map(([name]) => name)
+    .filter((name) => !words.has(name));
+}

@@ -1,0 +1,185 @@
+import { connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { fetch, type Agent } from 'undici';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import { describeError } from '../../../src/telemetry/log.ts';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { startReceiver, webhookPath } from '../../../src/late-results/receiver.ts';
+import { createTestDatabase } from '../database/database.ts';
+import { runningRun } from '../warehouse/rows.ts';
+
+/** A database with one attempt that awaits deliveries. */
+export interface ReceiverFixture {
+  readonly databaseUrl: string;
+  readonly warehouse: Warehouse;
+  readonly attempt: AwaitingAttempt;
+  /** Starts a receiver, which `tidy` closes. */
+  receive(into?: Warehouse): Promise<TestReceiver>;
+  inbox(): Promise<InboxRow[]>;
+  /** Clean-up after the test, in reverse order. */
+  afterwards(task: () => Promise<unknown>): void;
+  /** Cleans up after each test. */
+  tidy(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AwaitingAttempt {
+  readonly attemptId: string;
+  readonly runId: string;
+  readonly token: string;
+}
+
+export interface InboxRow {
+  readonly attempt_id: string;
+  readonly run_id: string;
+  readonly status: string;
+  readonly body: Buffer;
+  readonly body_sha256: Buffer;
+  readonly content_encoding: string | null;
+}
+
+export interface TestReceiver {
+  readonly port: number;
+  /** Runs that got the signal of a delivery. */
+  readonly told: readonly string[];
+  readonly logged: () => string;
+  deliver(
+    body: string | Buffer,
+    options?: { token?: string; headers?: Record<string, string>; dispatcher?: Agent },
+  ): Promise<Answer>;
+  /** @returns the status */
+  get(path: string): Promise<number>;
+  /** Opens a TCP connection and sends bytes. */
+  open(text: string | Buffer): RawConnection;
+  /** Head of a delivery, for `open`. */
+  head(headers: Record<string, string>, options?: { method?: string; token?: string }): string;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly text: string;
+  readonly milliseconds: number;
+}
+
+export interface RawConnection {
+  readonly socket: Socket;
+  /** All bytes that the receiver sent before it closed the connection. */
+  readonly closed: Promise<string>;
+}
+
+export async function openReceiverFixture(): Promise<ReceiverFixture> {
+  const databaseUrl = await createTestDatabase();
+  const warehouse = openWarehouse(databaseUrl, { connections: 16, connectMilliseconds: 2_000 });
+  const attempt = await admitAttempt(warehouse);
+  const tasks: (() => Promise<unknown>)[] = [];
+  return {
+    databaseUrl,
+    warehouse,
+    attempt,
+    receive: async (into = warehouse) => {
+      const receiver = await startTestReceiver(into, attempt.token);
+      tasks.push(() => receiver.close());
+      return receiver;
+    },
+    inbox: async () => {
+      const statement = 'select * from enrichment.webhook_deliveries order by received_at';
+      return (await warehouse.pool.query<InboxRow>(statement)).rows;
+    },
+    afterwards: (task) => tasks.push(task),
+    tidy: async () => {
+      for (const task of tasks.splice(0).reverse()) await task();
+      // Requests of broken connections may still be on their way into the inbox.
+      const { pool } = warehouse;
+      while (pool.waitingCount > 0 || pool.idleCount < pool.totalCount) await sleep(5);
+      await pool.query('delete from enrichment.webhook_deliveries');
+    },
+    close: () => warehouse.close(),
+  };
+}
+
+async function admitAttempt(warehouse: Warehouse): Promise<AwaitingAttempt> {
+  const runId = await runningRun(warehouse);
+  const admission = await admit(
+    warehouse.database,
+    {
+      runId,
+      batch: 1,
+      priority: 'ad-hoc',
+      rowNumbers: [1],
+      creditsPerPerson: wholeCredits(9),
+      deadlineSeconds: 30,
+      lateResults: true,
+    },
+    { service: 'test', rateLimits: [], budgets: {} },
+  );
+  if (admission.kind !== 'admitted' || admission.token === undefined) throw new Error(admission.kind);
+  return { attemptId: admission.attemptId, runId, token: admission.token };
+}
+
+async function startTestReceiver(warehouse: Warehouse, ownToken: string): Promise<TestReceiver> {
+  const told: string[] = [];
+  let logged = '';
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logged += chunk.toString();
+      done();
+    },
+  });
+  const receiver = await startReceiver({
+    warehouse,
+    host: '127.0.0.1',
+    port: 0,
+    onStored: (runId) => told.push(runId),
+    log: pino({ level: 'trace', serializers: { err: describeError } }, stream),
+  });
+  const origin = `http://127.0.0.1:${receiver.port}`;
+  return {
+    port: receiver.port,
+    told,
+    logged: () => logged,
+    deliver: async (body, { token = ownToken, headers = {}, dispatcher } = {}) => {
+      const started = performance.now();
+      const answer = await fetch(`${origin}${webhookPath}${token}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(dispatcher && { dispatcher }),
+      });
+      return {
+        status: answer.status,
+        retryAfter: answer.headers.get('retry-after'),
+        text: await answer.text(),
+        milliseconds: performance.now() - started,
+      };
+    },
+    get: async (path) => {
+      const answer = await fetch(origin + path);
+      await answer.text();
+      return answer.status;
+    },
+    open: (text) => openConnection(receiver.port, text),
+    head: (headers, { method = 'POST', token = ownToken } = {}) => {
+      const lines = Object.entries({ host: 'receiver', ...headers }).map(
+        ([name, value]) => `${name}: ${value}\r\n`,
+      );
+      return `${method} ${webhookPath}${token} HTTP/1.1\r\n${lines.join('')}\r\n`;
+    },
+    close: () => receiver.close(),
+  };
+}
+
+function openConnection(port: number, text: string | Buffer): RawConnection {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk.toString('latin1'))).on('error', () => {});
+  socket.write(text);
+  return {
+    socket,
+    closed: new Promise((resolve) => socket.once('close', () => resolve(received))),
+  };
+}

@@ -1,0 +1,60 @@
+import { vi } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { checkOutput } from '../outputs/output-schemas.ts';
+
+interface Written {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let isRunning = false;
+
+/**
+ * Runs `enrich` in this process, from the sources: a separate process takes a second of processor time to start. Runs
+ * only one command at a time, because it replaces the streams, the working directory and the environment.
+ */
+export async function runHere(
+  parameters: readonly string[],
+  { environment, directory }: { environment: Readonly<Record<string, string>>; directory: string },
+): Promise<Written> {
+  if (isRunning) throw new Error('another command runs in this process: use a separate process');
+  isRunning = true;
+  const outer = {
+    directory: process.cwd(),
+    environment: { ...process.env },
+    exitCode: process.exitCode,
+  };
+  const written = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((chunk, ...more: unknown[]) => {
+      written[stream] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+      const done = more.at(-1);
+      if (typeof done === 'function') process.nextTick(done);
+      return true;
+    }),
+  );
+  process.chdir(directory);
+  Object.assign(process.env, environment);
+  process.exitCode = undefined;
+  try {
+    await runProgram(parameters);
+    const ended = { code: exitCode(), ...written };
+    checkOutput(parameters, ended);
+    return ended;
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    process.chdir(outer.directory);
+    for (const name of Object.keys(environment)) {
+      const value = outer.environment[name];
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    process.exitCode = outer.exitCode;
+    isRunning = false;
+  }
+}
+
+function exitCode(): number {
+  return Number(process.exitCode ?? 0);
+}

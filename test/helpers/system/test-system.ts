@@ -1,0 +1,330 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { readConfig } from '../../../src/config/settings.ts';
+import type { RunFacts } from '../../../src/contract/run-facts.ts';
+import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
+import { identityOf } from '../../../src/dev/processes.ts';
+import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
+import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
+import {
+  defaultApiKey,
+  startSandbox,
+  type RunningSandbox,
+  type SandboxOptions,
+} from '../../../src/sandbox/server/server.ts';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { installRuntime } from '../../../src/temporal/runtime.ts';
+import { currentDetails } from '../temporal/current-details.ts';
+import { batchesReadyAt, countActions } from '../temporal/temporal-actions.ts';
+import { checkOutput } from '../outputs/output-schemas.ts';
+import { runHere } from './run-here.ts';
+import { startWorkerHere, type WorkerHere } from './worker-here.ts';
+import { createTestDatabase } from '../database/database.ts';
+import { expectRebuildEqual } from './value-promise.ts';
+
+const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+
+export interface Ended {
+  /** Exit code; null: killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The last line of standard output, parsed as JSON. */
+  facts(): RunFacts;
+}
+
+/** A command that runs beside the test. */
+export interface Begun {
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Exit code; null: killed. */
+  readonly ended: Promise<number | null>;
+  /** Standard output and standard error so far. */
+  readonly output: () => string;
+}
+
+/** Sandbox, database and embedded Temporal of one test file, and the binary as a user runs it. */
+export class TestSystem {
+  readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
+  readonly sandbox: RunningSandbox;
+  readonly warehouse: Warehouse;
+  readonly #environment: Record<string, string>;
+  #stack: Stack | undefined;
+  #worker: WorkerHere | undefined;
+  #client: Promise<Client> | undefined;
+  #samples = 0;
+
+  constructor(sandbox: RunningSandbox, databaseUrl: string) {
+    this.sandbox = sandbox;
+    this.warehouse = openWarehouse(databaseUrl, { connections: 2 });
+    this.#environment = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      ...(process.env['TEMPORAL_CLI_PATH'] && { TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'] }),
+      ...(process.env['XDG_CACHE_HOME'] && { XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'] }),
+      ENRICH_DATA_DIR: join(this.directory, 'state'),
+      DATABASE_URL: databaseUrl,
+      ENRICHMENT_BASE_URL: sandbox.baseUrl,
+      ENRICHMENT_API_KEY: defaultApiKey,
+    };
+  }
+
+  /**
+   * Starts Temporal for all commands of a test, as `enrich dev` does: otherwise each command starts and stops it.
+   *
+   * @param options.worker starts a worker for the whole file; otherwise each `enrich run` has its own worker
+   */
+  static async open({
+    worker = false,
+    ...options
+  }: SandboxOptions & { worker?: boolean } = {}): Promise<TestSystem> {
+    const sandbox = await startSandbox({ rateLimits: 'unlimited', ...options });
+    const system = new TestSystem(sandbox, await createTestDatabase());
+    system.#stack = await acquireStack(readConfig(system.#environment), { temporal: true }, () => {});
+    if (worker) await system.startWorker();
+    return system;
+  }
+
+  /**
+   * Starts a worker with a receiver in this process for the runs of all later commands, and stops an earlier one. A
+   * command with its own worker takes four times the processor time.
+   */
+  async startWorker(settings: Record<string, string> = {}): Promise<void> {
+    await this.stopWorker();
+    this.#worker = await startWorkerHere({ ...this.#environment, ...settings });
+    Object.assign(this.#environment, this.sharedTemporal());
+  }
+
+  /** Stops the worker; later commands then start their own. */
+  async stopWorker(): Promise<void> {
+    await this.#worker?.stop();
+    this.#worker = undefined;
+    delete this.#environment['TEMPORAL_ADDRESS'];
+  }
+
+  /**
+   * Writes an export with other invented people in each call, because the tests of a file share a system.
+   *
+   * @param seed seed of the people, for a test that needs certain ones
+   * @returns path of the export
+   */
+  sample(people: number, seed?: number): string {
+    this.#samples += 1;
+    const file = join(this.directory, `contacts-${this.#samples}.csv`);
+    writeFileSync(file, [...sampleExport({ people, seed: seed ?? this.#samples })].join(''));
+    return file;
+  }
+
+  /** Runs `enrich` to its end. Standard input is no terminal, and has the given text or nothing. */
+  async enrich(
+    parameters: readonly string[],
+    environment: Record<string, string> = {},
+    input = '',
+  ): Promise<Ended> {
+    const ended = await this.#toItsEnd([process.execPath, main, ...parameters], environment, input);
+    checkOutput(parameters, ended);
+    return ended;
+  }
+
+  /**
+   * Runs `enrich` to its end in this process (see `runHere`), with this system's Temporal as the server: a run needs
+   * the worker of the system.
+   */
+  async here(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+    return withFacts(
+      await runHere(parameters, {
+        environment: { ...this.#environment, ...this.sharedTemporal(), ...environment },
+        directory: this.directory,
+      }),
+    );
+  }
+
+  /** Runs a shell line in which `$ENRICH` is the command, for redirections, pipes and binary data. */
+  shell(line: string, environment: Record<string, string> = {}): Promise<Ended> {
+    return this.#toItsEnd(['sh', '-c', line], { ...environment, ENRICH: `${process.execPath} ${main}` }, '');
+  }
+
+  #toItsEnd(
+    [command, ...parameters]: readonly [string, ...string[]],
+    environment: Record<string, string>,
+    input: string,
+  ): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(command, parameters, {
+        cwd: this.directory,
+        env: { ...this.#environment, ...environment },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      // Writing fails if the command ends before it has read its input.
+      child.stdin.on('error', () => {}).end(input);
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (text) => (stdout += String(text)));
+      child.stderr.on('data', (text) => (stderr += String(text)));
+      child.on('error', reject);
+      child.on('close', (code) => resolve(withFacts({ code, stdout, stderr })));
+    });
+  }
+
+  /** Starts `enrich` in the background. */
+  begin(parameters: readonly string[], environment: Record<string, string> = {}): Begun {
+    const child = spawn(process.execPath, [main, ...parameters], {
+      cwd: this.directory,
+      env: { ...this.#environment, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    child.stdout.on('data', (text) => (output += String(text)));
+    child.stderr.on('data', (text) => (output += String(text)));
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { kill: (signal) => child.kill(signal), ended, output: () => output };
+  }
+
+  /** Stops, continues or kills the Temporal server of this system. @returns its process id */
+  signalTemporal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): number {
+    const record = readFileSync(join(this.directory, 'state', 'temporal', 'server.json'), 'utf8');
+    const { pid } = JSON.parse(record) as { pid: number };
+    process.kill(pid, signal);
+    return pid;
+  }
+
+  /** Kills the Temporal server of this system and restarts it with the same data and address. */
+  async restartTemporal(): Promise<void> {
+    const pid = this.signalTemporal('SIGKILL');
+    while (identityOf(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    const stack = await acquireStack(readConfig(this.#environment), { temporal: true }, () => {});
+    await this.#stack?.release();
+    this.#stack = stack;
+  }
+
+  /** Everything that Temporal has written: its database and its log, as text. */
+  temporalFiles(): string[] {
+    const directory = join(this.directory, 'state', 'temporal');
+    return readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
+  }
+
+  /** A client of the Temporal server of this system; connected once. */
+  temporal(): Promise<Client> {
+    this.#client ??= Connection.connect({ address: this.#stack!.temporal.address }).then(
+      (connection) => new Client({ connection }),
+    );
+    return this.#client;
+  }
+
+  /** Number of actions that Temporal would bill for a run. */
+  async countActions(runId: string): Promise<number> {
+    return countActions(await this.temporal(), runId);
+  }
+
+  /** Current details of a run in Temporal's UI, answered by a worker without activities. */
+  async details(runId: string): Promise<Record<string, string>> {
+    const { address, namespace } = this.#stack!.temporal;
+    installRuntime(createLogger({ level: 'silent', format: 'json' }), undefined);
+    const connection = await Connection.connect({ address });
+    const workerConnection = await NativeConnection.connect({ address });
+    const worker = await Worker.create({
+      connection: workerConnection,
+      namespace,
+      taskQueue: controlTaskQueue,
+      workflowBundle: {
+        codePath: fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url)),
+      },
+    });
+    const handle = new Client({ connection, namespace }).workflow.getHandle(runId);
+    const details = await worker.runUntil(currentDetails(handle));
+    await workerConnection.close();
+    await connection.close();
+    return details;
+  }
+
+  /** A workflow's history as Temporal stores it, as text; search attributes left out. */
+  async storedHistory(workflowId: string): Promise<string> {
+    const { events } = await (await this.temporal()).workflow.getHandle(workflowId).fetchHistory();
+    return JSON.stringify(events, (name, value: unknown) =>
+      name === 'searchAttributes' ? undefined : value,
+    );
+  }
+
+  /** How the payloads in a workflow's history are encoded, one by one; search attributes left out. */
+  async storedPayloads(workflowId: string): Promise<string[]> {
+    const history = await this.storedHistory(workflowId);
+    return [...history.matchAll(/"encoding":"([^"]*)"/g)].map(([, base64]) =>
+      Buffer.from(base64!, 'base64').toString(),
+    );
+  }
+
+  /** When each batch of a run was first scheduled. */
+  async batchesReadyAt(runId: string): Promise<Map<number, number>> {
+    return batchesReadyAt(await this.temporal(), runId);
+  }
+
+  /** Terminates a workflow, as a person does in the Temporal UI. */
+  async terminateWorkflow(workflowId: string): Promise<void> {
+    await (await this.temporal()).workflow.getHandle(workflowId).terminate('by a test');
+  }
+
+  /**
+   * Runs `enrich` on a terminal and types an answer to each of its questions, in turn: `y\n`, `n\n`, Ctrl-C as
+   * `\u0003`. Kills the command at a question without an answer.
+   *
+   * @returns exit code (null: killed), and the whole output
+   */
+  answerPrompts(
+    parameters: readonly string[],
+    ...answers: readonly string[]
+  ): Promise<{ code: number | null; shown: string }> {
+    const command = [process.execPath, main, ...parameters].map((word) => `'${word}'`).join(' ');
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: this.directory,
+      env: this.#environment,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    let shown = '';
+    let answered = 0;
+    child.stdout.on('data', (text) => {
+      shown += String(text);
+      for (const asked = shown.split('[y/N] ').length - 1; answered < asked; answered += 1) {
+        const answer = answers[answered];
+        if (answer === undefined) child.kill('SIGKILL');
+        else child.stdin.write(answer);
+      }
+    });
+    return new Promise((resolve) => child.on('close', (code) => resolve({ code, shown })));
+  }
+
+  /** Settings with which commands use this system's Temporal as a server, whose workers are separate processes. */
+  sharedTemporal(): Record<string, string> {
+    return { TEMPORAL_ADDRESS: this.#stack!.temporal.address };
+  }
+
+  /** Stops all processes, after a check that a rebuild from the log gives the same warehouse. */
+  async close(): Promise<void> {
+    await this.stopWorker();
+    try {
+      await expectRebuildEqual(this.warehouse);
+    } finally {
+      await (await this.#client)?.connection.close();
+      await this.#stack?.release();
+      await this.warehouse.close();
+      await this.sandbox.close();
+      rmSync(this.directory, { recursive: true, force: true });
+    }
+  }
+}
+
+function withFacts(ended: Omit<Ended, 'facts'>): Ended {
+  return {
+    ...ended,
+    facts: () => {
+      const line = ended.stdout.trim().split('\n').at(-1) ?? '';
+      if (!line.startsWith('{'))
+        throw new Error(`no JSON on standard output; standard error:\n${ended.stderr}`);
+      return JSON.parse(line) as RunFacts;
+    },
+  };
+}

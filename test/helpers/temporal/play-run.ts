@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { CallActivities, ControlActivities, RunRequest } from '../../../src/contract/activities.ts';
+import type { RunInput } from '../../../src/contract/run-input.ts';
+import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
+import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
+import { recordHistories } from './histories.ts';
+import type { ScriptedActivities } from './scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from './temporal.ts';
+import { sharedWorkflowBundle } from './workflow-bundle.ts';
+
+/**
+ * A real Temporal server that runs the workflows with scripted activities. All runs share its workers, because loading
+ * the workflows takes longer than most runs.
+ */
+export class Stage {
+  readonly temporal: TestTemporal;
+  readonly #played: Map<string, ScriptedActivities>;
+  readonly #working: Promise<unknown>;
+  readonly #workers: readonly Worker[];
+
+  private constructor(
+    temporal: TestTemporal,
+    workers: readonly Worker[],
+    played: Map<string, ScriptedActivities>,
+  ) {
+    this.temporal = temporal;
+    this.#workers = workers;
+    this.#played = played;
+    this.#working = Promise.all(workers.map((worker) => worker.run()));
+    this.#working.catch(() => {});
+  }
+
+  /** @param bundle workflow bundle; default: the bundle that the workflow tests share */
+  static async open(
+    bundle: NonNullable<WorkerOptions['workflowBundle']> = sharedWorkflowBundle(),
+  ): Promise<Stage> {
+    const temporal = await startTestTemporal();
+    const { workerConnection: connection, namespace } = temporal;
+    const played = new Map<string, ScriptedActivities>();
+    const activities = activitiesByRun(played);
+    const control = Worker.create({
+      connection,
+      namespace,
+      workflowBundle: bundle,
+      ...workflowIsolate,
+      taskQueue: controlTaskQueue,
+      activities,
+    });
+    const calls = Object.values(callTaskQueues).map((taskQueue) =>
+      Worker.create({ connection, namespace, taskQueue, activities }),
+    );
+    return new Stage(temporal, await Promise.all([control, ...calls]), played);
+  }
+
+  /** Starts a run, acts on it, and records its history if `RECORD_HISTORIES` is set. */
+  async play(
+    activities: ScriptedActivities,
+    act: (handle: WorkflowHandle) => Promise<unknown>,
+    input: Partial<RunInput> = {},
+  ): Promise<void> {
+    const { client } = this.temporal;
+    const runId = `run-${randomUUID()}`;
+    this.#played.set(runId, activities);
+    const handle = await client.workflow.start(workflowTypes.run, {
+      taskQueue: controlTaskQueue,
+      workflowId: runId,
+      args: [
+        {
+          runId,
+          file: 'contacts.csv',
+          maxCredits: null,
+          approved: true,
+          batchConcurrency: 2,
+          priority: 'ad-hoc',
+          searchable: true,
+          checksService: false,
+          ...input,
+        } satisfies RunInput,
+      ],
+    });
+    try {
+      await act(handle);
+      await recordHistories(client, { run: runId, page: `${runId}/page-1` });
+    } finally {
+      // Only a run that a test has left unfinished is still there.
+      await handle.terminate('its test is over').catch(() => {});
+    }
+  }
+
+  /** Maximum time of workflow code without a pause, in milliseconds. */
+  get isolateMilliseconds(): number {
+    return this.#workers[0]!.options.isolateExecutionTimeoutMs;
+  }
+
+  async close(): Promise<void> {
+    for (const worker of this.#workers) worker.shutdown();
+    await this.#working;
+    await this.temporal.stop();
+  }
+}
+
+/**
+ * Activities that follow the script of their run. An interceptor can add arguments to the request.
+ */
+function activitiesByRun(played: ReadonlyMap<string, ScriptedActivities>): object {
+  const byRun =
+    (name: string) =>
+    (request: RunRequest, ...added: unknown[]): unknown => {
+      const script = played.get(request.runId) as unknown as Record<string, (...all: unknown[]) => unknown>;
+      return script[name]!(request, ...added);
+    };
+  return Object.fromEntries(activitiesOfRuns.map((name) => [name, byRun(name)]));
+}
+
+const activitiesOfRuns = [
+  'ingestExport',
+  'planRun',
+  'checkService',
+  'setRunStatus',
+  'readRunFacts',
+  'openPage',
+  'syncLateResults',
+  'judgePilot',
+  'resolveBudgetExhaustion',
+  'changeRunBudget',
+  'changePriority',
+  'skipPage',
+  'reconcileContacts',
+  'finishRun',
+  'enrichBatches',
+] as const satisfies readonly (keyof (ControlActivities & CallActivities))[];
+
+/** The status that a run reports. */
+export async function phaseOf(handle: WorkflowHandle): Promise<string> {
+  return (await handle.query<{ phase: string }>('progress')).phase;
+}

@@ -1,0 +1,201 @@
+import { resultOf } from '../../../src/calls/batches/enrich-batches.ts';
+import type {
+  BatchResult,
+  BudgetResolution,
+  CallActivities,
+  ControlActivities,
+  IngestOutcome,
+  PilotJudgement,
+  ServiceCheck,
+} from '../../../src/contract/activities.ts';
+import type { LateResultsStatus } from '../../../src/contract/late-results-status.ts';
+import type { PauseReason } from '../../../src/contract/pause-reasons.ts';
+import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
+import type { RunFacts } from '../../../src/contract/run-facts.ts';
+import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
+import { facts, plan } from '../outputs/run-facts.ts';
+
+export const nothingAwaited: LateResultsStatus = {
+  awaited: 0,
+  expired: 0,
+  arrived: 0,
+  polled: 0,
+  late: 0,
+  orphaned: 0,
+  waiting: 0,
+  until: null,
+  readAt: '2026-11-21T12:00:00.000Z',
+  nextPollAt: null,
+  nextSyncAt: null,
+};
+
+/** Activities that return scripted results, for tests of the workflows' decisions. */
+export class ScriptedActivities implements ControlActivities, CallActivities {
+  readonly statuses: string[] = [];
+  /** Finished batches. */
+  readonly batches: number[] = [];
+  /** The batches of each activity. */
+  readonly handed: (readonly number[])[] = [];
+  ending = '';
+  ingested: IngestOutcome = { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
+  /** Result of the nth execution of a batch; default: `done`. */
+  answer: (batch: number, execution: number) => BatchResult | Promise<BatchResult> = () => ({
+    kind: 'done',
+    calls: 1,
+  });
+  #executions = 0;
+
+  ingestExport: ControlActivities['ingestExport'] = async () => this.ingested;
+
+  plan: PlanSummary = plan;
+  unmet: PauseReason | undefined;
+
+  planRun: ControlActivities['planRun'] = async () => ({
+    kind: 'planned',
+    plan: this.plan,
+    ...(this.unmet && { unmet: this.unmet }),
+    firstOpenPage: 1,
+  });
+
+  /** Results of each check of the credential. */
+  service: (check: number) => ServiceCheck = () => ({ kind: 'ready', status: 'acting as user user-7' });
+  checks = 0;
+
+  checkService: ControlActivities['checkService'] = async () => {
+    this.checks += 1;
+    return this.service(this.checks);
+  };
+
+  setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status }) => {
+    this.statuses.push(status);
+    return this.facts(runId, status);
+  };
+
+  readRunFacts: ControlActivities['readRunFacts'] = async ({ runId }) => this.facts(runId, 'running');
+
+  openPage: ControlActivities['openPage'] = async ({ page }) => {
+    const all = page === 1 ? [1, 2, 3] : [101, 102];
+    return { batches: all.filter((batch) => !this.batches.includes(batch)), people: 10 * all.length };
+  };
+
+  enrichBatches: CallActivities['enrichBatches'] = async ({ batches }) => {
+    this.handed.push(batches);
+    return resultOf(
+      await Promise.all(
+        batches.map(async (batch) => {
+          this.#executions += 1;
+          const result = await this.answer(batch, this.#executions);
+          if (result.kind === 'done') this.batches.push(batch);
+          return { batch, result };
+        }),
+      ),
+    );
+  };
+
+  /** Result of each sync of late results; default: nothing awaited. */
+  sync: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
+  syncs = 0;
+
+  syncLateResults: ControlActivities['syncLateResults'] = async () => {
+    this.syncs += 1;
+    return this.sync(this.syncs);
+  };
+
+  sweepLateResults: ControlActivities['sweepLateResults'] = async () => ({ applied: 0 });
+
+  pruneWarehouse: ControlActivities['pruneWarehouse'] = async () => ({
+    answers: 1,
+    deliveries: 2,
+    rows: 3,
+    kept: { answers: 0, deliveries: 0, quarantine: 0, runs: 0 },
+  });
+
+  /** Runs that a schedule begins; default: none. */
+  scheduled: ScheduledRuns = { runs: [], refused: [], left: 0 };
+  readonly discarded: string[] = [];
+
+  discardRuns: ControlActivities['discardRuns'] = async ({ runIds }) => {
+    this.discarded.push(...runIds);
+  };
+
+  readonly scheduledFor: string[] = [];
+
+  beginScheduledRuns: ControlActivities['beginScheduledRuns'] = async ({ asOf }) => {
+    this.scheduledFor.push(asOf);
+    return this.scheduled;
+  };
+
+  /** Result of the pilot. */
+  judgement: PilotJudgement = { kind: 'continue', summary: 'good' };
+  judgements = 0;
+
+  judge = async (): Promise<PilotJudgement> => this.judgement;
+
+  judgePilot: ControlActivities['judgePilot'] = async () => {
+    this.judgements += 1;
+    return this.judge();
+  };
+
+  /** Result of the nth exhausted budget; default: the run ends. */
+  meeting: (number: number) => BudgetResolution = () => ({ kind: 'finish', budget: 'run:x' });
+  meetings = 0;
+
+  resolveBudgetExhaustion: ControlActivities['resolveBudgetExhaustion'] = async () => {
+    this.meetings += 1;
+    return this.meeting(this.meetings);
+  };
+
+  readonly limits: string[] = [];
+
+  changeRunBudget: ControlActivities['changeRunBudget'] = async ({ limit }) => {
+    this.limits.push(limit);
+  };
+
+  readonly priorities: string[] = [];
+
+  changePriority: ControlActivities['changePriority'] = async ({ priority }) => {
+    this.priorities.push(priority);
+  };
+
+  readonly skipped: number[] = [];
+
+  skipPage: ControlActivities['skipPage'] = async ({ page }) => {
+    this.skipped.push(page);
+    return { people: 10 };
+  };
+
+  /** How often the contacts were compared. */
+  comparisons = 0;
+  reconcileContacts: ControlActivities['reconcileContacts'] = async () => {
+    this.comparisons += 1;
+    return { filled: 0, withdrawn: 0 };
+  };
+
+  finishRun: ControlActivities['finishRun'] = async ({ runId, ending }) => {
+    this.ending = ending;
+    return this.facts(runId, 'finished');
+  };
+
+  /** Figures as from the tables: every answered batch has enriched eight contacts. */
+  facts(runId: string, status: RunStatus): RunFacts {
+    const asked = 10 * this.batches.length;
+    return {
+      ...facts,
+      run_id: runId,
+      workflow_id: runId,
+      status,
+      plan_hash: this.plan.planHash,
+      rows: this.plan.rows,
+      outcomes: {
+        ...this.plan.dropped,
+        enriched: 0.8 * asked,
+        not_found: 0.2 * asked,
+        open: this.plan.people - asked,
+      },
+      calls: this.batches.length,
+      max_credits: this.limits.at(-1) ?? null,
+      credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
+    };
+  }
+}

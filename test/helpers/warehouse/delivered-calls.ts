@@ -1,0 +1,34 @@
+import type { Warehouse } from '../../../src/db/database.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer, type PhonesCall } from './late-calls.ts';
+
+/** A call for three people, with its answer and all phones, of a run that goes on. */
+export async function deliveredCall(warehouse: Warehouse): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  return call;
+}
+
+/** The call of a run that has ended, and whose phones have come. */
+export async function endedRun(warehouse: Warehouse): Promise<PhonesCall> {
+  const call = await deliveredCall(warehouse);
+  await endRun(warehouse, call.runId, 'finished', undefined);
+  return call;
+}
+
+/** Delivers other phones at a higher price. @returns the settled credits, and the number of new phones */
+export async function deliverOtherPhones(
+  warehouse: Warehouse,
+  call: PhonesCall,
+): Promise<{ readonly settled: number; readonly phones: number }> {
+  const body = phonesBody(call.ids, 26).toString().replaceAll('+1415', '+1416');
+  await deliverTo(warehouse, call, Buffer.from(body));
+  const { rows } = await warehouse.pool.query<{ settled: number; phones: number }>(
+    `select credits_settled::float8 as settled,
+       (select count(*)::int from person_phones where run_id = $2 and number like '+1416%') as phones
+     from attempts where attempt_id = $1`,
+    [call.attemptId, call.runId],
+  );
+  return rows[0]!;
+}

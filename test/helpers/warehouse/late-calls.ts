@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
+import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
+import { asked, stagedRun } from './rows.ts';
+
+let names = 0;
+
+/** Extras that a call asks for. */
+export interface LateExtras {
+  readonly reveal: readonly 'phone'[];
+  readonly waterfall: readonly ('email' | 'phone')[];
+}
+
+const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
+/** Maximum credits of one person of a waterfall in these tests. */
+const waterfallCeiling = 20;
+
+/** A call whose phones come later. */
+export interface PhonesCall {
+  readonly runId: string;
+  readonly attemptId: string;
+  readonly token: string;
+  readonly people: readonly OpenPerson[];
+  readonly ids: readonly string[];
+  readonly requestId: string;
+  readonly extras: LateExtras;
+  /** Fields of the person at an index that the answer adds to those of the row, or changes. */
+  readonly stated?: Readonly<Record<number, Partial<Person>>>;
+  /** People whom the answer names after those who were asked for. */
+  readonly surplus?: readonly Person[];
+}
+
+/** Admits a call for three people with phones or other late results, in a new run. */
+export async function callWithPhones(
+  warehouse: Warehouse,
+  extras: LateExtras = onlyPhones,
+): Promise<PhonesCall> {
+  names += 1;
+  const call = names;
+  const people = ['a', 'b', 'c'].map((letter) => ({
+    keys: [`email:${letter}${call}@orbit.example`],
+    email: `${letter}${call}@orbit.example`,
+    firstName: 'Ada',
+    lastName: `Novak${letter}${call}`,
+    contactId: `${letter}-${call}`,
+  }));
+  const hasWaterfall = extras.waterfall.length > 0;
+  const run = await stagedRun(warehouse, people);
+  await warehouse.pool.query(`update runs set options = options || $2::jsonb where run_id = $1`, [
+    run.runId,
+    { ...extras, maxCreditsPerPerson: hasWaterfall ? String(waterfallCeiling) : null },
+  ]);
+  await planRows(warehouse, run.runId, asked);
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  const open = await readOpenPeople(warehouse.database, run.runId, 1);
+  const admission = await admit(
+    warehouse.database,
+    {
+      runId: run.runId,
+      batch: 1,
+      priority: 'ad-hoc',
+      rowNumbers: open.map((person) => person.rowNumber),
+      creditsPerPerson: wholeCredits(hasWaterfall ? waterfallCeiling : 9),
+      deadlineSeconds: 30,
+      lateResults: true,
+    },
+    { service: 'test', rateLimits: [], budgets: {} },
+  );
+  if (admission.kind !== 'admitted') throw new Error(admission.kind);
+  const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${call}`);
+  return {
+    runId: run.runId,
+    attemptId: admission.attemptId,
+    token: admission.token!,
+    people: open,
+    ids,
+    requestId: `-90071992547409${call}`,
+    extras,
+  };
+}
+
+/**
+ * @param matches found people, in the order of the requested people
+ * @param credits price that the answer states; null: none
+ * @param phones the answer's status of late phones
+ * @param counts the answer's own counts of people
+ */
+export async function recordPhonesAnswer(
+  warehouse: Warehouse,
+  call: PhonesCall,
+  matches: readonly (0 | 1)[] = [1, 1, 1],
+  credits: number | null = 3,
+  phones?: 'pending' | 'skipped',
+  counts: Pick<AnswerToRecord, 'uniqueEnrichedRecords' | 'missingRecords'> = {},
+  lateResults = { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+): Promise<void> {
+  await recordAnswer(warehouse, {
+    attemptId: call.attemptId,
+    source: 'generic',
+    people: call.people,
+    asked: { ...call.extras, service: 'test' },
+    lateResults,
+    answer: {
+      ...counts,
+      httpStatus: 200,
+      requestId: call.requestId,
+      matches: [
+        ...matches.map((found, index) => {
+          const { identity } = call.people[index]!;
+          return found
+            ? {
+                id: call.ids[index]!,
+                first_name: identity.firstName,
+                last_name: identity.lastName,
+                email: identity.email,
+                ...call.stated?.[index],
+              }
+            : null;
+        }),
+        ...(call.surplus ?? []),
+      ],
+      unreadableMatches: [],
+      creditsConsumed: credits === null ? undefined : wholeCredits(credits),
+      creditsProblem: credits === null ? 'absent' : undefined,
+      ...(phones && { phoneEnrichment: { status: phones } }),
+      raw: Buffer.from('{}'),
+    },
+  });
+}
+
+/** The body of a delivery with a phone for each person. */
+export function phonesBody(ids: readonly string[], credits: number | string, more: object = {}): Buffer {
+  const people = ids.map((id, index) => ({
+    id,
+    phone_numbers: [
+      { sanitized_number: `+1415555010${index}`, type_cd: 'mobile', status_cd: 'valid_number' },
+    ],
+  }));
+  const text = JSON.stringify({ ...more, credits_consumed: 'PRICE', people });
+  return Buffer.from(text.replace('"PRICE"', String(credits)));
+}
+
+/** Puts a delivery into the inbox as the receiver does. */
+export async function storeFor(warehouse: Warehouse, call: PhonesCall, content: Buffer): Promise<void> {
+  await storeDeliveries(warehouse, [
+    {
+      tokenHash: createHash('sha256').update(call.token).digest(),
+      body: content,
+      contentEncoding: undefined,
+    },
+  ]);
+}
+
+/** Applies the deliveries in the inbox of a call. */
+export async function drainCall(warehouse: Warehouse, call: PhonesCall): Promise<void> {
+  await drainInbox(warehouse, { attemptId: call.attemptId }, new AbortController().signal);
+}
+
+export async function deliverTo(warehouse: Warehouse, call: PhonesCall, content: Buffer): Promise<void> {
+  await storeFor(warehouse, call, content);
+  await drainCall(warehouse, call);
+}
+
+/** A run with calls that await late results, all due for a poll. */
+export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  const { rows } = await warehouse.pool.query<{ columns: string }>(`
+    select string_agg(column_name, ', ') as columns from information_schema.columns
+    where table_schema = 'enrichment' and table_name = 'attempts'
+      and column_name not in ('attempt_id', 'request_id', 'token_hash')
+  `);
+  const { columns } = rows[0]!;
+  await warehouse.pool.query(
+    `insert into attempts (attempt_id, request_id, ${columns})
+     select 'copy-' || n, (1000 + n)::text, ${columns}
+     from attempts, generate_series(1, $2 - 1) n
+     where attempt_id = $1`,
+    [call.attemptId, calls],
+  );
+  await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [
+    call.runId,
+  ]);
+  return call;
+}
+
+/** Settled and reserved credits of a call. */
+export interface Books {
+  readonly status: string;
+  readonly settled: number | null;
+  readonly reserved: number;
+}
+
+export async function booksOf(warehouse: Warehouse, call: PhonesCall): Promise<Books> {
+  const { rows } = await warehouse.pool.query<Books>(
+    `select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved
+     from attempts where attempt_id = $1`,
+    [call.attemptId],
+  );
+  return rows[0]!;
+}
+
+/** The statuses of a call's deliveries, in the order of arrival. */
+export async function deliveryStatuses(warehouse: Warehouse, call: PhonesCall): Promise<string[]> {
+  const { rows } = await warehouse.pool.query<{ status: string }>(
+    'select status from webhook_deliveries where attempt_id = $1 order by received_at',
+    [call.attemptId],
+  );
+  return rows.map(({ status }) => status);
+}

@@ -1,0 +1,83 @@
+import type { Warehouse } from '../../../src/db/database.ts';
+
+/** One entry of the log about a person, as a test writes it. */
+export interface Said {
+  readonly person: string;
+  readonly kind?: 'answer' | 'phones' | 'waterfall';
+  readonly askedAt: string;
+  readonly recordedAt?: string;
+  readonly runId: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly organizationKey?: string;
+}
+
+const service = 'sandbox';
+
+/** Appends an observation and computes the person anew. */
+export async function say({ pool }: Warehouse, said: Said): Promise<void> {
+  const {
+    person,
+    kind = 'answer',
+    askedAt,
+    recordedAt = askedAt,
+    runId,
+    facts,
+    organizationKey = null,
+  } = said;
+  await pool.query(
+    `insert into enrichment.observations (
+       service, person_key, person_id, kind, asked_at, recorded_at, run_id, attempt_id,
+       delivery_id, organization_key, facts)
+     values ($1, $2, $2, $3, $4, $5, $6, 'attempt-' || $6,
+       case when $3 <> 'answer' then 'delivery-' || $6 end, $7, $8)`,
+    [service, person, kind, askedAt, recordedAt, runId, organizationKey, JSON.stringify(facts)],
+  );
+  await pool.query(`select enrichment.project($1, array[$2], '{}', '{}')`, [service, person]);
+}
+
+/** Appends the decision that a contact is a person, or no person, and computes the contact anew. */
+export async function match(
+  { pool }: { readonly pool: Pick<Warehouse['pool'], 'query'> },
+  contact: {
+    readonly contactId: string;
+    readonly person: string | null;
+    readonly at: string;
+    readonly runId: string;
+  },
+): Promise<void> {
+  await pool.query(
+    `insert into enrichment.contact_matches (
+       source, contact_id, service, person_key, evidence, asked, run_id, row_number,
+       decided_at, recorded_at)
+     values ('hubspot', $1, $2, $3, 'email', true, $4, 1, $5, $5)`,
+    [contact.contactId, service, contact.person, contact.runId, contact.at],
+  );
+  await pool.query(`select enrichment.project($1, '{}', '{hubspot}', array[$2])`, [
+    service,
+    contact.contactId,
+  ]);
+}
+
+/** The facts of a job, as in observations. */
+export function job(
+  title: string,
+  organization: { readonly id?: string; readonly name: string; readonly domain?: string },
+  more: { readonly email?: string; readonly startedOn?: string } = {},
+): Record<string, unknown> {
+  return {
+    title: { title },
+    organization_name: {
+      organization_name: organization.name,
+      ...(organization.id !== undefined && { organization_id: organization.id }),
+      ...(organization.domain !== undefined && { organization_domain: organization.domain }),
+    },
+    ...(more.email !== undefined && {
+      email: { email: more.email, email_status: 'verified', rank: 1 },
+    }),
+    ...(more.startedOn !== undefined && {
+      employment: [
+        { title, organization_name: organization.name, started_on: more.startedOn, current: true },
+      ],
+    }),
+  };
+}

@@ -1,0 +1,153 @@
+import { sql } from 'kysely';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+import type { Outcome } from '../../../src/domain/runs/outcome.ts';
+import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
+import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
+import type { Asked } from '../../../src/runs/planning/earlier-lookups.ts';
+import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
+import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
+
+/** Extras that runs of tests ask for. */
+export const asked: Asked = {
+  freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
+  fieldGroups: ['profile'],
+  service: 'test',
+};
+
+/** One staged row of an export. */
+export interface StagedRow {
+  readonly keys: readonly string[];
+  readonly optedOut?: boolean;
+  readonly optedOutOfCalls?: boolean;
+  readonly outcome?: Outcome;
+  readonly email?: string;
+  readonly hashedEmail?: string;
+  readonly profileUrl?: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly organizationName?: string;
+  readonly contactId?: string;
+}
+
+/** The identity of a row, as a call sends it. */
+function identityOf({
+  email,
+  hashedEmail,
+  profileUrl,
+  firstName,
+  lastName,
+  organizationName,
+}: StagedRow): Identity {
+  return {
+    ...(email !== undefined && { email }),
+    ...(hashedEmail !== undefined && { hashedEmail }),
+    ...(profileUrl !== undefined && { profileUrl }),
+    ...(firstName !== undefined && { firstName }),
+    ...(lastName !== undefined && { lastName }),
+    ...(organizationName !== undefined && { organizationName }),
+  };
+}
+
+let files = 0;
+
+/** A new run spec, without a file. */
+export function testSpec(): RunSpec {
+  files += 1;
+  return {
+    filePath: `/nowhere/${files}.csv`,
+    fileName: `${files}.csv`,
+    fileSha256: `sha-${files}`,
+    options: {
+      service: 'test',
+      serviceOf: 'command',
+      source: null,
+      schedule: null,
+      mapping: null,
+      maxCredits: null,
+      reveal: [],
+      waterfall: [],
+      maxCreditsPerPerson: null,
+      lateDeadlineSeconds: 86_400,
+      freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
+      priority: 'ad-hoc',
+      onBudget: null,
+      onUnknown: 'hold',
+      pilot: null,
+      minMatchRate: null,
+      maxCostPerEmail: null,
+      expectations: null,
+      only: [],
+      orderBy: null,
+    },
+    expectedPlanHash: null,
+  };
+}
+
+/** Begins a run with staged rows. */
+export async function stagedRun(
+  warehouse: Warehouse,
+  rows: readonly StagedRow[],
+  spec: RunSpec = testSpec(),
+): Promise<RunRecord> {
+  const { run } = await findOrBeginRun(warehouse, spec);
+  const staged = rows.map((row, index) => ({
+    run_id: run.runId,
+    row_number: index + 1,
+    contact_id: row.contactId ?? `contact-${index + 1}`,
+    outcome: row.outcome ?? null,
+    raw: '[]',
+    keys: [...row.keys],
+    match_keys: [...new Set([...matchKeysOfIdentityKeys(row.keys), ...matchKeysOfIdentity(identityOf(row))])],
+    opted_out: row.optedOut ?? false,
+    opted_out_of_calls: row.optedOutOfCalls ?? false,
+    email: row.email ?? null,
+    profile_url: row.profileUrl ?? null,
+    first_name: row.firstName ?? null,
+    last_name: row.lastName ?? null,
+    organization_name: row.organizationName ?? null,
+  }));
+  if (staged.length > 0) await warehouse.database.insertInto('run_rows').values(staged).execute();
+  await warehouse.database
+    .updateTable('runs')
+    .set({ rows_staged: rows.length, ingested_at: new Date(), source: 'generic' })
+    .where('run_id', '=', run.runId)
+    .execute();
+  return run;
+}
+
+/** Begins a run with status `running`, its own budget and 4,000 open rows. */
+export async function runningRun(warehouse: Warehouse, limit: string | null = null): Promise<string> {
+  const run = await stagedRun(warehouse, []);
+  await warehouse.pool.query(
+    `insert into run_rows (run_id, row_number, contact_id, raw, keys)
+     select $1, n, 'contact-' || n, '[]', '{}' from generate_series(1, 4000) n`,
+    [run.runId],
+  );
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  await budgetsOf(warehouse.database, run.runId, {});
+  await warehouse.database
+    .updateTable('budgets')
+    .set({ credits_limit: limit })
+    .where('budget_id', '=', `run:${run.runId}`)
+    .execute();
+  return run.runId;
+}
+
+/** Reopens rows of unknown calls, as for a run with `--on-unknown retry`. */
+export function reopenRows(warehouse: Warehouse, runId: string, rows: readonly number[]): Promise<number[]> {
+  const retrying = { runId, options: { onUnknown: 'retry' } } as const;
+  return reopenUnknown(warehouse, retrying, sql`select unnest(${rows}::int[])`);
+}
+
+/** Outcome by row number. */
+export async function outcomesOf(warehouse: Warehouse, runId: string): Promise<(string | null)[]> {
+  const rows = await warehouse.database
+    .selectFrom('run_rows')
+    .select('outcome')
+    .where('run_id', '=', runId)
+    .orderBy('row_number')
+    .execute();
+  return rows.map((row) => row.outcome);
+}

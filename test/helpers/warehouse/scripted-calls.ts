@@ -1,0 +1,97 @@
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
+import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import type { Freshness } from '../../../src/domain/runs/freshness.ts';
+import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { getRun, setRunStatus, sourceOf } from '../../../src/runs/runs.ts';
+import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
+
+/** The people of a test's call, and the extras that it asks for. */
+export interface ScriptedCall {
+  readonly runId: string;
+  readonly batch?: number;
+  readonly waterfall?: readonly ('email' | 'phone')[];
+}
+
+/** Begins a planned run with status `running`. */
+export async function runningRunOf(
+  warehouse: Warehouse,
+  rows: readonly StagedRow[],
+  options: {
+    readonly waterfall?: readonly ('email' | 'phone')[];
+    readonly source?: string;
+    readonly freshness?: Freshness;
+  } = {},
+): Promise<string> {
+  const spec = testSpec();
+  const run = await stagedRun(warehouse, rows, {
+    ...spec,
+    options: {
+      ...spec.options,
+      waterfall: [...(options.waterfall ?? [])],
+      ...(options.freshness && { freshness: options.freshness }),
+    },
+  });
+  if (options.source !== undefined)
+    await warehouse.database
+      .updateTable('runs')
+      .set({ source: options.source })
+      .where('run_id', '=', run.runId)
+      .execute();
+  await planRows(warehouse, run.runId, { ...asked, freshness: options.freshness ?? asked.freshness });
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  return run.runId;
+}
+
+/**
+ * Admits one batch and records the answer of a test.
+ *
+ * @param answer makes the answer from the requested people, in the order of `details`
+ */
+export async function answerBatch(
+  warehouse: Warehouse,
+  { runId, batch = 1, waterfall = [] }: ScriptedCall,
+  answer: (people: readonly OpenPerson[]) => readonly (Person | null)[],
+): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {
+  const run = await getRun(warehouse, runId);
+  const open = { runId, batches: [batch] };
+  const people = await refreshOpenPeople(warehouse.database, open, askedBy(run.options));
+  const admission = await admit(
+    warehouse.database,
+    {
+      runId,
+      batch,
+      priority: 'ad-hoc',
+      rowNumbers: people.map(({ rowNumber }) => rowNumber),
+      creditsPerPerson: wholeCredits(waterfall.length > 0 ? 20 : 1),
+      deadlineSeconds: 30,
+      lateResults: waterfall.length > 0,
+    },
+    { service: 'test', rateLimits: [], budgets: {} },
+  );
+  if (admission.kind !== 'admitted') throw new Error(admission.kind);
+  const matches = answer(people);
+  await recordAnswer(warehouse, {
+    attemptId: admission.attemptId,
+    source: sourceOf(run),
+    people,
+    asked: { reveal: [], waterfall, service: 'test' },
+    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    answer: {
+      httpStatus: 200,
+      requestId: undefined,
+      matches,
+      unreadableMatches: [],
+      // A price above the reservation would pause the run.
+      creditsConsumed: wholeCredits(Math.min(people.length, matches.filter(Boolean).length)),
+      creditsProblem: undefined,
+      ...(waterfall.length > 0 && { waterfall: { status: 'accepted' } }),
+      raw: Buffer.from(JSON.stringify({ matches })),
+    },
+  });
+  return { attemptId: admission.attemptId, token: admission.token };
+}
