@@ -8,7 +8,7 @@ import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
 import { emailHashes } from '../known/email-hashes.ts';
-import type { ContactChange } from './find-changes.ts';
+import { withoutPerson, type ContactChange } from './find-changes.ts';
 import type { KnownPerson } from '../known/known-people.ts';
 import { lockLog, project } from '../project.ts';
 import { recordCells } from './record-cells.ts';
@@ -107,7 +107,10 @@ function entryOf({ source, contactId, ignoredRuns }: ContactState, whileUndone: 
   };
 }
 
-/** Without contacts that would get a person who is on the suppression list, by the contact's row or by the person. */
+/**
+ * Gives nobody who is on the suppression list, by the contact's row or by the person, to a contact. The contact loses
+ * its present person, who is somebody else.
+ */
 async function withoutListed(
   database: Kysely<Tables>,
   service: string,
@@ -137,5 +140,7 @@ async function withoutListed(
     const found = new Set(rows.map((row) => row.row_number));
     for (const { contact } of theirs) if (found.has(contact.rowNumber)) listed.add(contact);
   }
-  return changes.filter(({ kind, contact }) => kind !== 'fill' || !listed.has(contact));
+  return changes.flatMap((change) =>
+    change.kind === 'fill' && listed.has(change.contact) ? withoutPerson(change) : change,
+  );
 }

@@ -199,8 +199,17 @@ async function letTimersRun(): Promise<void> {
 
 /** A suppressed row gives its contact no person. */
 function withoutForbidden(change: ContactChange | undefined): ContactChange | undefined {
-  if (change?.kind !== 'fill' || !change.contact.isSuppressed) return change;
-  return change.isSamePerson ? undefined : { kind: 'withdraw', contact: change.contact, reason: anotherFits };
+  return change?.kind === 'fill' && change.contact.isSuppressed ? withoutPerson(change)[0] : change;
+}
+
+/** What is left of a decision if its contact may not get the person: the contact loses another person. */
+export function withoutPerson({
+  contact,
+  isSamePerson,
+}: Extract<ContactChange, { kind: 'fill' }>): ContactChange[] {
+  return isSamePerson || contact.personKey === null
+    ? []
+    : [{ kind: 'withdraw', contact, reason: anotherFits }];
 }
 
 function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {

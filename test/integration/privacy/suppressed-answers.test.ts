@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { unsuppress } from '../../../src/privacy/suppressions.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
@@ -141,6 +142,22 @@ describe('rows for which a run does not ask', () => {
     ]);
     expect(rows).toHaveLength(1);
   });
+});
+
+it('a contact of two runs at once has nobody if the person of its newest row was listed meanwhile', async () => {
+  const [former, present] = [employee('at-once.example'), employee('at-once.example')];
+  const contactId = 'at-once';
+  const runs: string[] = [];
+  for (const { row } of [former, present]) runs.push(await runningRunOf(warehouse, [{ ...row, contactId }]));
+  await answerBatch(warehouse, { runId: runs[1]! }, () => [present.person]);
+  await endRun(warehouse, runs[1]!, 'finished', undefined);
+  await answerBatch(warehouse, { runId: runs[0]! }, () => [former.person]);
+  await putOnList(warehouse, `email:${present.person.email}`);
+  await reconcileContacts(warehouse, runs[0]!, new AbortController().signal);
+  const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where contact_id = $1', [
+    contactId,
+  ]);
+  expect(rows).toEqual([]);
 });
 
 it('a row whose suppressed person only weak evidence found is fresh in the next run', async () => {
