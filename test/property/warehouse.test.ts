@@ -212,7 +212,9 @@ describe('the warehouse, after random answers, late results, fills, undos, erasu
           });
           await catchUp(replica);
           if (!isPruned[round]) continue;
+          const whole = await projections();
           await prune(warehouse, { answers: 0, deliveries: 0, observations: 0, changes: 0 }, signal);
+          expect(await projections()).toEqual(whole);
           await expectNothingReplaced();
         }
         expect(replica.contacts).toEqual(await contactsNow());

@@ -54,11 +54,12 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
   });
   await pool.query(
     `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
-       rows_staged, created_at, finished_at)
-     select id, id, id, 'finished', source, '', '', '', $3, 100,
-       clock_timestamp() - interval '10 days' + n * interval '1 hour', clock_timestamp() - interval '2 days'
+       rows_staged, created_at, ingested_at, finished_at)
+     select id, id, id, 'finished', source, '', '', '', $3, 100, began_at, began_at,
+       clock_timestamp() - interval '2 days'
      from unnest($1::text[]) as name, unnest($2::text[]) with ordinality as of_run (source, n),
-       lateral (select name || '-' || n - 1 as id) ids`,
+       lateral (select name || '-' || n - 1 as id) ids,
+       lateral (select clock_timestamp() - interval '10 days' + n * interval '1 hour' as began_at) times`,
     [
       names,
       sources,
@@ -243,18 +244,20 @@ function openWorld(warehouse: Warehouse, name: string): World {
       const known = await sql`
         select from observations where service = 'test' and person_key = ${keyOfId(token(row.human))}
       `.execute(transaction);
+      const isGiven = !isWithdrawn && known.rows.length > 0;
       await appendToLog(transaction, 'test', {
         observations: [],
         matches: [
           {
             source: sources[step.run]!,
             contact_id: `${name}c${row.contact}`,
-            person_key: isWithdrawn || known.rows.length === 0 ? null : keyOfId(token(row.human)),
+            person_key: isGiven ? keyOfId(token(row.human)) : null,
             evidence: 'email',
             asked: false,
             run_id: runs[step.run]!,
             attempt_id: null,
-            row_number: staged,
+            // A withdrawal that a row of another contact led to: the newest row is still to be compared.
+            row_number: isGiven ? staged : 0,
             match_keys: null,
             decided_at: 'now',
           },
