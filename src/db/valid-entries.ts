@@ -20,3 +20,11 @@ export function isExport(alias: string): string {
   return `(${alias}.ingested_at is not null and ${alias}.undone_at is null and ${alias}.status <> 'failed'
       and ${alias}.run_key not like '${planKeyPrefix}%')`;
 }
+
+/**
+ * SQL: the place of a run's export among the exports of its source; the greatest is the newest. The scheduled time
+ * decides, because a backfill reads the export of a missed time after newer exports. @param alias alias of the run
+ */
+export function exportOrder(alias: string): string {
+  return `(${alias}.as_of, ${alias}.created_at, ${alias}.run_id)`;
+}

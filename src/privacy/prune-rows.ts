@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
 import { outcomesOfRows } from '../db/run-states.ts';
+import { exportOrder } from '../db/valid-entries.ts';
 import { isClosedRun, isOldRun } from './old-runs.ts';
 import { clearPersonalData } from './suppressions.ts';
 
@@ -28,23 +29,23 @@ interface RowsPruning {
 const rowsPerBatch = 5_000;
 
 /**
- * Condition: no earlier run of the source has cells. A row says nothing about its contact where a later run has the
- * contact, so the later row stays until the cells of earlier rows are cleared.
+ * Condition: no older export of the source has cells. A row says nothing about its contact where a newer export has the
+ * contact, so the newer row stays until the cells of older rows are cleared.
  */
-const hasNoEarlierCells = sql<boolean>`not exists (
+const hasNoOlderCells = sql<boolean>`not exists (
   select from (
-    select source, min(created_at) as created_at
-    from runs
+    select distinct on (source) *
+    from runs o
     where rows_pruned < rows_staged and status <> 'planned'
-    group by 1
-  ) e
-  where e.source = r.source and e.created_at < r.created_at)`;
+    order by source, ${sql.raw(exportOrder('o'))}
+  ) oldest
+  where oldest.source = r.source and ${sql.raw(exportOrder('oldest'))} < ${sql.raw(exportOrder('r'))})`;
 
 const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
   staging: { done: sql`r.rows_pruned`, isReady: isClosedRun, prune: clearRows },
   rows: {
     done: sql`r.rows_dropped`,
-    isReady: sql`(${isClosedRun} and ${hasNoEarlierCells})`,
+    isReady: sql`(${isClosedRun} and ${hasNoOlderCells})`,
     prune: removeRows,
   },
 };

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { isExport } from '../db/valid-entries.ts';
+import { exportOrder, isExport } from '../db/valid-entries.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
 import type { PersonTraces } from './person-traces.ts';
 import { namedRecordKey, recordKey } from './suppressions.ts';
@@ -42,7 +42,7 @@ export async function recordsOf(
     left join lateral (
       select jsonb_agg(to_jsonb(dated)) filter (where is_other) as others
       from (
-        select n.first_name, n.last_name, n.name, rank() over (order by u.created_at desc) as age,
+        select n.first_name, n.last_name, n.name, rank() over (order by ${sql.raw(exportOrder('u'))} desc) as age,
           coalesce(n.key, n.first_name, n.last_name, n.name) is not null
             and (n.run_id, n.row_number) not in (select * from theirs) as is_other
         from (

@@ -1,10 +1,10 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { isExport } from '../db/valid-entries.ts';
+import { exportOrder, isExport } from '../db/valid-entries.ts';
 import { isContestedRecord } from '../people/contacts/contact-states.ts';
 
 /**
- * Finds the rows by which contacts have kept their person: those of the run that gave the person, and of later exports.
+ * Finds the rows by which contacts have kept their person: those of the run that gave the person, and of newer exports.
  * A row that names somebody else would have taken the person away. These rows need not share a key with the person: a
  * contact keeps its person if only its name stays.
  *
@@ -25,7 +25,7 @@ export async function findRowsOfContacts(
     cross join lateral (select * from run_rows where contact_id = c.contact_id offset 0) r
     join runs on runs.run_id = r.run_id
     where runs.source = c.source
-      and runs.created_at >= given.created_at
+      and ${sql.raw(exportOrder('runs'))} >= ${sql.raw(exportOrder('given'))}
       and ${sql.raw(isExport('runs'))}
       and not ${isContestedRecord('r')}
   `.execute(database);

@@ -9,7 +9,7 @@ import {
 import { namesNewEmployer } from '../../domain/identity/organization-agreement.ts';
 import { isDoNotCall } from '../../domain/identity/phone.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
 import type { ContactToImport, JobChangeFacts, KnownValue } from './contact-to-import.ts';
 
@@ -93,13 +93,6 @@ export async function* readContactsToImport(
   }
 }
 
-/**
- * SQL order of runs, the run with the newest export first. A backfill reads the export of a missed time after newer
- * exports. @param alias alias of the run
- */
-const newestFirst = (alias: string): string =>
-  ['as_of', 'created_at', 'run_id'].map((column) => `${alias}.${column} desc`).join(', ');
-
 /** The headers of the newest exports of a CRM, the newest first. */
 export async function readExportHeaders({ database }: Warehouse, source: string): Promise<string[][]> {
   const runs = await database
@@ -108,7 +101,7 @@ export async function readExportHeaders({ database }: Warehouse, source: string)
     .where('source', '=', source)
     .where('header', 'is not', null)
     .where(sql.raw<boolean>(isExport('runs')))
-    .orderBy(sql.raw(newestFirst('runs')))
+    .orderBy(sql.raw(exportOrder('runs')), 'desc')
     .limit(20)
     .execute();
   return runs.flatMap(({ header }) => (header === null ? [] : [header]));
@@ -127,7 +120,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
         select r.contact_id, r.row_number, r.raw, r.opted_out_of_calls, u.header,
           json_build_object(${identityColumns.map((column) => `'${column}', r.${column}`).join(', ')}) as cells,
           r.opted_out or (r.outcome = 'suppressed' and r.raw <> '[]') as is_opted_out,
-          rank() over (partition by r.contact_id order by ${newestFirst('u')}) as age
+          rank() over (partition by r.contact_id order by ${exportOrder('u')} desc) as age
         from run_rows r
         join runs u on u.run_id = r.run_id
         join selected c on c.contact_id = r.contact_id

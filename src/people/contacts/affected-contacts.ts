@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import { outcomesAboutPerson, repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import {
   contactOf,
@@ -114,7 +114,7 @@ export async function readOpenContacts(
       from (select * from run_rows where contact_id = a.contact_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
       where runs.source = a.source and ${isDecided(sql`${service}`)}
-      order by runs.created_at desc, n.row_number
+      order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
       limit 1
     ) newest
     order by a.source, a.contact_id
@@ -137,8 +137,8 @@ export async function readReleasedContacts(
 }
 
 /**
- * Reads the match keys of earlier rows that rows replace: rows of the same contacts in the newest earlier run, if their
- * keys differ.
+ * Reads the match keys of earlier rows that rows replace: rows of the same contacts in the newest older export, if
+ * their keys differ.
  */
 export async function readReplacedKeys(
   database: Kysely<Tables>,
@@ -157,9 +157,9 @@ export async function readReplacedKeys(
       from (select * from run_rows where contact_id = r.contact_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
       where runs.source = self.source
-        and runs.created_at < self.created_at
+        and ${sql.raw(exportOrder('runs'))} < ${sql.raw(exportOrder('self'))}
         and ${sql.raw(isExport('runs'))}
-      order by runs.created_at desc, n.row_number
+      order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
       limit 1
     ) replaced
     where replaced.match_keys <> r.match_keys
@@ -205,8 +205,8 @@ const contactsDecidedBy = (runId: string) => sql`
 /**
  * Finds the newest rows that ended runs of the same service have of the contacts of a run.
  *
- * @param which `any`: of all contacts that an undo of the run concerns; `later`: of runs that began after the run, of
- *   the contacts that it decided about
+ * @param which `any`: of all contacts that an undo of the run concerns; `later`: of newer exports, of the
+ *   contacts that it decided about
  */
 export async function findNewestRows(
   database: Kysely<Tables>,
@@ -227,8 +227,8 @@ export async function findNewestRows(
       join runs on runs.run_id = n.run_id
       where runs.source = a.source
         and ${isDecided(sql`self.options ->> 'service'`)}
-        and (${which === 'any'} or runs.created_at > self.created_at)
-      order by runs.created_at desc, n.row_number
+        and (${which === 'any'} or ${sql.raw(exportOrder('runs'))} > ${sql.raw(exportOrder('self'))})
+      order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
       limit 1
     ) newest
     where self.run_id = ${runId}

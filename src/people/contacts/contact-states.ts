@@ -5,7 +5,7 @@ import { contestedRecordReason, outcomesAboutPerson } from '../../domain/runs/ou
 import { identityHash } from '../../privacy/suppressions.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { isExport, isValidMatch } from '../../db/valid-entries.ts';
+import { exportOrder, isExport, isValidMatch } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** A contact as its newest row has it, and the person who it is now. */
@@ -53,7 +53,7 @@ const newestRecord = sql`
   select k.* from contact_records k
   join runs u on u.run_id = k.run_id and u.undone_at is null
   where k.source = c.source and k.contact_id = c.contact_id
-  order by u.created_at desc, k.recorded_at desc
+  order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc
   limit 1`;
 
 /**
@@ -85,7 +85,7 @@ export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unk
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
  * rows of contested records, and rows without an identity that name somebody, are read only of contacts that have a
  * person. A contact with a person of another service is read if an undone run had replaced that person, and the row
- * was not asked for because of the answers of that run. A row says nothing where a later run has its contact, also a
+ * was not asked for because of the answers of that run. A row says nothing where a newer export has its contact, also of a
  * run that has not ended: the record may have become somebody else.
  *
  * @param which over `r`, a row of a run
@@ -158,7 +158,7 @@ async function withoutStale(
       select runs.run_id, later.run_id as later_id
       from runs
       join runs later on later.source = runs.source
-        and later.created_at > runs.created_at
+        and ${sql.raw(exportOrder('later'))} > ${sql.raw(exportOrder('runs'))}
         and ${sql.raw(isExport('later'))}
       where runs.run_id = any(${[...new Set(contacts.map(({ runId }) => runId))]}::text[])
     ), found as materialized (

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
-import { isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
@@ -17,14 +17,15 @@ interface FoundRow extends IdentityColumns {
   readonly source: string;
   readonly contact_id: string;
   readonly run_id: string;
+  readonly as_of: Date;
   readonly created_at: Date;
   readonly match_keys: number[];
 }
 
 /**
  * Reads the contacts that have one of the match keys: rows of every export and source, whatever their outcome. Of
- * several rows of one contact in one file, the first counts. A row does not count where a later run has its contact,
- * except while the contact has a person whom no later row gave it.
+ * several rows of one contact in one file, the first counts. A row does not count where a newer export has its contact,
+ * except while the contact has a person whom no newer row gave it.
  */
 export async function readKnownRows(
   database: Kysely<Tables>,
@@ -35,26 +36,26 @@ export async function readKnownRows(
     select known.*
     from (
       select distinct on (source, r.contact_id) runs.source, r.contact_id,
-        r.run_id, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url,
+        r.run_id, runs.as_of, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url,
         r.first_name, r.last_name, r.name, r.organization_name, r.domain
       from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
       cross join lateral (select * from run_rows where ctid = at.place offset 0) r
       cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
       where ${sql.raw(isExport('runs'))}
-      order by source, r.contact_id, runs.created_at desc, r.row_number
+      order by source, r.contact_id, ${sql.raw(exportOrder('runs'))} desc, r.row_number
     ) known
     where not exists (
       select
       from (select run_id from run_rows where contact_id = known.contact_id and run_id <> known.run_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) later
       where later.source = known.source
-        and later.created_at > known.created_at
+        and ${sql.raw(exportOrder('later'))} > ${sql.raw(exportOrder('known'))}
         and ${sql.raw(isExport('later'))})
       or exists (
         select from contacts c
         cross join lateral (select * from runs where run_id = c.run_id offset 0) decided
         where c.source = known.source and c.contact_id = known.contact_id
-          and decided.created_at <= known.created_at)
+          and ${sql.raw(exportOrder('decided'))} <= ${sql.raw(exportOrder('known'))})
     order by known.source, known.contact_id
   `.execute(database);
   return rows.map((row) => ({

@@ -54,12 +54,16 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
   });
   await pool.query(
     `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
-       rows_staged, created_at, ingested_at, finished_at)
-     select id, id, id, 'finished', source, '', '', '', $3, 100, began_at, began_at,
+       rows_staged, as_of, created_at, ingested_at, finished_at)
+     -- Backfills read the newest export first: the order of exports is not the order in which runs began.
+     select id, id, id, 'finished', source, '', '', '', $3, 100, exported_at, began_at, began_at,
        clock_timestamp() - interval '2 days'
      from unnest($1::text[]) as name, unnest($2::text[]) with ordinality as of_run (source, n),
        lateral (select name || '-' || n - 1 as id) ids,
-       lateral (select clock_timestamp() - interval '10 days' + n * interval '1 hour' as began_at) times`,
+       lateral (
+         select now() - interval '10 days' + n * interval '1 hour' as exported_at,
+           now() - interval '3 days' - n * interval '1 hour' as began_at
+       ) times`,
     [
       names,
       sources,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/people/known/email-hashes.ts';
+import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import {
   reconcileContacts,
   type ReconciledContacts,
@@ -41,8 +42,8 @@ async function runOf(email: string, contactId: string, source = 'generic'): Prom
 }
 
 /** A run of another source that has ended without an answer about the contact. */
-async function endedRunOf(email: string, contactId: string): Promise<string> {
-  const runId = await runOf(email, contactId, 'crm-b');
+async function endedRunOf(email: string, contactId: string, source = 'crm-b'): Promise<string> {
+  const runId = await runOf(email, contactId, source);
   await warehouse.pool.query(`update run_rows set outcome = 'not_found' where run_id = $1`, [runId]);
   await endRun(warehouse, runId, 'finished', undefined);
   return runId;
@@ -129,6 +130,47 @@ describe('reconcileContacts()', () => {
     );
     expect(rows).toEqual([{ email: 'ada@ten.example' }]);
   });
+
+  it.each(['has', 'asks for'])(
+    'reconcileContacts() leaves a contact to its newest export if a backfill %s another person for the record',
+    async (verb) => {
+      const source = `backfill-${verb.replace(' ', '-')}`;
+      const [present, former] = [`ada@present.${source}.example`, `ada@former.${source}.example`];
+      const newest = await endedRunOf(present, 'c13', source);
+      await knownPerson(present, `present-${verb}`, newest);
+      await reconcile(newest);
+      const backfill = await runOf(former, 'c13', source);
+      await warehouse.pool.query(`update runs set as_of = now() - interval '1 day' where run_id = $1`, [
+        backfill,
+      ]);
+      const key = await knownPerson(former, `former-${verb}`, backfill);
+      if (verb === 'asks for')
+        await warehouse.database.transaction().execute((transaction) =>
+          appendToLog(transaction, 'test', {
+            observations: [],
+            matches: [
+              {
+                source,
+                contact_id: 'c13',
+                person_key: key,
+                evidence: 'email',
+                asked: true,
+                run_id: backfill,
+                attempt_id: null,
+                row_number: 1,
+                match_keys: null,
+                decided_at: new Date().toISOString(),
+              },
+            ],
+          }),
+        );
+      await reconcile(backfill);
+      const { rows } = await warehouse.pool.query('select email from enriched_contacts where source = $1', [
+        source,
+      ]);
+      expect(rows).toEqual([{ email: present }]);
+    },
+  );
 
   it('reconcileContacts() does not count a contact as filled if the run asked for it afterwards', async () => {
     const key = await knownPerson('ada@three.example', 'p3');
