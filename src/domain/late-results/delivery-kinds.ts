@@ -7,8 +7,6 @@ interface DeliveryFacts {
   readonly phoneOrigin: string;
   /** `kind` of the delivered addresses; null: the delivery has none. */
   readonly emailOrigin: string | null;
-  /** The field group of a missing phone. */
-  readonly phoneGroup: string;
   /** Bodies state the price of the whole request if the answer does not. */
   readonly hasWholePrice: boolean;
   /** The credits of these deliveries in a report. */
@@ -22,7 +20,6 @@ export const deliveryKinds = {
     countsMissing: true,
     phoneOrigin: 'reveal',
     emailOrigin: null,
-    phoneGroup: 'phone',
     hasWholePrice: false,
     creditsName: 'phones',
   },
@@ -31,7 +28,6 @@ export const deliveryKinds = {
     countsMissing: false,
     phoneOrigin: 'waterfall',
     emailOrigin: 'waterfall',
-    phoneGroup: 'waterfall_phone',
     hasWholePrice: true,
     creditsName: 'waterfalls',
   },

@@ -38,7 +38,7 @@ export async function recordLateKeys(
   `.execute(transaction);
 }
 
-/** Records that no phone arrived for these people: misses have their own freshness. */
+/** Records that nothing was found for these people in a group of fields: misses have their own freshness. */
 export async function recordMissing(
   transaction: Transaction<Tables>,
   service: string,
@@ -46,34 +46,36 @@ export async function recordMissing(
     readonly runId: string;
     readonly rowNumber: number | null;
     readonly personKey: string;
+    readonly fieldGroup: string;
   }[],
-  fieldGroup: string,
 ): Promise<void> {
   if (people.length === 0) return;
   // In the order in which lookups are written, so that two transactions cannot deadlock.
   await sql`
-    with given (run_id, row_number, person_key) as (
+    with given (run_id, row_number, person_key, field_group) as (
       select * from unnest(${people.map(({ runId }) => runId)}::text[],
-        ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[])
+        ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[],
+        ${people.map(({ fieldGroup }) => fieldGroup)}::text[])
     ), missing as (
-      select unnest(r.keys) as identity_key, run_id from run_rows r join given using (run_id, row_number)
+      select unnest(r.keys) as identity_key, run_id, field_group from run_rows r join given using (run_id, row_number)
       union
-      select unnest(o.identity_keys), run_id
+      select unnest(o.identity_keys), run_id, field_group
       from given
       join observations o using (person_key, run_id)
       where o.service = ${service}
     ), locked as (
-      select h.key_hash
+      select h.key_hash, h.field_group
       from missing
       join lookup_runs a using (run_id)
-      join lookup_history h on h.key_hash = key_hash(missing.identity_key) and h.lookup_run = a.lookup_run
-      where h.field_group = ${fieldGroup}
-      order by h.key_hash
+      join lookup_history h on h.key_hash = key_hash(missing.identity_key)
+        and h.field_group = missing.field_group
+        and h.lookup_run = a.lookup_run
+      order by h.key_hash, h.field_group
       for update of h
     )
     update lookup_history m set found = false
     from locked l
-    where m.key_hash = l.key_hash and m.field_group = ${fieldGroup}
+    where m.key_hash = l.key_hash and m.field_group = l.field_group
   `.execute(transaction);
 }
 

@@ -1,11 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
-import {
-  deliveryKinds,
-  lateKinds,
-  type DeliveryKind,
-  type LateKind,
-} from '../../domain/late-results/delivery-kinds.ts';
+import { lateKinds, type DeliveryKind, type LateKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
 import { recordLateKeys, recordMissing } from '../known/lookup-history.ts';
@@ -84,12 +79,10 @@ export async function recordLateResults(
   await recordMissing(
     transaction,
     delivery.service,
-    given
-      .filter(
-        ({ person, kinds }) =>
-          person.phones.length === 0 && kinds.some((kind) => lateKinds[kind].values === 'phones'),
-      )
-      .map(({ recipient }) => ({ ...recipient, personKey: keyOfId(recipient.personId) })),
-    deliveryKinds[delivery.kind].phoneGroup,
+    given.flatMap(({ recipient, person, kinds }) =>
+      kinds
+        .filter((kind) => person[lateKinds[kind].values].length === 0)
+        .map((fieldGroup) => ({ ...recipient, personKey: keyOfId(recipient.personId), fieldGroup })),
+    ),
   );
 }

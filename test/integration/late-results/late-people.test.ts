@@ -190,6 +190,23 @@ it('a row with an address that only a waterfall delivered is fresh for what the 
   ]);
 });
 
+it('an address that a waterfall did not find counts as a miss', async () => {
+  const call = await answeredCall(waterfall);
+  await deliver(call, {
+    credits_consumed: 1,
+    people: [{ id: call.ids[0], emails: [], phone_numbers: [phoneOf(0)] }],
+  });
+  const lookups = await warehouse.pool.query(
+    `select field_group, found from lookup_history where key_hash = key_hash($1) order by field_group`,
+    [`person:${call.ids[0]}`],
+  );
+  expect(lookups.rows).toEqual([
+    { field_group: 'profile', found: true },
+    { field_group: 'waterfall_email', found: false },
+    { field_group: 'waterfall_phone', found: true },
+  ]);
+});
+
 describe('a body', () => {
   it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
     const call = await answeredCall(waterfall);

@@ -16,10 +16,10 @@ it('recordMissing() locks lookups in the order in which other transactions write
   );
   const other = await warehouse.pool.connect();
   await other.query('begin; select from lookup_history order by key_hash limit 1 for update');
-  const people = [{ runId, rowNumber: 1, personKey: 'person:1' }];
+  const people = [{ runId, rowNumber: 1, personKey: 'person:1', fieldGroup: 'phone' }];
   const recorded = warehouse.database
     .transaction()
-    .execute((transaction) => recordMissing(transaction, 'test', people, 'phone'));
+    .execute((transaction) => recordMissing(transaction, 'test', people));
   const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await expect.poll(async () => (await warehouse.pool.query(waiting)).rowCount).toBe(1);
   const { rows } = await other.query('select from lookup_history for update skip locked');
