@@ -1,12 +1,18 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 
-const decompressors: Readonly<
-  Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
-> = {
+type Decompressor = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const [inflateWrapped, inflateBare] = [promisify(inflate), promisify(inflateRaw)];
+
+/** HTTP demands the header of zlib, and some servers leave it out: its first half byte is always 8. */
+const inflateEither: Decompressor = (body, options) =>
+  ((body[0] ?? 0) & 0x0f) === 8 ? inflateWrapped(body, options) : inflateBare(body, options);
+
+const decompressors: Readonly<Record<string, Decompressor>> = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
+  deflate: inflateEither,
   br: promisify(brotliDecompress),
   identity: (body) => Promise.resolve(body),
 };

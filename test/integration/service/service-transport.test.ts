@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
@@ -356,6 +356,12 @@ describe('connections', () => {
     const answer = await clientOf(server.baseUrl).bulkMatch({ details });
     expect(answer.raw.toString()).toBe(good);
     expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
+  });
+
+  it('connections carry an answer in deflate without the header that HTTP demands', async () => {
+    const headers = { 'content-encoding': 'deflate' };
+    const server = await serve(answering(httpAnswer(200, deflateRawSync(good), headers)));
+    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
   });
 
   it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
