@@ -2,6 +2,8 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql } from 'kysely';
 import { alignMatches } from '../../domain/identity/alignment.ts';
+import { isStub } from '../../domain/identity/identity-evidence.ts';
+import type { Person } from '../../domain/identity/person.ts';
 import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
 import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
@@ -225,11 +227,14 @@ function entriesOf(answered: {
 
 /**
  * Returns how many people the service found: the highest of three figures. An answer may list fewer people than it was
- * billed for, and late results come, and cost, for all of them. The price says nothing if the answer counts everybody:
+ * billed for, and late results come, and cost, for all of them. A match that has only a company has no late results, and
+ * would be awaited until the deadline. The price says nothing if the answer counts everybody:
  * a record can cost more than a credit.
  */
 function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, asked: number): number {
-  const listed = answer.matches.filter((match) => match !== null).length + answer.unreadableMatches.length;
+  const isSomebody = (match: Person | null): boolean =>
+    match !== null && (Boolean(match.id) || !isStub(match));
+  const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
   const { uniqueEnrichedRecords: unique = 0, missingRecords: missing } = answer;
   const billed = missing === asked - unique ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(asked, Math.max(listed, unique, billed));

@@ -157,3 +157,13 @@ it('an answer that counts everybody found two people, though each of them cost m
   ]);
   expect(rows).toEqual([{ found_people: 2 }]);
 });
+
+it('an answer does not find a person whom it gives neither an id nor a name', async () => {
+  const call = await callWithPhones(warehouse);
+  const stub = { id: null, first_name: null, organization: { name: 'Orbit' } };
+  await recordPhonesAnswer(warehouse, { ...call, surplus: [stub] }, [1, 0, 1], 2, 'pending');
+  const { rows } = await warehouse.pool.query('select found_people from attempts where attempt_id = $1', [
+    call.attemptId,
+  ]);
+  expect(rows).toEqual([{ found_people: 2 }]);
+});
