@@ -4,7 +4,7 @@ import { parseEmail } from '../../domain/identity/email-address.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
-import { memberSources, readJson } from './exact-json.ts';
+import { elementSources, memberSources, readJson, type JsonDocument } from './exact-json.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import { described, list, map, text, whole } from './schemas/field.ts';
 
@@ -95,16 +95,51 @@ const mostOfOnePerson = 100;
 
 /**
  * Reads a late result. Pure. Invalid parts are left out. The interface document shows no body: what is delivered is
- * read wherever its answers, persons and contacts have it.
+ * read wherever its answers, persons and contacts have it, and from a list of such bodies.
  *
  * @param body decompressed
  * @returns undefined if the body is no JSON or has no people
  */
 export function readLateResult(body: Buffer): LateResult | undefined {
   const json = readJson(body);
-  const parsed = bodySchema.safeParse(json?.value).data;
+  if (!json || !Array.isArray(json.value)) return json && readOne(json);
+  const elements = elementSources(json.text);
+  const bodies = elements.slice(0, mostPeople).flatMap((element) => {
+    const inner = readJson(Buffer.from(element));
+    return (inner && readOne(inner)) ?? [];
+  });
+  return joined(bodies, elements.length - bodies.length);
+}
+
+/** One result of several bodies of a kind. Without the price of one body, the price of all is not known. */
+function joined(bodies: readonly LateResult[], unreadable: number): LateResult | undefined {
+  const [first, ...others] = bodies;
+  if (!first || others.some(({ kind }) => kind !== first.kind)) return undefined;
+  const people = bodies.flatMap((body) => body.people);
+  const creditsProblem = bodies.find((body) => body.creditsProblem !== undefined)?.creditsProblem;
+  const missing = bodies.flatMap((body) => body.missing ?? []);
+  return {
+    kind: first.kind,
+    requestId: bodies.find((body) => body.requestId !== undefined)?.requestId,
+    people: people.slice(0, mostPeople),
+    unreadablePeople: bodies.reduce(
+      (sum, body) => sum + body.unreadablePeople,
+      unreadable + Math.max(0, people.length - mostPeople),
+    ),
+    creditsConsumed:
+      creditsProblem === undefined
+        ? bodies.reduce((sum, body) => sum + (body.creditsConsumed ?? 0n), 0n)
+        : undefined,
+    creditsProblem,
+    missing: missing.length === bodies.length ? missing.reduce((sum, each) => sum + each, 0) : undefined,
+    targetFields: bodies.flatMap((body) => body.targetFields),
+  };
+}
+
+function readOne(json: JsonDocument): LateResult | undefined {
+  const parsed = bodySchema.safeParse(json.value).data;
   const listed = parsed && peopleOf(parsed);
-  if (!json || !listed) return undefined;
+  if (!listed) return undefined;
   const members = memberSources(json.text);
   const { credits, problem } = readCredits(members.get('credits_consumed'));
   const people = listed.slice(0, mostPeople).flatMap((element) => {

@@ -120,6 +120,8 @@ describe('people of a body', () => {
     ['the list of a bulk answer', { matches: [person] }],
     ['the person of a single answer', { person }],
     ['the body itself', { request_id: 7, ...person }],
+    ['a list of people', [person]],
+    ['a list of bodies', [{ people: [person] }]],
     ['a saved contact, whose own id is another', { people: [{ ...person, id: 'c1', person_id: 'p1' }] }],
   ])('people of a body are read from %s', (_, body) => {
     expect(read(body)?.people).toMatchObject([{ id: 'p1', phones: [{ sanitizedNumber: '+15550100123' }] }]);
@@ -196,11 +198,27 @@ describe('a body', () => {
     expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['7']]);
   });
 
+  it('a list of bodies has the people of all, the sum of their prices, and its exact request id', () => {
+    const body = (id: string, credits: unknown) =>
+      `{"request_id":-9007199254740993,"missing_records":1,"people":[{"id":"${id}","phone_numbers":[]}],` +
+      `"credits_consumed":${JSON.stringify(credits)}}`;
+    const late = read(` [${body('p1', 8)} , ${body('p2', '0.5')},null]`);
+    expect(late).toMatchObject({ requestId: '-9007199254740993', missing: 2, unreadablePeople: 1 });
+    expect(late?.people.map((person) => person.id)).toEqual(['p1', 'p2']);
+    expect(late?.creditsConsumed).toBe(8_500_000n);
+    expect(read(`[${body('p1', 8)},${body('p2', null)}]`)?.creditsProblem).toBe('absent');
+  });
+
+  it('a list of bodies of phones and of a waterfall is no late result', () => {
+    expect(read([{ people: [] }, { target_fields: [], people: [] }])).toBeUndefined();
+  });
+
   it.each([
     ['nothing', ''],
     ['no JSON', '<html>'],
     ['no list of people', { people: {} }],
-    ['a list', []],
+    ['an empty list', []],
+    ['a list without people', [{}, 7]],
   ])('a body that is %s is no late result', (_, other) => {
     expect(read(other)).toBeUndefined();
   });
