@@ -1,5 +1,5 @@
 import { callsLeft, unlimitedCalls, type ReportedWindow } from '../domain/rates/rate-limit.ts';
-import type { Headers } from './transport.ts';
+import { headerValue, type Headers } from './transport.ts';
 
 /** A reported window with its name. */
 export interface RateWindow extends ReportedWindow {
@@ -42,9 +42,9 @@ function callsOf(figures: WindowFigures): number {
 
 function readHeadersOf(name: string, headers: Headers): WindowFigures {
   return readWindowFigures({
-    limit: headers[`x-rate-limit-${name}`],
-    used: headers[`x-${name}-usage`],
-    left: headers[`x-${name}-requests-left`],
+    limit: headerValue(headers, `x-rate-limit-${name}`),
+    used: headerValue(headers, `x-${name}-usage`),
+    left: headerValue(headers, `x-${name}-requests-left`),
   });
 }
 

@@ -6,6 +6,12 @@ import { connectorSkippingContinue } from './interim-answers.ts';
 /** Header values by lower-case name. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/** @returns the value of a header, also if a proxy has repeated it; undefined without one value */
+export function headerValue(headers: Headers, name: string): string | undefined {
+  const values = [headers[name]].flat();
+  return values.every((value) => value === values[0]) ? values[0] : undefined;
+}
+
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   /** Full address, with its query. */

@@ -1,4 +1,4 @@
-import type { Headers } from '../transport.ts';
+import { headerValue, type Headers } from '../transport.ts';
 
 /** The service's longest window; a longer pause is a fault of the service. */
 const longestSeconds = 86_400;
@@ -23,10 +23,13 @@ export function readRetryAfter(
   named: readonly (number | undefined)[],
   receivedAt: number,
 ): number | undefined {
-  const { date } = headers;
-  const now = typeof date === 'string' && httpDate.test(date) ? Date.parse(date) : receivedAt;
-  const asked = longestOf([readHeader(headers['retry-after'], now), ...named]);
-  return asked ?? longestOf(windowEnds.map((name) => secondsUntil(readHeader(headers[name], now), now)));
+  const date = headerValue(headers, 'date');
+  const now = date !== undefined && httpDate.test(date) ? Date.parse(date) : receivedAt;
+  const asked = longestOf([readHeader(headerValue(headers, 'retry-after'), now), ...named]);
+  return (
+    asked ??
+    longestOf(windowEnds.map((name) => secondsUntil(readHeader(headerValue(headers, name), now), now)))
+  );
 }
 
 function longestOf(seconds: readonly (number | undefined)[]): number | undefined {
@@ -41,8 +44,8 @@ function secondsUntil(value: number | undefined, now: number): number | undefine
   return (value < 1e12 ? value : value / 1_000) - now / 1_000;
 }
 
-function readHeader(value: string | string[] | undefined, now: number): number | undefined {
-  if (typeof value !== 'string') return undefined;
+function readHeader(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
   const text = value.trim();
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
   return httpDate.test(text) ? (Date.parse(text) - now) / 1_000 : undefined;

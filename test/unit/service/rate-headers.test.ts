@@ -68,6 +68,12 @@ describe('readRateHeaders', () => {
     },
   );
 
+  it('readRateHeaders() reads a header that a proxy has repeated, if both values agree', () => {
+    expect(
+      readRateHeaders({ 'x-rate-limit-minute': ['20', '20'], 'x-minute-requests-left': ['3', '4'] }),
+    ).toEqual([{ window: 'minute', seconds: 60, limit: 20, used: undefined, left: undefined }]);
+  });
+
   it('readRateHeaders() reads fewer than 0 calls left of a limit as 0', () => {
     expect(readRateHeaders({ 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '-100' })).toEqual([
       { window: 'hour', seconds: 3_600, limit: 600, used: undefined, left: 0 },

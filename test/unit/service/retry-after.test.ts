@@ -3,7 +3,7 @@ import { readRetryAfter } from '../../../src/service/failures/retry-after.ts';
 
 const receivedAt = Date.UTC(2026, 10, 21, 12, 0, 0);
 const minuteLater = 'Sat, 21 Nov 2026 12:01:00 GMT';
-const read = (value: string, date?: string) =>
+const read = (value: string | string[], date?: string) =>
   readRetryAfter({ 'retry-after': value, ...(date !== undefined && { date }) }, [], receivedAt);
 
 describe('readRetryAfter', () => {
@@ -13,6 +13,8 @@ describe('readRetryAfter', () => {
     ['a fraction, rounded up', '1.2', 2],
     ['a huge value, cut to a day', '99999999999999999999', 86_400],
     ['a date', minuteLater, 60],
+    ['a repeated value', ['30', '30'], 30],
+    ['two values', ['30', '40'], undefined],
     ['a date in the past', 'Sat, 21 Nov 2026 11:00:00 GMT', 0],
     ['a negative number', '-5', undefined],
     ['a word', 'soon', undefined],
