@@ -1,18 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const concurrency = 2;
-let system: TestSystem;
 
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 300 });
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 300 });
 
 function write(name: string, people: number, seed: number): string {
   const file = join(system.directory, name);

@@ -6,15 +6,9 @@ import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20 });
-});
+const system = await TestSystem.ofFile({ latency: 20 });
 
 beforeEach(() => system.sandbox.faults.set({}));
-
-afterAll(() => system.close());
 
 /** Attempts of a run by status. */
 async function attemptsOf(runId: string): Promise<Record<string, number>> {

@@ -1,20 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** By the sandbox's clock; tests move it to either side of the cut-over. */
 let clock = Date.now();
-let system: TestSystem;
 
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, issuedTokens: { calls: 3 }, now: () => clock });
-});
+const system = await TestSystem.ofFile({ latency: 20, issuedTokens: { calls: 3 }, now: () => clock });
 
 beforeEach(() => system.sandbox.faults.set({ rules: [] }));
-
-afterAll(() => system.close());
 
 /** Settings under which the token comes from a command that gets a new one from the sandbox. */
 function tokenFromCommand(): Record<string, string> {

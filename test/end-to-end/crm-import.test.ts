@@ -1,18 +1,12 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Papa from 'papaparse';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImportManifest } from '../../src/export/crm-import/export-for-crm.ts';
 import { importFolder, importerRules } from '../helpers/exports/crm-importers.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, worker: true });
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 20, worker: true });
 
 const germanHeaders = {
   'Record ID': 'Datensatz-ID',

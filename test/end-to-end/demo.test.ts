@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { embeddedDirectories } from '../../src/dev/stack.ts';
 import { CallLog, type LoggedDelivery } from '../../src/sandbox/account/call-log.ts';
 import { LateStore } from '../../src/sandbox/late-results/late-store.ts';
@@ -8,13 +8,7 @@ import { startLineageReceiver } from '../helpers/servers/lineage-receiver.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept, type Witness } from '../helpers/system/promises.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open();
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile();
 
 /** The sandbox that the demo has started itself: it runs on, because the system uses the same folder. */
 async function demoSandbox(): Promise<Witness & { readonly root: string }> {

@@ -1,19 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { Population } from '../../src/sandbox/population/population.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, people: 100, worker: true });
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 20, people: 100, worker: true });
 
 const population = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 });
 const reachable = Array.from({ length: 100 }, (_, number) => population.numbered(number)).flatMap((known) =>

@@ -1,15 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ worker: true });
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ worker: true });
 
 async function factsOf(...parameters: string[]): Promise<Record<string, unknown>> {
   const { stdout } = await system.here(parameters[0] === 'report' ? parameters : [...parameters, '--json']);

@@ -1,19 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-let system: TestSystem;
-let staging: string;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 30 });
-  staging = join(system.directory, 'state', 'staging');
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 30 });
+const staging = join(system.directory, 'state', 'staging');
 
 describe('a command that is killed', () => {
   it.each([

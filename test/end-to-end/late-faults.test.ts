@@ -1,26 +1,22 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** A server as it is deployed: receiver and workers are processes of their own. */
-let system: TestSystem;
-let server: Record<string, string>;
 
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, lateDelay: 1_000 });
-  const port = await freePort();
-  server = {
-    ...system.sharedTemporal(),
-    WEBHOOK_LISTEN: `127.0.0.1:${port}`,
-    WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    LATE_RESULTS_POLL_AFTER: '60s',
-    LATE_RESULTS_DEADLINE: '120s',
-  };
-});
+const system = await TestSystem.ofFile({ latency: 20, lateDelay: 1_000 });
+const port = await freePort();
+const server = {
+  ...system.sharedTemporal(),
+  WEBHOOK_LISTEN: `127.0.0.1:${port}`,
+  WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
+  LATE_RESULTS_POLL_AFTER: '60s',
+  LATE_RESULTS_DEADLINE: '120s',
+};
 
 beforeEach(() => system.sandbox.faults.set({}));
 
@@ -29,8 +25,6 @@ afterEach(async () => {
   isKept = false;
   await endAll();
 });
-
-afterAll(() => system.close());
 
 const begun: Begun[] = [];
 /** Whether a receiver that ended is begun again. */
@@ -189,7 +183,7 @@ describe('what is secret', () => {
     const parameters = ['run', file, '--yes', '--json', '--reveal', 'phone'];
     const ended = await system.enrich(parameters, { ...server, ...loud });
     const metrics = await Promise.all(
-      ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+      ports.map(async (each) => (await fetch(`http://127.0.0.1:${each}/metrics`)).text()),
     );
     await endAll();
     const contacts = await system.warehouse.pool.query<Record<string, string | null>>(

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import type { DeliveryRule } from '../../src/sandbox/faults/scenario.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-let system: TestSystem;
 /** Milliseconds by which the service's clock is ahead of ours. */
 let clockAhead = 0;
 const waterfall = ['--waterfall', 'email,phone', '--max-credits-per-person', '20'];
@@ -12,13 +11,9 @@ const deadline = { LATE_RESULTS_DEADLINE: '20s' };
 /** Polls that come after each webhook, however busy the machine is. */
 const lastPolls = { LATE_RESULTS_POLL_AFTER: '10m' };
 
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, lateDelay: 600, now: () => Date.now() + clockAhead });
-});
+const system = await TestSystem.ofFile({ latency: 20, lateDelay: 600, now: () => Date.now() + clockAhead });
 
 beforeEach(() => system.sandbox.faults.set({}));
-
-afterAll(() => system.close());
 
 async function reveal(
   file: string,

@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, worker: true });
-});
+const system = await TestSystem.ofFile({ latency: 20, worker: true });
 
 beforeEach(() => system.sandbox.faults.set({ rules: [] }));
-
-afterAll(() => system.close());
 
 /** What the sandbox has seen and billed since. */
 function sinceNow(): () => { calls: number; credits: number } {

@@ -1,19 +1,13 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { getSchedule, listSchedules } from '../../src/cli/schedule/schedule-server.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ worker: true });
-  mkdirSync(join(system.directory, 'exports'));
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ worker: true });
+mkdirSync(join(system.directory, 'exports'));
 
 /** An export of other invented people for each seed, younger the higher the seed. */
 function write(name: string, people: number, seed: number): void {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
@@ -10,13 +10,7 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const patient = { interval: 50 };
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 30 });
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 30 });
 
 /** A run that was killed in the middle of its calls. */
 async function killedRun(): Promise<string> {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
 /**
@@ -11,14 +11,8 @@ const sequences = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e';
 // oxlint-disable-next-line no-control-regex -- these are what must not reach a terminal
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ worker: true });
-  await system.here(['run', write('one.csv', 'email\nmira@nordlys.example\n'), '--yes']);
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ worker: true });
+await system.here(['run', write('one.csv', 'email\nmira@nordlys.example\n'), '--yes']);
 
 function write(name: string, content: string): string {
   const file = join(system.directory, name);

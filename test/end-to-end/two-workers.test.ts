@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { metricNames } from '../helpers/outputs/metrics-fixture.ts';
@@ -8,13 +8,8 @@ import { metricsOf, readPanels, readRules } from '../helpers/outputs/promql.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const limit = { calls: 20, seconds: 10 };
-let system: TestSystem;
 
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
 
 it('two workers, one killed and replaced in a window, hold one rate limit and continue to use it', async () => {
   const file = join(system.directory, 'contacts.csv');

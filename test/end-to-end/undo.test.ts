@@ -1,18 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20 });
-  await system.startWorker({ LATE_RESULTS_POLL_AFTER: '1s' });
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 20 });
+await system.startWorker({ LATE_RESULTS_POLL_AFTER: '1s' });
 
 /** Contacts and phones as they are, in every column. */
 async function contents(): Promise<string> {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { takenPort } from '../helpers/servers/ports.ts';
@@ -9,14 +9,8 @@ import { stagedRun } from '../helpers/warehouse/rows.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/servers/scripted-server.ts';
 
-let system: TestSystem;
-
-beforeAll(async () => {
-  system = await TestSystem.open();
-  write('good.csv', [...sampleExport({ people: 30, seed: 7 })].join(''));
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile();
+write('good.csv', [...sampleExport({ people: 30, seed: 7 })].join(''));
 
 function write(name: string, content: string | Buffer): string {
   const file = join(system.directory, name);

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
 import {
   abandonCall,
@@ -10,7 +9,7 @@ import {
   ownFreeSlots,
   releaseSlot,
 } from '../../src/ledger/rate-windows.ts';
-import { openTestWarehouse } from '../helpers/database/database.ts';
+import { warehouseOfFile } from '../helpers/database/database.ts';
 
 const cases = Number(process.env['RATE_WINDOW_CASES'] ?? 15);
 const calls = { service: 'test', scope: matchScope };
@@ -22,21 +21,16 @@ const limitsOfProcesses: readonly (readonly RateLimit[])[] = [
   ],
 ];
 
-let warehouse: Warehouse;
 let now = 0;
 let callCount = 0;
 
-beforeAll(async () => {
-  // One connection, whose clock the test sets.
-  warehouse = await openTestWarehouse({ connections: 1 });
-  await warehouse.pool.query(`
-    create schema test_clock;
-    create function test_clock.clock_timestamp() returns timestamptz language sql volatile
-      as $$ select to_timestamp(current_setting('test.seconds')::numeric) $$;
-    set search_path = test_clock, pg_catalog, enrichment`);
-});
-
-afterAll(() => warehouse.close());
+// One connection, whose clock the test sets.
+const warehouse = await warehouseOfFile({ connections: 1 });
+await warehouse.pool.query(`
+  create schema test_clock;
+  create function test_clock.clock_timestamp() returns timestamptz language sql volatile
+    as $$ select to_timestamp(current_setting('test.seconds')::numeric) $$;
+  set search_path = test_clock, pg_catalog, enrichment`);
 
 /** What happens, by the number of a call; `milliseconds` pass before. */
 type Event = { readonly milliseconds: number } & (

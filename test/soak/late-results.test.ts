@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
@@ -15,22 +15,17 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
  */
 const people = 2_000;
 const standstillSeconds = 60;
-let system: TestSystem;
 
-beforeAll(async () => {
-  system = await TestSystem.open({
-    latency: 150,
-    scenario: {
-      deliveries: [
-        { share: 0.1, never: true },
-        { share: 0.3, before_answer: true },
-        { copies: 3, delay: 5_000, jitter: 60_000 },
-      ],
-    },
-  });
+const system = await TestSystem.ofFile({
+  latency: 150,
+  scenario: {
+    deliveries: [
+      { share: 0.1, never: true },
+      { share: 0.3, before_answer: true },
+      { copies: 3, delay: 5_000, jitter: 60_000 },
+    ],
+  },
 });
-
-afterAll(() => system.close());
 
 it('a run with phones loses no delivery, and its bill reconciles', { timeout: 15 * 60_000 }, async () => {
   const port = await freePort();

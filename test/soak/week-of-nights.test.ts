@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
@@ -19,16 +19,10 @@ const firstNight = 600;
 const newEachNight = 90;
 const overrunningNight = 4;
 const limit = { calls: 60, seconds: 2 };
-let system: TestSystem;
-let exports: string;
 
-beforeAll(async () => {
-  system = await TestSystem.open({ latency: 60, rateLimits: `${limit.calls}/${limit.seconds}s` });
-  exports = join(system.directory, 'exports');
-  mkdirSync(exports);
-});
-
-afterAll(() => system.close());
+const system = await TestSystem.ofFile({ latency: 60, rateLimits: `${limit.calls}/${limit.seconds}s` });
+const exports = join(system.directory, 'exports');
+mkdirSync(exports);
 
 /** People of the nights before, some of them changed, and new ones; in another order each night. */
 function writeNight(night: number): void {

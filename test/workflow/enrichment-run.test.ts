@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
@@ -15,13 +15,7 @@ const pauseReason: PauseReason = {
   next: 'set another key',
 };
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-});
-
-afterAll(() => stage.close());
+const stage = await Stage.ofFile();
 
 it('a workflow under test may run for a day, because a watchdog would end the process', () => {
   expect(stage.isolateMilliseconds).toBe(86_400_000);

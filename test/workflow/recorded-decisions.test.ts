@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../src/contract/run-statuses.ts';
 import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-});
-
-afterAll(() => stage.close());
+const stage = await Stage.ofFile();
 
 /** Activities of a run whose tables say that a person has cancelled or paused it. The update did not arrive. */
 function recorded(

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BatchResult, BudgetResolution } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
@@ -9,13 +9,7 @@ import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-});
-
-afterAll(() => stage.close());
+const stage = await Stage.ofFile();
 
 const pauseReason: PauseReason = {
   type: 'budget.empty',

@@ -46,7 +46,7 @@ interface ContractColumn {
   readonly values?: readonly string[];
 }
 
-export interface ContractTable {
+interface ContractTable {
   readonly name: string;
   readonly description: string | null;
   readonly key: readonly string[];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
@@ -87,6 +88,13 @@ export class TestSystem {
     const system = new TestSystem(sandbox, await createTestDatabase());
     system.#stack = await acquireStack(readConfig(system.#environment), { temporal: true }, () => {});
     if (worker) await system.startWorker();
+    return system;
+  }
+
+  /** Opens the system of a test file, at the top of the file, and closes it after the last test. */
+  static async ofFile(options: Parameters<typeof TestSystem.open>[0] = {}): Promise<TestSystem> {
+    const system = await TestSystem.open(options);
+    afterAll(() => system.close());
     return system;
   }
 

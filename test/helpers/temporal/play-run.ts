@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { afterAll } from 'vitest';
 import type { CallActivities, ControlActivities, RunRequest } from '../../../src/contract/activities.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
@@ -52,6 +53,13 @@ export class Stage {
       Worker.create({ connection, namespace, taskQueue, activities }),
     );
     return new Stage(temporal, await Promise.all([control, ...calls]), played);
+  }
+
+  /** Opens the stage of a test file, at the top of the file, and closes it after the last test. */
+  static async ofFile(): Promise<Stage> {
+    const stage = await Stage.open();
+    afterAll(() => stage.close());
+    return stage;
   }
 
   /** Starts a run, acts on it, and records its history if `RECORD_HISTORIES` is set. */

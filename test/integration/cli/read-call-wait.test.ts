@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { describeCallWait } from '../../../src/cli/run/present-status.ts';
 import { readCallWait } from '../../../src/cli/run/read-call-wait.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import type { ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
 import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 beforeEach(() => warehouse.pool.query('truncate rate_calls, rate_reports, rate_scopes'));
 

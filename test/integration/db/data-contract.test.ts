@@ -1,26 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { attemptStatuses } from '../../../src/domain/money/attempt-status.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
-import {
-  contractYaml,
-  dbtSourcesYaml,
-  readContract,
-  type ContractTable,
-} from '../../helpers/database/data-contract.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { contractYaml, dbtSourcesYaml, readContract } from '../../helpers/database/data-contract.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const dbt = new URL('../../../dbt/', import.meta.url);
-let warehouse: Warehouse;
-let tables: readonly ContractTable[];
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-  tables = await readContract(warehouse);
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
+const tables = await readContract(warehouse);
 
 it('schemas/tables.yaml describes the migrated database', async () => {
   await expect(contractYaml(tables)).toMatchFileSnapshot('../../../schemas/tables.yaml');

@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { analystColumns } from '../../../src/db/analyst-role.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
 const statements = [...guide.matchAll(/```sql\n(select[^`]*?);\n```/g)].map(([, statement]) => statement!);
-let warehouse: Warehouse;
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 it('docs/warehouse.md answers at least ten questions in SQL', () =>
   expect(statements.length).toBeGreaterThanOrEqual(10));

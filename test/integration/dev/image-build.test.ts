@@ -1,13 +1,12 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const image = mkdtempSync(join(tmpdir(), 'enrich-image-'));
-afterAll(() => rmSync(image, { recursive: true, force: true }));
+const image = temporaryFolder();
 
 const admitted = readFileSync(join(root, '.dockerignore'), 'utf8')
   .split('\n')

@@ -1,16 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureTemporalCli, findTemporalCli, temporalCliVersion } from '../../../src/dev/temporal-cli.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 let home: string;
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'enrich-cli-'));
+  home = temporaryFolder(onTestFinished);
 });
-
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** A program that answers `--version` as the Temporal CLI does. */
 function program(path: string, version: string): string {

@@ -1,33 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
 import { exportForCrm, type ImportManifest } from '../../../src/export/crm-import/export-for-crm.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-let warehouse: Warehouse;
-let parent: string;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-  parent = mkdtempSync(join(tmpdir(), 'crm-import-'));
-});
+const warehouse = await warehouseOfFile();
+const parent = temporaryFolder();
 
 beforeEach(() =>
   warehouse.pool.query(
     'truncate runs, run_rows, people, contacts, observations, contact_matches, suppression_entries cascade',
   ),
 );
-
-afterAll(async () => {
-  rmSync(parent, { recursive: true });
-  await warehouse.close();
-});
 
 const header = ['Record ID', 'Job Title', 'Phone Number', 'Last Modified Date'];
 

@@ -3,7 +3,6 @@ import { buffer } from 'node:stream/consumers';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { exportTable, type TableExport } from '../../../src/export/export-table.ts';
 import { exportFormatNames } from '../../../src/export/export-format.ts';
 import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/exported-tables.ts';
@@ -12,24 +11,18 @@ import { writeS3Object } from '../../../src/files/write-s3-object.ts';
 import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
+const warehouse = await warehouseOfFile();
 
 beforeEach(() =>
   warehouse.pool.query(
     'truncate people, contacts, observations, contact_matches, suppression_entries cascade',
   ),
 );
-
-afterAll(() => warehouse.close());
 
 type Row = Record<string, string>;
 

@@ -1,42 +1,36 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { download, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
 import { StagingDirectory } from '../../../src/ingest/sources/staging-directory.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const night = new Date('2026-11-20T23:30:00Z');
 /** Several pieces of a socket. */
 const large = Buffer.from(`id,email\n${'1,ada@orbit.example\n'.repeat(50_000)}`);
 
-let warehouse: Warehouse;
 let store: S3Store;
 let folder: string;
 let access: ExportAccess;
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 2 });
-  // The standard chain of credentials begins with the environment.
-  Object.assign(process.env, {
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'swordfish',
-    AWS_REGION: 'eu-central-1',
-  });
+const warehouse = await warehouseOfFile({ connections: 2 });
+// The standard chain of credentials begins with the environment.
+Object.assign(process.env, {
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'swordfish',
+  AWS_REGION: 'eu-central-1',
 });
-
-afterAll(() => warehouse.close());
 
 beforeEach(async () => {
   store = await S3Store.open();
-  folder = mkdtempSync(join(tmpdir(), 'enrich-staging-'));
+  folder = temporaryFolder(onTestFinished);
   access = {
     stagingDirectory: join(folder, 'staging'),
     netrcFile: join(folder, 'netrc'),
@@ -44,10 +38,7 @@ beforeEach(async () => {
     pool: warehouse.pool,
     limits: { bytes: 4 * 1024 * 1024, seconds: 60, failures: 4, firstPauseMilliseconds: 1 },
   };
-  return async () => {
-    await store.close();
-    rmSync(folder, { recursive: true });
-  };
+  return () => store.close();
 });
 
 function obtain(address: string, changes: Partial<ExportAccess> = {}) {

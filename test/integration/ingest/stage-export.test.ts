@@ -2,22 +2,16 @@ import { appendFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import Papa from 'papaparse';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
 import { stageExport, type StagedExport, type StagingOptions } from '../../../src/ingest/staging/stage.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
-let warehouse: Warehouse;
 let runs = 0;
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 async function beginRun(path: string): Promise<string> {
   const runId = `run-${(runs += 1)}`;

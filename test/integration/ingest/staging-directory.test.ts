@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { IngestOutcome } from '../../../src/contract/activities.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import {
@@ -14,20 +12,16 @@ import {
 } from '../../../src/ingest/sources/obtain-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-let warehouse: Warehouse;
 let access: ExportAccess;
 let content: string;
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 2 });
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile({ connections: 2 });
 
 beforeEach(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'enrich-staging-'));
+  const folder = temporaryFolder(onTestFinished);
   content = `id,email\n1,${randomUUID()}@orbit.example\n`;
   access = {
     stagingDirectory: join(folder, 'staging'),
@@ -35,7 +29,6 @@ beforeEach(() => {
     s3: { endpoint: undefined },
     pool: warehouse.pool,
   };
-  return () => rmSync(folder, { recursive: true });
 });
 
 /** What a command does first: it reads its standard input, before there is a run. */

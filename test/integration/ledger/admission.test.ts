@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { admit, openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
@@ -88,6 +88,8 @@ async function emptyWindows(): Promise<void> {
   await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
 }
 
+beforeEach(emptyWindows);
+
 async function connectionsThatWait(): Promise<number> {
   const waiting = await warehouse.pool.query(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -97,14 +99,12 @@ async function connectionsThatWait(): Promise<number> {
 
 describe('people', () => {
   it('admit() leaves out people whom an abandoned worker is asking for', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
     expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
   });
 
   it('admit() leaves out people who have an outcome', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await warehouse.pool.query(
       `update run_rows set outcome = 'enriched' where run_id = $1 and row_number = 3`,
@@ -116,7 +116,6 @@ describe('people', () => {
 
 describe('a limit of the day', () => {
   it('a day limit of one process is neither removed nor raised by a process without one', async () => {
-    await emptyWindows();
     const strict = { day: wholeCredits(0) };
     const runId = await runningRun(warehouse);
     const before = await warehouse.pool.query(
@@ -131,7 +130,6 @@ describe('a limit of the day', () => {
   });
 
   it('a day limit holds for the process that has it, whatever limit is stored', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     expect(await ask(runId, { perDay: 0 })).toMatchObject({ kind: 'over_budget' });
   });
@@ -139,7 +137,6 @@ describe('a limit of the day', () => {
 
 describe('credits', () => {
   it('concurrent admissions never reserve beyond a budget, and use all credits that fit', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '1000');
     const admissions = await Promise.all(Array.from({ length: 400 }, () => ask(runId)));
 
@@ -149,13 +146,11 @@ describe('credits', () => {
   });
 
   it('admit() sends 7 people if the budget holds 7 and not 10', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '7');
     expect(await ask(runId)).toMatchObject({ kind: 'admitted', rowNumbers: [1, 2, 3, 4, 5, 6, 7] });
   });
 
   it('admit() reports that credits may be released while calls in flight hold them', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '10');
     await ask(runId);
     expect(await ask(runId)).toMatchObject({
@@ -166,7 +161,6 @@ describe('credits', () => {
   });
 
   it('admit() takes no slot for a call that the budget refuses', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '0');
     await ask(runId);
     const calls = await warehouse.pool.query('select count(*)::int as calls from rate_calls');
@@ -178,14 +172,12 @@ describe('rate windows', () => {
   const three: RateLimit[] = [{ calls: 3, seconds: 10 }];
 
   it('concurrent admissions never exceed a rate window', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const admissions = await Promise.all(Array.from({ length: 30 }, () => ask(runId, { rateLimits: three })));
     expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(3);
   });
 
   it('a rate window counts a call until one window after its answer', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const admitted = await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
     // Admitted 9.5 s ago, answered just now: the service may have counted them this very moment.
@@ -200,7 +192,6 @@ describe('rate windows', () => {
   });
 
   it('a rate window releases the slot of a dead process at the deadline of its call and one window', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
     await warehouse.pool.query(
@@ -210,7 +201,6 @@ describe('rate windows', () => {
   });
 
   it('admit() reports exactly when the next slot is free', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
     const before = performance.now();
@@ -224,7 +214,6 @@ describe('rate windows', () => {
   });
 
   it('admit() obeys each of several rate windows', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const both: RateLimit[] = [
       { calls: 2, seconds: 1 },
@@ -247,7 +236,6 @@ describe('rate windows', () => {
   });
 
   it('a rate window keeps the slot of an abandoned call until the call can no longer arrive', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const rateLimits = [{ calls: 1, seconds: 1 }];
     const call = await ask(runId, { rateLimits, deadlineSeconds: 2 });
@@ -262,7 +250,6 @@ describe('rate windows', () => {
   });
 
   it('a rate window forgets calls that have left every window while others are admitted', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await warehouse.pool.query(`
       insert into rate_calls (call_id, scope, counted_until)
@@ -283,7 +270,6 @@ describe('rate windows', () => {
   });
 
   it('a rate window releases the slot of a call that was never sent at once', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const one: RateLimit[] = [{ calls: 1, seconds: 60 }];
     const admission = await ask(runId, { rateLimits: one });
@@ -322,7 +308,6 @@ describe('what the service says of its windows', () => {
   }
 
   it('a rate report is used if it leaves fewer calls than our own count', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(2));
     expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);
@@ -331,7 +316,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report counts only for calls to its service', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0));
     const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
@@ -345,14 +329,12 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report is ignored if it leaves more calls than our own count', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(599));
     expect(await free([{ calls: 3, seconds: 3_600 }])).toBe(2);
   });
 
   it('a rate report of a used-up window holds every call for the longest time of that window', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
     const next = await ask(runId);
@@ -362,7 +344,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report ends with its window, which then holds its limit again', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0, 20));
     await warehouse.pool.query(`update rate_reports set believed_until = clock_timestamp()`);
@@ -371,7 +352,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('one call an hour asks whether a used-up window of a day has ended', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const day = (left: number): ReportedWindow => ({ seconds: 86_400, limit: 2_000, used: undefined, left });
     const anHourLater = () =>
@@ -400,7 +380,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report does not include calls in flight, which the service may not have counted', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const calls = [await begin(runId), await begin(runId), await begin(runId)];
     await end(calls[0]!, hour(5));
@@ -411,7 +390,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report does not grow by an older answer that arrives later', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const [first, second] = [await begin(runId), await begin(runId)];
     await end(second, hour(8));
@@ -420,7 +398,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report grows when a later call is counted in a new window', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(8));
     await end(await begin(runId), hour(599));
@@ -428,14 +405,12 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report of an unlimited window limits nothing', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(null, null));
     expect(await free()).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('a rate report holds until the end that a refusal names', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const refused = await begin(runId);
     await endCall(warehouse.database, bulkCalls, refused, false, {
@@ -447,7 +422,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report of a window that was not open yet ends with that window', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const unused = { ...hour(20, 20), seconds: 60 };
     await statistics(unused);
@@ -460,13 +434,11 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report of usage statistics counts before the first call', async () => {
-    await emptyWindows();
     await statistics({ seconds: 3_600, limit: 600, used: 593, left: undefined });
     expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(7);
   });
 
   it('a rate report of used-up calls ends with usage statistics of a new window', async () => {
-    await emptyWindows();
     await end(await begin(await runningRun(warehouse)), hour(0));
     await statistics(hour(599));
     expect(await free()).toBe(599);
@@ -477,7 +449,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report does not grow by usage statistics that were asked for before it', async () => {
-    await emptyWindows();
     const call = await begin(await runningRun(warehouse));
     const beganAt = await readDatabaseTime(warehouse.database);
     await end(call, hour(8));
@@ -486,7 +457,6 @@ describe('what the service says of its windows', () => {
   });
 
   it('a rate report of a new window does not include calls in flight', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(2));
     await begin(runId);
@@ -502,7 +472,6 @@ describe('a refusal for rate (429)', () => {
     ['two seconds at least', 0, 2, 2],
     ['two seconds without a word of the service', undefined, 2, 2],
   ])('a refusal for the rate (429) pauses every worker for %s', async (_, retryAfter, least, most) => {
-    await emptyWindows();
     const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
     expect(seconds).toBeGreaterThanOrEqual(least - 1);
     expect(seconds).toBeLessThanOrEqual(most);
@@ -514,7 +483,6 @@ describe('a refusal for rate (429)', () => {
   });
 
   it('a refusal for the rate keeps its pause when a call in flight succeeds', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const earlier = await ask(runId);
     if (earlier.kind !== 'admitted') throw new Error(earlier.kind);
@@ -526,7 +494,6 @@ describe('a refusal for rate (429)', () => {
   });
 
   it('a refusal for the rate keeps its pause when a call admitted before its recording succeeds', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await ask(runId, { people: 1 });
     let pausing: Promise<number> | undefined;
@@ -545,7 +512,6 @@ describe('a refusal for rate (429)', () => {
   });
 
   it('simultaneous refusals for the rate pause once', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
     for (const call of calls) {
@@ -556,7 +522,6 @@ describe('a refusal for rate (429)', () => {
   });
 
   it('refusals for the rate in a row pause longer each time, within bounds', async () => {
-    await emptyWindows();
     const pauses: number[] = [];
     for (let refusal = 1; refusal <= 9; refusal += 1) {
       pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
@@ -566,7 +531,6 @@ describe('a refusal for rate (429)', () => {
   });
 
   it('a refusal for the rate is followed by one probing call', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
     await warehouse.pool.query(
@@ -603,7 +567,6 @@ describe('calls of one process that ask together', () => {
   const kindsOf = (admissions: readonly Admission[]): string[] => admissions.map(({ kind }) => kind);
 
   it('calls that wait for an admission are admitted in one transaction, in their order', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const requests = [1, 11, 21, 31, 41].map((from) => requestFor(runId, from));
     const admissions = await askTogether(requests, [{ calls: 4, seconds: 60 }]);
@@ -619,7 +582,6 @@ describe('calls of one process that ask together', () => {
   });
 
   it('calls that ask together reserve what the budget can pay, the last for fewer people', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '25');
     const admissions = await askTogether([1, 11, 21, 31].map((from) => requestFor(runId, from)));
     expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'over_budget']);
@@ -629,7 +591,6 @@ describe('calls of one process that ask together', () => {
   });
 
   it('credits that cannot pay for everybody go to the people of a page in their order', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '23');
     await planPeople(runId, 100);
     const asks = (batch: number) => ({ ...requestFor(runId, 10 * batch - 9), batch });
@@ -642,7 +603,6 @@ describe('calls of one process that ask together', () => {
   });
 
   it('a call whose answer is being recorded may still free credits, though its slot has ended', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '10');
     const [first] = await askTogether([requestFor(runId, 1)]);
     const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;
@@ -653,7 +613,6 @@ describe('calls of one process that ask together', () => {
   });
 
   it('credits that can pay for a whole page do not order its calls', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '50');
     await planPeople(runId, 50);
     const [fifth] = await askTogether([{ ...requestFor(runId, 41), batch: 5 }]);
@@ -661,7 +620,6 @@ describe('calls of one process that ask together', () => {
   });
 
   it('a call without credits leaves its slot to no other call of its run', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse, '10');
     const requests = [1, 11, 21].map((from) => requestFor(runId, from));
     const admissions = await askTogether(requests, [{ calls: 2, seconds: 60 }]);
@@ -669,7 +627,6 @@ describe('calls of one process that ask together', () => {
   });
 
   it('calls that find a slot freed during their admission ask again, and the admitted calls are sent', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const requests = [1, 11, 21, 31].map((from) => requestFor(runId, from));
     // Counts one slot fewer than are free afterwards, as when a call leaves the window in between.
@@ -685,14 +642,12 @@ describe('calls of one process that ask together', () => {
   });
 
   it('calls that ask together for the same people are admitted once', async () => {
-    await emptyWindows();
     const runId = await runningRun(warehouse);
     const admissions = await askTogether([1, 11, 15, 1, 30].map((from) => requestFor(runId, from)));
     expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'taken', 'taken', 'admitted']);
   });
 
   it('calls of two runs that ask together are decided by the state of their runs', async () => {
-    await emptyWindows();
     const [running, paused] = [await runningRun(warehouse), await runningRun(warehouse)];
     await setRunStatus(warehouse, paused, 'paused', undefined);
     const runs = [running, paused, running, paused];
@@ -703,7 +658,6 @@ describe('calls of one process that ask together', () => {
 });
 
 it('admit() refuses calls of a paused run', async () => {
-  await emptyWindows();
   const runId = await runningRun(warehouse);
   await setRunStatus(warehouse, runId, 'paused', undefined);
   expect(await ask(runId)).toEqual({ kind: 'not_running', status: 'paused' });

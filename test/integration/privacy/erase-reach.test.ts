@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { recordContent } from '../../../src/runs/fetched-exports.ts';
@@ -14,7 +13,7 @@ import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { importLookups } from '../../../src/people/known/lookup-history.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { everything } from '../../helpers/database/everything.ts';
 import {
@@ -34,13 +33,8 @@ import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-call
 
 const note = { by: 'somebody', reason: undefined };
 const { signal } = new AbortController();
-let warehouse: Warehouse;
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,12 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -22,13 +21,8 @@ import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
-let warehouse: Warehouse;
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 /** Three people with their phones; the body of the answer is kept, and names them. */
 async function enrichedCall(): Promise<PhonesCall> {

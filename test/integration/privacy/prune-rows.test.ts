@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { readMatchedContacts } from '../../../src/people/contacts/contact-states.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
@@ -9,7 +8,7 @@ import { wasRunBefore } from '../../../src/runs/begin-run.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { deliverOtherPhones, endedRun } from '../../helpers/warehouse/delivered-calls.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
@@ -17,13 +16,7 @@ import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-call
 const noSignal = new AbortController().signal;
 const always = { rows: 0 };
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 it('prune() removes the rows of an ended run, and the facts of the run and its contacts stay', async () => {
   const { runId } = await endedRun(warehouse);

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it } from 'vitest';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
@@ -11,7 +10,7 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { deliverOtherPhones, deliveredCall, endedRun } from '../../helpers/warehouse/delivered-calls.ts';
 import {
   callWithPhones,
@@ -27,13 +26,7 @@ const month = 30 * 86_400;
 const everything = { answers: month, deliveries: month, staging: month };
 const noSignal = new AbortController().signal;
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile();
 
 /** All that there is happened so long ago. */
 async function age(seconds: number): Promise<void> {

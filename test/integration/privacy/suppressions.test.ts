@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -12,7 +11,7 @@ import {
   unsuppress,
 } from '../../../src/privacy/suppressions.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   callWithPhones,
   drainCall,
@@ -24,15 +23,10 @@ import {
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'asked us to' };
-let warehouse: Warehouse;
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-});
+const warehouse = await warehouseOfFile();
 
 beforeEach(() => warehouse.pool.query('delete from suppression_entries'));
-
-afterAll(() => warehouse.close());
 
 const put = (...keys: string[]): Promise<number> =>
   warehouse.database.transaction().execute((transaction) => suppress(transaction, keys, note));

@@ -1,19 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { evaluateTruth } from '../../../src/report/evaluation/evaluate-truth.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../../src/report/render.ts';
-import type { RunReport } from '../../../src/report/report-types.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
-
-let warehouse: Warehouse;
-let report: RunReport;
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 /** 3 calls in any 10 seconds. */
@@ -80,104 +75,100 @@ async function insertContact(runId: string, contactId: string, fields: Readonly<
   });
 }
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-  const run = await stagedRun(warehouse, [
-    { keys: [], outcome: 'enriched', email: 'one@orbit.example' },
-    { keys: [], outcome: 'enriched' },
-    { keys: [], outcome: 'enriched' },
-    { keys: [], outcome: 'identity_mismatch' },
-    { keys: [], outcome: 'unknown' },
-    { keys: [], outcome: 'duplicate' },
-    { keys: [], outcome: 'malformed' },
-  ]);
-  const { runId } = run;
-  await warehouse.pool.query(
-    `update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}',
-       mapping = '{"Email": "email"}', plan_hash = 'cafe',
-       options = options || '{"service": "https://service.example/api/v1", "reveal": ["phone"]}',
-       created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = $1`,
-    [runId],
-  );
-  await warehouse.pool.query(
-    `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' ` +
-      'end where run_id = $1',
-    [
-      runId,
-      '["one@orbit.example", "Pilot\\u0000", "", ""]',
-      '["", "", "", "[{\\"number\\":\\"+1 202 555 0100\\"}]"]',
-    ],
-  );
-  await warehouse.pool.query(
-    `insert into budgets (budget_id, credits_limit, reserved, settled) values ($1, 100, 18, 23.5)`,
-    [`run:${runId}`],
-  );
+const warehouse = await warehouseOfFile();
+const run = await stagedRun(warehouse, [
+  { keys: [], outcome: 'enriched', email: 'one@orbit.example' },
+  { keys: [], outcome: 'enriched' },
+  { keys: [], outcome: 'enriched' },
+  { keys: [], outcome: 'identity_mismatch' },
+  { keys: [], outcome: 'unknown' },
+  { keys: [], outcome: 'duplicate' },
+  { keys: [], outcome: 'malformed' },
+]);
+const { runId } = run;
+await warehouse.pool.query(
+  `update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}',
+     mapping = '{"Email": "email"}', plan_hash = 'cafe',
+     options = options || '{"service": "https://service.example/api/v1", "reveal": ["phone"]}',
+     created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = $1`,
+  [runId],
+);
+await warehouse.pool.query(
+  `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' ` +
+    'end where run_id = $1',
+  [
+    runId,
+    '["one@orbit.example", "Pilot\\u0000", "", ""]',
+    '["", "", "", "[{\\"number\\":\\"+1 202 555 0100\\"}]"]',
+  ],
+);
+await warehouse.pool.query(
+  `insert into budgets (budget_id, credits_limit, reserved, settled) values ($1, 100, 18, 23.5)`,
+  [`run:${runId}`],
+);
 
-  // Both people are written, and phones for 8.5 come: the dearer of two bodies about the same people is the bill.
-  await insertCall(runId, { id: 'a-1', second: 0, settled: '10.5', found: ['p-1', 'p-2'] });
-  await insertPeople(runId, 'a-1', [
-    [1, 'p-1'],
-    [2, 'p-2'],
-  ]);
-  await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8', second: 11 });
-  await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8.5', second: 31 });
-  // One person came before, under another row; the other one fits no person.
-  await insertCall(runId, { id: 'a-2', second: 1, found: ['p-1', 'p-9'] });
-  await insertPeople(runId, 'a-2', [
-    [3, 'p-1'],
-    [4, null],
-  ]);
-  await warehouse.pool.query(
-    `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits no ` +
-      `person who was asked for')`,
-  );
-  // Accepted as billed by the operator: no answer ever came.
-  await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
-  // A delivery for no person is billed all the same.
-  await insertCall(runId, { id: 'a-4', second: 30, settled: '9', answered: '1', found: ['p-4'] });
-  await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'orphaned', second: 40 });
-  await insertCall(runId, {
-    id: 'a-5',
-    second: 40,
-    status: 'unknown',
-    reserved: '18',
-    settled: null,
-    answered: null,
-    answeredAfter: null,
-  });
-  // What is billed for a call whose cost is unknown is held, and not yet wasted.
-  await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'orphaned', second: 45 });
-  await insertCall(runId, {
-    id: 'a-6',
-    second: 41,
-    status: 'released',
-    settled: '0',
-    answered: null,
-    answeredAfter: null,
-  });
-
-  await insertContact(runId, 'contact-1', {
-    email: 'one@orbit.example',
-    status: 'verified',
-    title: 'Pilot',
-    phone: '+12025550101',
-  });
-  await insertContact(runId, 'contact-2', { email: 'two@orbit.example', status: 'verified' });
-  await insertContact(runId, 'contact-3', { email: 'three@orbit.example', status: 'guessed' });
-
-  // Another run at the same service, at the same time.
-  const other = await stagedRun(warehouse, [{ keys: [] }]);
-  await warehouse.pool.query(
-    `update runs r set options = o.options from runs o where r.run_id = $1 and o.run_id = $2`,
-    [other.runId, runId],
-  );
-  await insertCall(other.runId, { id: 'b-1', second: -5 });
-  await insertCall(other.runId, { id: 'b-2', second: 35 });
-
-  report = await gatherReport(warehouse, runId, { rateLimits, now });
+// Both people are written, and phones for 8.5 come: the dearer of two bodies about the same people is the bill.
+await insertCall(runId, { id: 'a-1', second: 0, settled: '10.5', found: ['p-1', 'p-2'] });
+await insertPeople(runId, 'a-1', [
+  [1, 'p-1'],
+  [2, 'p-2'],
+]);
+await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8', second: 11 });
+await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8.5', second: 31 });
+// One person came before, under another row; the other one fits no person.
+await insertCall(runId, { id: 'a-2', second: 1, found: ['p-1', 'p-9'] });
+await insertPeople(runId, 'a-2', [
+  [3, 'p-1'],
+  [4, null],
+]);
+await warehouse.pool.query(
+  `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits no ` +
+    `person who was asked for')`,
+);
+// Accepted as billed by the operator: no answer ever came.
+await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
+// A delivery for no person is billed all the same.
+await insertCall(runId, { id: 'a-4', second: 30, settled: '9', answered: '1', found: ['p-4'] });
+await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'orphaned', second: 40 });
+await insertCall(runId, {
+  id: 'a-5',
+  second: 40,
+  status: 'unknown',
+  reserved: '18',
+  settled: null,
+  answered: null,
+  answeredAfter: null,
+});
+// What is billed for a call whose cost is unknown is held, and not yet wasted.
+await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'orphaned', second: 45 });
+await insertCall(runId, {
+  id: 'a-6',
+  second: 41,
+  status: 'released',
+  settled: '0',
+  answered: null,
+  answeredAfter: null,
 });
 
-afterAll(() => warehouse.close());
+await insertContact(runId, 'contact-1', {
+  email: 'one@orbit.example',
+  status: 'verified',
+  title: 'Pilot',
+  phone: '+12025550101',
+});
+await insertContact(runId, 'contact-2', { email: 'two@orbit.example', status: 'verified' });
+await insertContact(runId, 'contact-3', { email: 'three@orbit.example', status: 'guessed' });
+
+// Another run at the same service, at the same time.
+const other = await stagedRun(warehouse, [{ keys: [] }]);
+await warehouse.pool.query(
+  `update runs r set options = o.options from runs o where r.run_id = $1 and o.run_id = $2`,
+  [other.runId, runId],
+);
+await insertCall(other.runId, { id: 'b-1', second: -5 });
+await insertCall(other.runId, { id: 'b-2', second: 35 });
+
+const report = await gatherReport(warehouse, runId, { rateLimits, now });
 
 describe('the report of a run', () => {
   it('the report of a run states its duration and its service', () => {
@@ -289,7 +280,7 @@ describe('the report of a run', () => {
   });
 
   it('the report of a run compares contacts with known values, by record id or email', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'enrich-truth-'));
+    const folder = temporaryFolder(onTestFinished);
     const truth = join(folder, 'truth.csv');
     writeFileSync(
       truth,
@@ -319,7 +310,6 @@ describe('the report of a run', () => {
       key: 'email',
       fields: [{ field: 'title', known: 1, filled: 1, correct: 0 }],
     });
-    rmSync(folder, { recursive: true });
   });
 
   it('the report of a missing run is refused', async () => {

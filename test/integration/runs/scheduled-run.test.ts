@@ -1,7 +1,6 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import type {
   ExportChoice,
@@ -15,6 +14,7 @@ import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
 const warehouse = await warehouseOfFile({ connections: 2 });
@@ -24,14 +24,13 @@ let exportAccess: ExportAccess;
 let refused: readonly RefusedExport[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'enrich-night-'));
+  folder = temporaryFolder(onTestFinished);
   exportAccess = {
     stagingDirectory: join(folder, '.staging'),
     netrcFile: join(folder, '.netrc'),
     s3: { endpoint: undefined },
     pool: warehouse.pool,
   };
-  return () => rmSync(folder, { recursive: true });
 });
 
 /** Each file an hour younger than the one before. */

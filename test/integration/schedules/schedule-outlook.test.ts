@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { defineSchedule, type ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { outlookOf, overrunWarning } from '../../../src/cli/schedule/schedule-outlook.ts';
 import { readConfig, runDefaults } from '../../../src/config/settings.ts';
@@ -11,13 +9,13 @@ import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'enrich-outlook-'));
-let warehouse: Warehouse;
+const folder = temporaryFolder();
+const warehouse = await warehouseOfFile({ connections: 2 });
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 2 });
   for (const [name, people] of [
     ['a.csv', 20],
     ['b.csv', 300],
@@ -25,11 +23,6 @@ beforeAll(async () => {
     writeFileSync(join(folder, name), [...sampleExport({ people, seed: 1 })].join(''));
   await warehouse.pool.query(`create table public.leads (id int, email text);
     insert into public.leads values (1, 'ada@leads.example')`);
-});
-
-afterAll(async () => {
-  await warehouse.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** Times so many hours apart. */

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { checkRunService } from '../../../src/calls/service/check-run-service.ts';
 import { learnRateWindows } from '../../../src/calls/service/learn-rate-windows.ts';
 import { describeServiceStatus, readServiceStatus } from '../../../src/calls/service/service-status.ts';
@@ -7,17 +6,11 @@ import { freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 2 });
-});
-
-afterAll(() => warehouse.close());
+const warehouse = await warehouseOfFile({ connections: 2 });
 
 afterEach(async () => {
   await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readYamlFile } from '../../../src/cli/terminal/read-yaml.ts';
 import { Problem } from '../../../src/domain/problem.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'read-yaml-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function read(content: string | undefined): Promise<unknown> {
   const file = join(folder, content === undefined ? 'missing.yaml' : 'file.yaml');

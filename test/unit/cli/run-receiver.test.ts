@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { runOwnReceiver } from '../../../src/cli/session/run-receiver.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { freePort } from '../../helpers/servers/ports.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const parts = {
   databaseUrl: 'postgres://127.0.0.1:1/none',
@@ -17,8 +15,7 @@ const parts = {
 it.each(['127.0.0.1', '[::1]'])(
   'runOwnReceiver() receives at a WEBHOOK_PUBLIC_URL of this machine, once for all commands: %s',
   async (host) => {
-    const directory = mkdtempSync(join(tmpdir(), 'enrich-receiver-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryFolder(onTestFinished);
     const publicUrl = `http://${host}:${await freePort()}`;
     const config = readConfig({ WEBHOOK_PUBLIC_URL: publicUrl, ENRICH_DATA_DIR: directory });
     const receiver = await runOwnReceiver(config, parts);

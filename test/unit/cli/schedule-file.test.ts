@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { changesTo, describeChanges, readScheduleFile } from '../../../src/cli/schedule/schedule-file.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'enrich-schedules-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function read(content: string, hasBudget = true) {
   const path = join(folder, 'crm.yaml');

@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { asUnusable, makeFolder } from '../../../src/files/make-folder.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-const parent = mkdtempSync(join(tmpdir(), 'enrich-folder-'));
-afterAll(() => rmSync(parent, { recursive: true }));
+const parent = temporaryFolder();
 
 describe('makeFolder()', () => {
   it('makeFolder() makes a folder and those above it, and leaves one that exists', () => {

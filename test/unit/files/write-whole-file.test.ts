@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { writeWholeFile } from '../../../src/files/write-whole-file.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'enrich-whole-file-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 describe('writeWholeFile()', () => {
   it('writeWholeFile() replaces an earlier file and leaves nothing beside it', async () => {

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ExportChoice } from '../../../src/contract/scheduled-run-input.ts';
 import { addressText } from '../../../src/ingest/sources/export-address.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'enrich-find-'));
+const folder = temporaryFolder();
 const night = new Date('2026-11-20T23:30:00Z');
 
 beforeAll(() => {
@@ -26,8 +26,6 @@ beforeAll(() => {
   }
   mkdirSync(join(folder, 'crm-folder.csv'));
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function find(choice: ExportChoice): Promise<string[]> {
   const found = await findExports({ ...choice, from: join(folder, choice.from) }, night, 'Europe/Berlin', {

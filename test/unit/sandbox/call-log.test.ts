@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, appendFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { CallLog } from '../../../src/sandbox/account/call-log.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 function call(personId: string, at = 1): Parameters<CallLog['add']>[0] {
   const billed = [{ detail: 3, personId, credits: '1' }];
@@ -40,7 +40,7 @@ describe('the log of calls', () => {
   });
 
   it('the sandbox’s log of calls is the same after a restart, without the line that a kill cut off', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'enrich-log-'));
+    const directory = temporaryFolder(onTestFinished);
     const log = new CallLog(directory);
     log.add(call('ada'));
     log.addLate({
@@ -55,14 +55,12 @@ describe('the log of calls', () => {
     expect(again.calls()).toEqual(log.calls());
     expect(again.bill()).toEqual(log.bill());
     expect(again.bill()).toMatchObject({ credits: '9', lateCredits: '8' });
-    rmSync(directory, { recursive: true });
   });
 
   it('the sandbox’s log of calls has every call that follows a line that a kill cut off', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'enrich-log-'));
+    const directory = temporaryFolder(onTestFinished);
     appendFileSync(join(directory, 'calls.ndjson'), '{"sequence":1,"billed":[{"detail":0}');
     new CallLog(directory).add(call('ada'));
     expect(new CallLog(directory).calls().map(({ billed }) => billed[0]!.personId)).toEqual(['ada']);
-    rmSync(directory, { recursive: true });
   });
 });

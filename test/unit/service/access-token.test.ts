@@ -1,22 +1,20 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Credential } from '../../../src/config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { UnreadableToken } from '../../../src/service/read-token.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../../../src/service/transport.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'enrich-token-'));
+const directory = temporaryFolder();
 const file = join(directory, 'token');
 const readings = join(directory, 'readings');
 const details = [{ email: 'mira@lindqvist.example' }];
 const invalidToken = { error: 'words', error_code: 'INVALID_ACCESS_TOKEN' };
-
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 beforeEach(() => {
   writeFileSync(file, 'token-1\n');
