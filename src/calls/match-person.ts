@@ -7,8 +7,8 @@ import { Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
-import type { RateLimit } from '../domain/rates/rate-limit.ts';
-import { applyBudgetLimits, budgetsOf, reserve, type BudgetLimits } from '../ledger/credit-ledger.ts';
+import type { AdmissionLimits } from '../ledger/admit.ts';
+import { applyBudgetLimits, budgetsOf, reserve } from '../ledger/credit-ledger.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
 import { acquireSlot, endCall, matchScope } from '../ledger/rate-windows.ts';
@@ -18,13 +18,9 @@ import { settle } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { areSuppressed } from '../privacy/suppressions.ts';
 
-export interface MatchDependencies {
+export interface MatchDependencies extends AdmissionLimits {
   readonly warehouse: Warehouse;
-  /** Name of the service in the options of runs. */
-  readonly service: string;
   readonly client: ServiceClient;
-  readonly rateLimits: readonly RateLimit[];
-  readonly budgets: BudgetLimits;
   readonly callTimeoutSeconds: number;
 }
 

@@ -9,10 +9,10 @@ const foreignSecrets = /^(?:PG[A-Z]+|TEMPORAL_\w+|AWS_\w+)$/;
  * The environment of a command that a setting names: that of this process without the product's settings and
  * without the credentials of its database, of Temporal and of S3.
  */
-export function commandEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+export function commandEnvironment(): NodeJS.ProcessEnv {
   const settings: ReadonlySet<string> = new Set(settingNames);
   return Object.fromEntries(
-    Object.entries(environment).filter(
+    Object.entries(process.env).filter(
       ([name]) => harmless.has(name) || !(settings.has(name) || foreignSecrets.test(name)),
     ),
   );

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Note } from '../domain/note.ts';
 import { counted, nounFor } from '../domain/text/counted.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
@@ -13,12 +14,6 @@ import type { Tables } from '../db/schema.ts';
  * - `used`: the credits that are settled and reserved now. The budget reserves nothing more until credits are released.
  */
 export type WantedLimit = Credits | 'none' | 'default' | 'used';
-
-/** Who changes a limit, and why. `budget_changes` keeps it. */
-export interface ChangeNote {
-  readonly by: string;
-  readonly reason: string | undefined;
-}
 
 /** A limit before and after the change; null: no limit. */
 export interface LimitChange {
@@ -43,7 +38,7 @@ export async function setBudget(
   budgetId: string,
   wanted: WantedLimit,
   ownDefault: Credits | undefined,
-  note: ChangeNote,
+  note: Note,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
     const budget = await lockBudget(transaction, budgetId, ownDefault);
@@ -65,7 +60,7 @@ export async function setDefaultBudget(
   period: BudgetPeriod,
   wanted: Exclude<WantedLimit, 'used'>,
   ownDefault: Credits | undefined,
-  note: ChangeNote,
+  note: Note,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
     const before = await transaction
@@ -99,7 +94,7 @@ async function writeLimit(
   budgetId: string,
   { limit: before, used }: { readonly limit: string | null; readonly used: string },
   { limit: wanted, byCommand }: { readonly limit: string | null; readonly byCommand: boolean },
-  note: ChangeNote,
+  note: Note,
 ): Promise<LimitChange> {
   const limit = isBelow(wanted, used) ? used : wanted;
   await transaction
@@ -170,7 +165,7 @@ async function noteChange(
   budgetId: string,
   before: string | null,
   after: string | null,
-  { by, reason }: ChangeNote,
+  { by, reason }: Note,
 ): Promise<void> {
   await transaction
     .insertInto('budget_changes')

@@ -3,7 +3,8 @@ import { ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
 import { anyOf } from '../db/one-of.ts';
 import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.ts';
 import { sql, type Transaction } from 'kysely';
-import { readPeriodBudgets, type BudgetLimits, type PeriodBudget } from '../ledger/credit-ledger.ts';
+import type { AdmissionLimits } from '../ledger/admit.ts';
+import { readPeriodBudgets, type PeriodBudget } from '../ledger/credit-ledger.ts';
 import { readReports } from '../ledger/rate-reports.ts';
 import { bulkMatchScope, matchScope, ownFreeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
@@ -11,13 +12,6 @@ import type { Warehouse } from '../db/database.ts';
 import { rowCount } from '../db/expressions.ts';
 import { isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-
-export interface OwnLimits {
-  /** Name of the called service, as runs store it. */
-  readonly service: string;
-  readonly rateLimits: readonly RateLimit[];
-  readonly budgets: BudgetLimits;
-}
 
 export interface StateOfRun {
   readonly runId: string;
@@ -86,7 +80,7 @@ const runsShown = 20;
 const newestCalls = peoplePerPage / peoplePerCall;
 
 /** Reads the state in one read-only transaction. Each statement takes at most 3 s. */
-export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<State> {
+export function readState(warehouse: Warehouse, limits: AdmissionLimits): Promise<State> {
   return warehouse.database
     .transaction()
     .setAccessMode('read only')
@@ -123,7 +117,7 @@ async function readSettled(transaction: Transaction<Tables>): Promise<string> {
 
 async function readWindows(
   transaction: Transaction<Tables>,
-  { service, rateLimits }: OwnLimits,
+  { service, rateLimits }: AdmissionLimits,
 ): Promise<StateOfWindow[]> {
   const windows: StateOfWindow[] = [];
   for (const scope of [bulkMatchScope, matchScope, webhookResultScope]) {

@@ -5,7 +5,8 @@ import { holdingStatuses } from '../domain/money/attempt-status.ts';
 import { formatDuration } from '../domain/text/duration.ts';
 import type { Warehouse } from '../db/database.ts';
 import { allStatuses } from '../db/run-states.ts';
-import { readState, type OwnLimits, type State } from './read-state.ts';
+import type { AdmissionLimits } from '../ledger/admit.ts';
+import { readState, type State } from './read-state.ts';
 
 /** Scrapes within this time share one read of the database. */
 const freshMilliseconds = 5_000;
@@ -18,10 +19,10 @@ const patienceMilliseconds = 4_000;
  */
 export class WarehouseMetrics {
   readonly #warehouse: Warehouse;
-  readonly #limits: OwnLimits;
+  readonly #limits: AdmissionLimits;
   #last: { readonly text: Promise<string>; readonly at: number } | undefined;
 
-  constructor(warehouse: Warehouse, limits: OwnLimits) {
+  constructor(warehouse: Warehouse, limits: AdmissionLimits) {
     this.#warehouse = warehouse;
     this.#limits = limits;
   }

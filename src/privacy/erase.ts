@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
@@ -12,12 +13,7 @@ import { eraseFromAddresses } from './erase-from-addresses.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 import { recordsOf } from './record-keys.ts';
 import { withoutIds } from './hidden-ids.ts';
-import {
-  lockSuppressionsExclusive,
-  clearPersonalData,
-  suppress,
-  type SuppressionNote,
-} from './suppressions.ts';
+import { lockSuppressionsExclusive, clearPersonalData, suppress } from './suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** What the warehouse holds about a person, before the erasure. */
@@ -82,7 +78,7 @@ async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<
 export async function erase(
   warehouse: Warehouse,
   keys: readonly string[],
-  note: SuppressionNote,
+  note: Note,
 ): Promise<ErasureFigures> {
   // Searched without the lock first, so that other transactions wait only for the second, shorter search.
   const { keys: known } = await findPerson(warehouse.database, keys);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { anyValue, identityCells, rowCount } from '../db/expressions.ts';
@@ -9,12 +10,6 @@ import { formsOfKey } from '../people/known/hashed-addresses.ts';
 import { sharesMatchKey } from '../people/known/shares-match-key.ts';
 import type { Tables } from '../db/schema.ts';
 import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
-
-/** Who added an entry, and why. */
-export interface SuppressionNote {
-  readonly by: string;
-  readonly reason: string | undefined;
-}
 
 export interface SuppressionEntry {
   /** First characters of its hash, enough to tell entries apart. */
@@ -179,7 +174,7 @@ export function identityHash(alias: string): RawBuilder<Buffer> {
 export async function suppress(
   transaction: Transaction<Tables>,
   keys: readonly string[],
-  note: SuppressionNote,
+  note: Note,
 ): Promise<number> {
   await lockSuppressionsExclusive(transaction);
   const added = await sql`
@@ -205,7 +200,7 @@ export async function suppress(
 export async function suppressStaged(
   warehouse: Warehouse,
   runId: string,
-  note: SuppressionNote,
+  note: Note,
 ): Promise<{ readonly added: number; readonly namelessRows: number }> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const named = await sql<{ key: string }>`

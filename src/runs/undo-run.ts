@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
 import { reconcileAfterUndo } from './reconciliation/reconcile-contacts.ts';
 import { lockLog, project } from '../people/project.ts';
@@ -14,12 +15,6 @@ export interface UndoFigures {
   readonly only_emails: number;
   /** Of these, contacts whose phones only the run knows. */
   readonly only_phones: number;
-}
-
-/** Who undoes a run and why. */
-export interface UndoNote {
-  readonly by: string;
-  readonly reason: string | undefined;
 }
 
 /** Log entries per transaction: writers of the same people wait for one transaction at most. */
@@ -79,7 +74,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 export async function undoRun(
   warehouse: Warehouse,
   runId: string,
-  note: UndoNote,
+  note: Note,
   signal: AbortSignal,
   progress: (entries: number) => void = () => {},
 ): Promise<{ readonly complete: boolean }> {
@@ -130,7 +125,7 @@ async function withUndoLock<Result>({ database }: Warehouse, work: () => Promise
 async function change(
   warehouse: Warehouse,
   runId: string,
-  note: UndoNote | undefined,
+  note: Note | undefined,
   signal: AbortSignal,
   progress: (entries: number) => void,
 ): Promise<{ readonly complete: boolean }> {
@@ -152,7 +147,7 @@ async function change(
  * Takes the lock that every writer of people holds: a writer that has not seen the mark has committed, and its people
  * are computed anew.
  */
-async function mark(warehouse: Warehouse, runId: string, note: UndoNote | undefined): Promise<void> {
+async function mark(warehouse: Warehouse, runId: string, note: Note | undefined): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);
     const marked = await sql`

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { Option } from 'commander';
+import type { Note } from '../../domain/note.ts';
 import { withoutPerson } from './without-person.ts';
 
 /** Flags of commands that keep who decided, and why. */
@@ -25,9 +26,6 @@ export const byOption = [
   'name of the person who decided (default: the user of this machine)',
 ] as const;
 
-export function noteOf({ reason, by = userInfo().username }: NoteFlags): {
-  readonly by: string;
-  readonly reason: string | undefined;
-} {
+export function noteOf({ reason, by = userInfo().username }: NoteFlags): Note {
   return { by, reason };
 }

@@ -55,7 +55,7 @@ const assumed = {
  * @throws Problem `credits.no-ceiling` for a waterfall without a ceiling
  */
 export function worstCaseCredits(ask: Ask): Credits {
-  const table = record + (asksFor(ask, 'phone') ? mobilePhone : 0n);
+  const table = record + (asksForPhones(ask) ? mobilePhone : 0n);
   const ceiling = waterfallCeiling(ask);
   return ceiling > table ? ceiling : table;
 }
@@ -101,7 +101,7 @@ export function describeInRange(
 
 /** The cost of one person, assumed without a history. A waterfall is expected to cost its ceiling. */
 export function assumedCredits(ask: Ask, people: PeopleAsked): ExpectedCredits {
-  const mobile = asksFor(ask, 'phone') ? mobilePhone : 0n;
+  const mobile = asksForPhones(ask) ? mobilePhone : 0n;
   const ceiling = waterfallCeiling(ask);
   const table = (level: keyof ExpectedCredits): Credits =>
     (record * assumed[people].found[level] + mobile * assumed[people].mobile[level]) / 100n;
@@ -133,7 +133,7 @@ export function describeAssumption(ask: Ask, people: PeopleAsked): string {
   return [
     `assumed, because no settled call had the same options: ${share(assumed[people].found)} of people ` +
       (people === 'new' ? 'are found' : 'are found again'),
-    ...(asksFor(ask, 'phone') ? [`${share(assumed[people].mobile)} have a mobile phone`] : []),
+    ...(asksForPhones(ask) ? [`${share(assumed[people].mobile)} have a mobile phone`] : []),
     ...(waterfallCeiling(ask) > 0n ? ['a waterfall costs its maximum'] : []),
   ].join(', ');
 }
@@ -155,8 +155,8 @@ export function experiencedCredits(
   return { low: expected > margin ? expected - margin : 0n, expected, high: expected + margin };
 }
 
-function asksFor(ask: Ask, kind: 'email' | 'phone'): boolean {
-  return ask.reveal?.includes(kind) ?? false;
+function asksForPhones(ask: Ask): boolean {
+  return ask.reveal?.includes('phone') ?? false;
 }
 
 function waterfallCeiling(ask: Ask): Credits {

@@ -17,8 +17,9 @@ import {
 } from '../../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
-import { formatRateLimits, lowestLimits, type RateLimit } from '../../domain/rates/rate-limit.ts';
-import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../../ledger/credit-ledger.ts';
+import { formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';
+import type { AdmissionLimits } from '../../ledger/admit.ts';
+import { budgetsOf, openRunBudget, readBudgetRests } from '../../ledger/credit-ledger.ts';
 import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
@@ -34,12 +35,8 @@ import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../run
 import { refuseUnnamedSource } from '../unnamed-source.ts';
 import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
 
-export interface PlanDependencies {
+export interface PlanDependencies extends AdmissionLimits {
   readonly warehouse: Warehouse;
-  /** The service's name in the table `runs`. */
-  readonly service: string;
-  readonly rateLimits: readonly RateLimit[];
-  readonly budgets: BudgetLimits;
   readonly callConcurrency: number;
 }
 

@@ -1,7 +1,7 @@
 import { ProcessMetrics } from '../../../src/telemetry/process-metrics.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startMetricsEndpoint, type RunningMetrics } from '../../../src/telemetry/metrics-endpoint.ts';
-import type { OwnLimits } from '../../../src/monitoring/read-state.ts';
+import type { AdmissionLimits } from '../../../src/ledger/admit.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
@@ -16,7 +16,7 @@ export interface MetricsFixture {
 /** @param temporal address of a stub of the SDK's exporter */
 export async function openMetricsFixture(
   databaseUrl: string,
-  options: { limits?: Partial<OwnLimits>; temporal?: string } = {},
+  options: { limits?: Partial<AdmissionLimits>; temporal?: string } = {},
 ): Promise<MetricsFixture> {
   const warehouse = openWarehouse(databaseUrl, {
     connections: 1,
