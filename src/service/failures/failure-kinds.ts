@@ -113,9 +113,9 @@ export const failureKinds = {
     'find the code in the documentation of the service; enrich usage and enrich whoami show the account',
   ),
   'not-found': paused(
-    'the service has no such operation at this address',
+    'the service has no such operation or record at this address',
     'check that ENRICHMENT_BASE_URL is the address of the service and ends in /api/v1; ' +
-      'not every service offers every operation',
+      'if other calls succeed, the service or the credential does not offer this operation or record',
   ),
   redirected: paused(
     'the service answered with a redirect, and redirects are not followed, to protect the credential',

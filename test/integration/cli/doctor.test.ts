@@ -79,7 +79,7 @@ describe('the doctor', () => {
   it('enrich doctor names what is left of the limits, or why this is not known', async () => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
     expect(found.what).toContain(
-      'limits are unknown until its first answer: the service has no such operation at this address',
+      'limits are unknown until its first answer: the service has no such operation or record at this address',
     );
   });
 
