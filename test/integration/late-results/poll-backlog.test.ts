@@ -38,7 +38,7 @@ function dependencies(): Parameters<typeof syncRunResults>[0] {
 
 it('a run with more due polls than free slots syncs next when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 100);
-  const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(20_000));
+  const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(10);
   const seconds = (Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)) / 1_000;
   expect(seconds).toBeGreaterThan(3_500);
@@ -50,7 +50,7 @@ it('a run without a free slot for polls still syncs at the deadline of a late re
   await warehouse.pool.query(
     `update attempts set awaited_until = clock_timestamp() + interval '10 min' where attempt_id = 'copy-1'`,
   );
-  const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(20_000));
+  const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   const seconds = (Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)) / 1_000;
   expect(seconds).toBeGreaterThan(500);
   expect(seconds).toBeLessThanOrEqual(600);
@@ -59,7 +59,7 @@ it('a run without a free slot for polls still syncs at the deadline of a late re
 it('polls without a free slot stay due and are made first when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 100);
   for (let hour = 1; hour <= 10; hour += 1) {
-    await syncRunResults(dependencies(), runId, AbortSignal.timeout(20_000));
+    await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
     await warehouse.pool.query('delete from rate_calls');
   }
   expect(new Set(polls).size).toBe(100);
@@ -78,16 +78,16 @@ it('a poll that the stop of a worker has cut off is made again by the next sync'
   const sync = (by: ServiceClient, signal: AbortSignal) =>
     syncRunResults({ ...dependencies(), client: by }, runId, signal);
   await expect(sync(cutOff, stop.signal)).rejects.toThrow('the worker stops');
-  await sync(client, AbortSignal.timeout(20_000));
+  await sync(client, AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(1);
 });
 
 it('the sweep polls for a run whose workflow was terminated, and not for a waiting run', async () => {
   await backlogOfPolls(warehouse, 100);
-  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(20_000));
+  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(0);
   await warehouse.pool.query(`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`);
-  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(20_000));
+  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(10);
 });
 
@@ -96,8 +96,8 @@ it.each(['the run', 'the sweep'])('%s polls no service but the one that answered
   await warehouse.pool.query(`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`);
   const sync = (service: string) =>
     by === 'the run'
-      ? syncRunResults({ ...dependencies(), service }, runId, AbortSignal.timeout(20_000))
-      : syncLateResults({ ...dependencies(), service }, 'unattended', AbortSignal.timeout(20_000));
+      ? syncRunResults({ ...dependencies(), service }, runId, AbortSignal.timeout(120_000))
+      : syncLateResults({ ...dependencies(), service }, 'unattended', AbortSignal.timeout(120_000));
   await sync('another');
   expect(polls).toHaveLength(0);
   await sync('test');
@@ -107,7 +107,7 @@ it.each(['the run', 'the sweep'])('%s polls no service but the one that answered
 it('a run at a worker of another service does not sync again at once', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   const dependent = { ...dependencies(), service: 'another' };
-  const status = await syncRunResults(dependent, runId, AbortSignal.timeout(20_000));
+  const status = await syncRunResults(dependent, runId, AbortSignal.timeout(120_000));
   expect(Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)).toBeGreaterThan(60_000);
 });
 
@@ -123,7 +123,7 @@ it('the sweep ends the waiting of a run whose workflow was terminated', async ()
   await warehouse.pool.query(
     `update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`,
   );
-  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(20_000));
+  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   const { rows } = await warehouse.pool.query('select status from attempts where attempt_id = $1', [
     attemptId,
   ]);

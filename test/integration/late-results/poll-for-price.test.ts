@@ -60,7 +60,7 @@ async function sync(rateLimits: { calls: number; seconds: number }[] = []): Prom
     callTimeoutSeconds: 5,
     pollAfterSeconds: 60,
   };
-  return syncRunResults(dependencies, call.runId, AbortSignal.timeout(20_000));
+  return syncRunResults(dependencies, call.runId, AbortSignal.timeout(120_000));
 }
 
 async function booksAfter(status: number, body: string): Promise<Books> {

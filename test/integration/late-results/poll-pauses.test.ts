@@ -48,7 +48,7 @@ async function look(
       pollAfterSeconds,
     },
     { runId },
-    AbortSignal.timeout(20_000),
+    AbortSignal.timeout(120_000),
   );
 }
 

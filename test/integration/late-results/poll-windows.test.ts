@@ -32,7 +32,7 @@ afterEach(async () => {
 /** Our own setting is no limit: what holds a poll back is what the service said. */
 async function poll(): Promise<string> {
   const dependencies = { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds: 5 };
-  const polled = await pollWithinLimits(dependencies, '77', AbortSignal.timeout(10_000));
+  const polled = await pollWithinLimits(dependencies, '77', AbortSignal.timeout(120_000));
   return polled.kind === 'full' ? polled.reason : polled.answer.state;
 }
 
@@ -69,11 +69,11 @@ describe('a poll whose access token is renewed', () => {
     const polled = await pollWithinLimits(
       { ...dependencies, rateLimits: [{ calls: 1, seconds: 3_600 }] },
       '77',
-      AbortSignal.timeout(10_000),
+      AbortSignal.timeout(120_000),
     );
     expect(polled).toMatchObject({ kind: 'full', reason: expect.stringContaining('1/hour') });
     expect(
-      await pollWithinLimits({ ...dependencies, rateLimits: [] }, '77', AbortSignal.timeout(10_000)),
+      await pollWithinLimits({ ...dependencies, rateLimits: [] }, '77', AbortSignal.timeout(120_000)),
     ).toMatchObject({
       kind: 'answered',
     });
