@@ -60,7 +60,9 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toMatch(/^Record ID[,;].+\r?\n/);
 
   const sandbox = await demoSandbox();
-  const { calls, credits, billedAgain } = sandbox.log.bill();
+  const { credits, billedAgain } = sandbox.log.bill();
+  // A slow machine polls late results as well.
+  const calls = sandbox.log.calls().filter(({ path }) => path === '/people/bulk_match').length;
   expect(facts.credits.settled).toBe(credits);
   // Each of the four calls in flight can find its token expired: it is refused, and made again as a call of its own.
   const { rows } = await system.warehouse.pool.query<{ refused: number }>(
