@@ -132,6 +132,9 @@ describe('readCredits', () => {
     ['{}', { problem: 'not-a-number' }],
     ['1e400000', { problem: 'too-large' }],
     ['0.0000001', { problem: 'too-fine' }],
+    ['0.30000000000000004', { credits: 300_000n }],
+    ['"2.9999999999999996"', { credits: 3_000_000n }],
+    ['1000000.00000000001', { problem: 'too-fine' }],
   ])('readCredits() reads %s', (source, expected) => {
     expect(readCredits(source)).toEqual(expected);
   });

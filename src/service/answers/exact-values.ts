@@ -20,9 +20,20 @@ export function readCredits(source: string | undefined): ReadCredits {
   const text = unquoted(source);
   if (!/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return { problem: 'not-a-number' };
   if (text.startsWith('-')) return { problem: 'negative' };
-  const credits = parseCredits(text);
+  const credits = parseCredits(text) ?? withoutFloatNoise(Number(text));
   if (credits !== undefined) return { credits };
   return { problem: Number(text) >= firstTooLarge ? 'too-large' : 'too-fine' };
+}
+
+/**
+ * The price that a service has computed with binary fractions: 0.1 + 0.2 is 0.30000000000000004. Larger numbers are no
+ * such price: their own distance from the next binary fraction comes near to the noise.
+ *
+ * @returns undefined if more than noise is behind the sixth decimal
+ */
+function withoutFloatNoise(credits: number): Credits | undefined {
+  const rounded = credits.toFixed(6);
+  return credits < 1e6 && Math.abs(credits - Number(rounded)) < 1e-9 ? parseCredits(rounded) : undefined;
 }
 
 /**
