@@ -22,7 +22,19 @@ import type { RunState } from './run-state.ts';
 
 /** Installs the handlers of a run's signals, updates and queries, before its first step, so that none is lost. */
 export function installSteering(run: RunState): void {
-  const { runId } = run;
+  answerQueriesAndSignals(run);
+  acceptApproval(run);
+  acceptPauseAndResume(run);
+  setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason || 'cancelled by hand'), {
+    description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
+    validator: requireNoPerson,
+  });
+  acceptBudget(run);
+  acceptPriority(run);
+  acceptSkippedPages(run);
+}
+
+function answerQueriesAndSignals(run: RunState): void {
   setHandler(progressQuery, () => run.progress, {
     description: 'How far the run is: phase, page, plan, calls, credits, late results.',
   });
@@ -36,6 +48,9 @@ export function installSteering(run: RunState): void {
     description:
       'A budget that the run waits for was changed: sent by enrich budget set; sending it by hand does no harm.',
   });
+}
+
+function acceptApproval(run: RunState): void {
   // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
   const approve = async (): Promise<void> => {
     await condition(() => run.phase !== 'planning');
@@ -56,6 +71,9 @@ export function installSteering(run: RunState): void {
         throw new Error(`the plan of this run has the hash ${run.plan?.planHash}`);
     },
   });
+}
+
+function acceptPauseAndResume(run: RunState): void {
   let resuming = 0;
   const pause = async (reason: string): Promise<void> => {
     // The first reason has the next step, such as for a refused credential. A resume in progress is about to clear it.
@@ -63,7 +81,7 @@ export function installSteering(run: RunState): void {
     const pauseReason: PauseReason = {
       type: 'run.paused',
       reason: reason || 'paused by hand',
-      next: `enrich resume ${runId}`,
+      next: `enrich resume ${run.runId}`,
     };
     run.pauseReason = pauseReason;
     await run.setStatus('paused', pauseReason);
@@ -109,10 +127,10 @@ export function installSteering(run: RunState): void {
       requireNotCancelling(run);
     },
   });
-  setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason || 'cancelled by hand'), {
-    description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
-    validator: requireNoPerson,
-  });
+}
+
+function acceptBudget(run: RunState): void {
+  const { runId } = run;
   const raiseBudget = async (wanted: string | number, reason = ''): Promise<void> => {
     const limit = String(wanted);
     await quick.changeRunBudget.executeWithOptions({ summary: `budget of the run: ${limit}` }, [
@@ -132,6 +150,10 @@ export function installSteering(run: RunState): void {
       requireUnfinished(run);
     },
   });
+}
+
+function acceptPriority(run: RunState): void {
+  const { runId } = run;
   const changePriority = async (priority: RunPriority): Promise<void> => {
     await quick.changePriority.executeWithOptions({ summary: `priority ${priority}` }, [{ runId, priority }]);
     run.priority = priority;
@@ -146,6 +168,9 @@ export function installSteering(run: RunState): void {
       requireUnfinished(run);
     },
   });
+}
+
+function acceptSkippedPages(run: RunState): void {
   setHandler(skipPageUpdate, (page: number, reason = '') => skipPage(run, page, reason || 'by hand'), {
     description:
       'Skip a page: its open people become "cancelled" when its calls in flight have ended. ' +
