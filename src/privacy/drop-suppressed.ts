@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
+import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
 import { contactOf } from '../people/contacts/contact-states.ts';
 import { addressesOfHash } from '../people/known/hashed-addresses.ts';
 import { identifiesAlone } from '../people/known/identifying-key.ts';
@@ -30,7 +31,8 @@ export async function suppressNotAsked(
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims.
  *
  * A person is suppressed if the list has a key of the row, or a key that an answer stated for the row's contact or for
- * a person with an identifier of the row. The domain of this person's present address or employer counts as well.
+ * a person with an identifier of the row. The domain of this person's present address or employer counts as well. The
+ * contact's person does not count for a row that names another known person.
  *
  * @param rowNumbers query of row numbers
  * @param which over `r`, a row of the run; other rows stay
@@ -43,12 +45,14 @@ export async function dropSuppressed(
   which = sql<boolean>`r.outcome is null`,
 ): Promise<number> {
   if (!(await hasSuppressions(database))) return 0;
+  const replaced = await rowsOfReplaced(database, runId, rowNumbers);
   const people = sql`
     select r.row_number, c.service, c.person_key
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
     cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
+    where r.row_number <> all (${replaced}::int[])
     union
     select r.row_number, o.service, o.person_key
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
@@ -84,4 +88,41 @@ export async function dropSuppressed(
     where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
   `.execute(database);
   return Number(dropped.numAffectedRows ?? 0n);
+}
+
+/**
+ * Reads the rows whose contact was somebody else: only another person has an identifier of the row, and the name is not
+ * the name of the contact's person. An identifier alone does not show this, because the contact's person can have
+ * changed the employer, and the service can have one human as two people.
+ */
+async function rowsOfReplaced(
+  database: Kysely<Tables>,
+  runId: string,
+  rowNumbers: RawBuilder<unknown>,
+): Promise<number[]> {
+  const { rows } = await sql<{ row_number: number; own: NameCells; former: NameCells }>`
+    select r.row_number,
+      json_build_object('first_name', r.first_name, 'last_name', r.last_name, 'name', r.name) as own,
+      json_build_object('first_name', p.first_name, 'last_name', p.last_name, 'name', p.name) as former
+    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
+    cross join lateral (
+      select * from people where service = c.service and person_key = c.person_key offset 0
+    ) p
+    cross join lateral (
+      select bool_or(o.person_key = c.person_key) as has_own, count(*) as people
+      from unnest(r.keys) as own (identity_key)
+      cross join lateral (
+        select person_key from observations
+        where identity_keys @> array[own.identity_key] and service = c.service offset 0
+      ) o
+      where ${identifiesAlone(sql`own.identity_key`)}
+    ) known
+    where known.people > 0 and not known.has_own
+  `.execute(database);
+  return rows.flatMap(({ row_number: row, own, former }) =>
+    ['differ', 'other_first_name'].includes(compareNameCells(own, former)) ? [row] : [],
+  );
 }

@@ -142,6 +142,27 @@ describe('rows for which a run does not ask', () => {
     ]);
     expect(rows).toHaveLength(1);
   });
+
+  it.each([
+    ['another known person', 'Grace', 'fresh'],
+    ['the same name at another known person', 'Ada', 'suppressed'],
+  ])('a row that names %s, of a contact whose person is listed: %s is %s', async (_, firstName, outcome) => {
+    const [former, present] = [employee('replaced.example'), employee('replaced.example')];
+    const lastName = firstName === 'Ada' ? former.row.lastName : present.row.lastName;
+    const row = { ...present.row, firstName, lastName };
+    const person = { ...present.person, first_name: firstName, last_name: lastName };
+    const contactId = `replaced-${firstName}`;
+    expect(await runOf({ ...former.row, contactId }, former.person)).toEqual(['enriched']);
+    expect(await runOf(row, person)).toEqual(['enriched']);
+    await putOnList(warehouse, `email:${former.person.email}`);
+    const isFresh = outcome === 'fresh';
+    expect(await keptOf({ ...row, contactId })).toEqual([{ outcome, name: isFresh ? lastName : null }]);
+    const { rows } = await warehouse.pool.query(
+      'select person_id from enriched_contacts where contact_id = $1',
+      [contactId],
+    );
+    expect(rows).toEqual(isFresh ? [{ person_id: person.id }] : []);
+  });
 });
 
 it('a contact of two runs at once has nobody if the person of its newest row was listed meanwhile', async () => {
