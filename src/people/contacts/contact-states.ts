@@ -85,8 +85,8 @@ export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unk
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
  * rows of contested records, and rows without an identity that name somebody, are read only of contacts that have a
  * person. A contact with a person of another service is read if an undone run had replaced that person, and the row
- * was not asked for because of the answers of that run. A row says nothing where a newer export has its contact, also of a
- * run that has not ended: the record may have become somebody else.
+ * was not asked for because of the answers of that run. A row says nothing where a newer export has its contact, also
+ * of a run that has not ended: the record may have become somebody else.
  *
  * @param which over `r`, a row of a run
  * @param withCompared also rows with the cells by which a contact was decided. After an undo the contact can have a

@@ -36,8 +36,8 @@ export async function readKnownRows(
     select known.*
     from (
       select distinct on (source, r.contact_id) runs.source, r.contact_id,
-        r.run_id, runs.as_of, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url,
-        r.first_name, r.last_name, r.name, r.organization_name, r.domain
+        r.run_id, runs.as_of, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email,
+        r.profile_url, r.first_name, r.last_name, r.name, r.organization_name, r.domain
       from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
       cross join lateral (select * from run_rows where ctid = at.place offset 0) r
       cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
