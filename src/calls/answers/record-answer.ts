@@ -227,9 +227,8 @@ function entriesOf(answered: {
 
 /**
  * Returns how many people the service found: the highest of three figures. An answer may list fewer people than it was
- * billed for, and late results come, and cost, for all of them. A match that has only a company has no late results, and
- * would be awaited until the deadline. The price says nothing if the answer counts everybody:
- * a record can cost more than a credit.
+ * billed for, and late results come, and cost, for all of them. A match that has only a company does not count: no late
+ * result comes for it. The price says nothing if the answer counts everybody: a record can cost more than a credit.
  */
 function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, asked: number): number {
   const isSomebody = (match: Person | null): boolean =>

@@ -130,7 +130,7 @@ describe('slow connections', () => {
       clearInterval(dribble);
       const times = await ended;
       expect(new Set(answers)).toEqual(new Set([200]));
-      // The receiver waits 5 s for headers and 10 s for a body, Node's default 60 s and 300 s. A loaded machine is slower.
+      // The receiver waits 5 s for headers and 10 s for a body; Node's default is 60 s and 300 s.
       expect(Math.max(...times.slice(0, 150))).toBeLessThan(25_000);
       expect(Math.max(...times.slice(150))).toBeLessThan(30_000);
       expect(await fixture.inbox()).toHaveLength(answers.length);
