@@ -247,9 +247,10 @@ export async function readLateResultsStatus(
       max(awaited_until) filter (where awaits_still) as until,
       now,
       min(next_poll_at) filter (where status = 'awaiting') as poll,
+      -- Without a poll to come, \`greatest\` would leave the present time.
       least(
-        greatest(min(next_poll_at) filter (where awaits_still),
-          now + make_interval(secs => ${pollWaitMilliseconds / 1_000})),
+        min(greatest(next_poll_at, now + make_interval(secs => ${pollWaitMilliseconds / 1_000})))
+          filter (where awaits_still and next_poll_at is not null),
         min(awaited_until) filter (where awaits_still)
       ) as next
     from (select clock_timestamp() as now) clock

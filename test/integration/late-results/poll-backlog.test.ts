@@ -56,6 +56,19 @@ it('a run without a free slot for polls still syncs at the deadline of a late re
   expect(seconds).toBeLessThanOrEqual(600);
 });
 
+it('a run whose calls cannot be polled syncs next at the deadline, and at no fixed time if it awaits none', async () => {
+  const { runId } = await backlogOfPolls(warehouse, 3);
+  const sync = () => syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
+  await warehouse.pool.query(
+    `update attempts set next_poll_at = null, awaited_until = now() + interval '10 min'`,
+  );
+  const { nextSyncAt, readAt, until } = await sync();
+  expect(Date.parse(nextSyncAt!)).toBeGreaterThan(Date.parse(readAt));
+  expect(nextSyncAt).toBe(until);
+  await warehouse.pool.query(`update attempts set status = 'settled', credits_settled = 0`);
+  expect(await sync()).toMatchObject({ awaited: 0, nextSyncAt: null });
+});
+
 it('polls without a free slot stay due and are made first when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 100);
   for (let hour = 1; hour <= 10; hour += 1) {
