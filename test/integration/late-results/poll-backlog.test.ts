@@ -56,7 +56,7 @@ it('a run without a free slot for polls still syncs at the deadline of a late re
   expect(seconds).toBeLessThanOrEqual(600);
 });
 
-it('a run whose calls cannot be polled syncs next at the deadline, and at no fixed time if it awaits none', async () => {
+it('a run without polls to come syncs next at the deadline, and at no fixed time if it awaits nothing', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   const sync = () => syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   await warehouse.pool.query(
