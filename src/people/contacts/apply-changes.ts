@@ -108,7 +108,7 @@ function entryOf({ source, contactId, ignoredRuns }: ContactState, whileUndone: 
 }
 
 /**
- * Gives nobody who is on the suppression list, by the contact's row or by the person, to a contact. The contact loses
+ * Gives no contact a person who is on the suppression list, by the contact's row or by the person. The contact loses
  * its present person, who is somebody else.
  */
 async function withoutListed(

@@ -165,7 +165,7 @@ describe('rows for which a run does not ask', () => {
   });
 });
 
-it('a contact of two runs at once has nobody if the person of its newest row was listed meanwhile', async () => {
+it('a contact of two runs at once has no person if the person of its newest row was listed meanwhile', async () => {
   const [former, present] = [employee('at-once.example'), employee('at-once.example')];
   const contactId = 'at-once';
   const runs: string[] = [];
