@@ -110,7 +110,9 @@ export async function missedTimes(
   range: { readonly from: Date; readonly to: Date; readonly now: Date },
 ): Promise<MissedTimes> {
   const start = new Date(range.from.getTime() - 1);
-  const end = range.to < range.now ? range.to : range.now;
+  // Temporal includes the end: midnight after the last day would begin a run of a day outside the range.
+  const last = new Date(range.to.getTime() - 1);
+  const end = last < range.now ? last : range.now;
   const times = start < end ? await matchingTimes(client, name, start, end) : [];
   if (times.length > 0) return { start, end, times };
   throw new UsageProblem('schedule.no-time', 'the schedule has no past time in this range', {

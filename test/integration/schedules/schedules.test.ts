@@ -197,6 +197,12 @@ describe('a schedule that makes up for times', () => {
     ]);
   });
 
+  it('a schedule backfill leaves the first time after the range', async () => {
+    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
+    const { times } = await missed('2026-11-18T00:00:00Z', '2026-11-20T00:00:00Z');
+    expect(times.map((time) => time.toISOString().slice(0, 10))).toEqual(['2026-11-18', '2026-11-19']);
+  });
+
   it('a schedule backfill refuses a range without times', async () => {
     await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
     const none = { type: 'schedule.no-time', exitCode: 2 };
