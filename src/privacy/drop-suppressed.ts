@@ -91,8 +91,8 @@ export async function dropSuppressed(
 }
 
 /**
- * Reads the rows whose contact was somebody else: only another person has an identifier of the row, and the name is not
- * the name of the contact's person. An identifier alone does not show this, because the contact's person can have
+ * Reads the rows whose contact was somebody else: only another person has an identifier of the row, and the name
+ * contradicts the contact's person. An identifier alone does not show this, because the contact's person can have
  * changed the employer, and the service can have one human as two people.
  */
 async function rowsOfReplaced(
@@ -123,6 +123,6 @@ async function rowsOfReplaced(
     where known.people > 0 and not known.has_own
   `.execute(database);
   return rows.flatMap(({ row_number: row, own, former }) =>
-    ['differ', 'other_first_name'].includes(compareNameCells(own, former)) ? [row] : [],
+    compareNameCells(own, former) === 'differ' ? [row] : [],
   );
 }

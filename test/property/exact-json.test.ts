@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCredits } from '../../src/domain/money/decimal.ts';
-import { elementSources, memberSources, readJson } from '../../src/service/answers/exact-json.ts';
+import { memberSources, readJson } from '../../src/service/answers/exact-json.ts';
 import { readCredits, readRequestId } from '../../src/service/answers/exact-values.ts';
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
@@ -18,17 +18,6 @@ function write(value: unknown, gap: string): string {
   }
   return JSON.stringify(value);
 }
-
-describe('elementSources', () => {
-  it('elementSources() finds every element of every list, as JSON.parse reads it', () => {
-    fc.assert(
-      fc.property(fc.array(fc.jsonValue()), space, (list, gap) => {
-        const text = gap + write(list, gap) + gap;
-        expect(elementSources(text).map((source): unknown => JSON.parse(source))).toEqual(JSON.parse(text));
-      }),
-    );
-  });
-});
 
 describe('memberSources', () => {
   it('memberSources() finds every member of every object, as JSON.parse reads it', () => {

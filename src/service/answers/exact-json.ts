@@ -78,21 +78,6 @@ export function memberSources(text: string): Map<string, string> {
   return members;
 }
 
-/** The exact source text of each element of a JSON list; no other text has elements. */
-export function elementSources(text: string): string[] {
-  const elements: string[] = [];
-  let at = skipSpace(text, 0);
-  if (text.charCodeAt(at) !== openBracket) return elements;
-  at = skipSpace(text, at + 1);
-  while (at < text.length && text.charCodeAt(at) !== closeBracket) {
-    const end = endOfValue(text, at);
-    elements.push(text.slice(at, end).trimEnd());
-    if (text.charCodeAt(end) !== comma) break;
-    at = skipSpace(text, end + 1);
-  }
-  return elements;
-}
-
 /** @returns the position after the value that begins at `start`: the comma or closing bracket after it */
 function endOfValue(text: string, start: number): number {
   let depth = 0;

@@ -4,7 +4,7 @@ import { parseEmail } from '../../domain/identity/email-address.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
-import { elementSources, memberSources, readJson, type JsonDocument } from './exact-json.ts';
+import { memberSources, readJson } from './exact-json.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import { described, list, map, text, whole } from './schemas/field.ts';
 
@@ -95,52 +95,40 @@ const mostOfOnePerson = 100;
 
 /**
  * Reads a late result. Pure. Invalid parts are left out. The interface document shows no body: what is delivered is
- * read wherever its answers, persons and contacts have it, and from a list of such bodies.
+ * read wherever its answers, persons and contacts have it, and from a list of people or of one body. A list of several
+ * bodies is not read: each has its own price and target fields.
  *
  * @param body decompressed
  * @returns undefined if the body is no JSON or has no people
  */
 export function readLateResult(body: Buffer): LateResult | undefined {
   const json = readJson(body);
-  if (!json || !Array.isArray(json.value)) return json && readOne(json);
-  const elements = elementSources(json.text);
-  const bodies = elements.slice(0, mostPeople).flatMap((element) => {
-    const inner = readJson(Buffer.from(element));
-    return (inner && readOne(inner)) ?? [];
-  });
-  return joined(bodies, elements.length - bodies.length);
+  if (!json) return undefined;
+  const { value, text: source } = json;
+  if (!Array.isArray(value)) return readBody(value, memberSources(source));
+  const only = value.length === 1 && readBody(value[0], memberSources(source.trim().slice(1, -1).trim()));
+  if (only) return only;
+  const isOfPeople = value.some(isPerson) && !value.some(hasList);
+  return isOfPeople ? readBody({ people: value }, new Map()) : undefined;
 }
 
-/** One result of several bodies of a kind. Without the price of one body, the price of all is not known. */
-function joined(bodies: readonly LateResult[], unreadable: number): LateResult | undefined {
-  const [first, ...others] = bodies;
-  if (!first || others.some(({ kind }) => kind !== first.kind)) return undefined;
-  const people = bodies.flatMap((body) => body.people);
-  const creditsProblem = bodies.find((body) => body.creditsProblem !== undefined)?.creditsProblem;
-  const missing = bodies.flatMap((body) => body.missing ?? []);
-  return {
-    kind: first.kind,
-    requestId: bodies.find((body) => body.requestId !== undefined)?.requestId,
-    people: people.slice(0, mostPeople),
-    unreadablePeople: bodies.reduce(
-      (sum, body) => sum + body.unreadablePeople,
-      unreadable + Math.max(0, people.length - mostPeople),
-    ),
-    creditsConsumed:
-      creditsProblem === undefined
-        ? bodies.reduce((sum, body) => sum + (body.creditsConsumed ?? 0n), 0n)
-        : undefined,
-    creditsProblem,
-    missing: missing.length === bodies.length ? missing.reduce((sum, each) => sum + each, 0) : undefined,
-    targetFields: bodies.flatMap((body) => body.targetFields),
-  };
+/** Whether an element of a list is a person: an object with an id, phones or addresses. */
+function isPerson(element: unknown): boolean {
+  const person = personSchema.safeParse(element).data;
+  return Boolean(person && (person.person_id ?? person.id ?? numbersOf(person) ?? addressesOf(person)));
 }
 
-function readOne(json: JsonDocument): LateResult | undefined {
-  const parsed = bodySchema.safeParse(json.value).data;
+/** Whether an element of a list is a body of its own. */
+function hasList(element: unknown): boolean {
+  const body = bodySchema.safeParse(element).data;
+  return Boolean(body && (body.people ?? body.matches ?? body.person));
+}
+
+/** @param members source texts of the body's members */
+function readBody(value: unknown, members: ReadonlyMap<string, string>): LateResult | undefined {
+  const parsed = bodySchema.safeParse(value).data;
   const listed = parsed && peopleOf(parsed);
   if (!listed) return undefined;
-  const members = memberSources(json.text);
   const { credits, problem } = readCredits(members.get('credits_consumed'));
   const people = listed.slice(0, mostPeople).flatMap((element) => {
     const person = personSchema.safeParse(element).data;

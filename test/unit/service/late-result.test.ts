@@ -198,19 +198,22 @@ describe('a body', () => {
     expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['7']]);
   });
 
-  it('a list of bodies has the people of all, the sum of their prices, and its exact request id', () => {
-    const body = (id: string, credits: unknown) =>
-      `{"request_id":-9007199254740993,"missing_records":1,"people":[{"id":"${id}","phone_numbers":[]}],` +
-      `"credits_consumed":${JSON.stringify(credits)}}`;
-    const late = read(` [${body('p1', 8)} , ${body('p2', '0.5')},null]`);
-    expect(late).toMatchObject({ requestId: '-9007199254740993', missing: 2, unreadablePeople: 1 });
-    expect(late?.people.map((person) => person.id)).toEqual(['p1', 'p2']);
-    expect(late?.creditsConsumed).toBe(8_500_000n);
-    expect(read(`[${body('p1', 8)},${body('p2', null)}]`)?.creditsProblem).toBe('absent');
+  it('a list of one body has the exact request id and price of the body', () => {
+    const late = read(
+      ' [ {"request_id":-9007199254740993,"credits_consumed":"8.5","people":[{"id":"p1"}]} ] ',
+    );
+    expect(late).toMatchObject({ requestId: '-9007199254740993', creditsConsumed: 8_500_000n });
   });
 
-  it('a list of bodies of phones and of a waterfall is no late result', () => {
-    expect(read([{ people: [] }, { target_fields: [], people: [] }])).toBeUndefined();
+  it('a list of people is one body without a price, with the people for whom nothing was found', () => {
+    const people = [
+      { id: 'a', emails: [{ email: 'a@acme.example' }] },
+      { id: 'b', phone_numbers: [] },
+      { id: 'c' },
+    ];
+    expect(read(people)).toEqual(read({ people }));
+    expect(read(people)).toMatchObject({ kind: 'waterfall', creditsProblem: 'absent' });
+    expect(read(people)?.people.map((person) => person.id)).toEqual(['a', 'b', 'c']);
   });
 
   it.each([
@@ -219,6 +222,7 @@ describe('a body', () => {
     ['no list of people', { people: {} }],
     ['an empty list', []],
     ['a list without people', [{}, 7]],
+    ['a list of two bodies, each with a price', [{ people: [{ id: 'a' }] }, { people: [{ id: 'b' }] }]],
   ])('a body that is %s is no late result', (_, other) => {
     expect(read(other)).toBeUndefined();
   });
