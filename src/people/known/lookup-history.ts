@@ -1,12 +1,21 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
-import { askedFieldGroups, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
+import {
+  askedFieldGroups,
+  lateKinds,
+  type AskedExtras,
+  type LateKind,
+  type LateValues,
+} from '../../domain/late-results/delivery-kinds.ts';
 import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rowCount } from '../../db/expressions.ts';
 import { lockSuppressionsShared, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
 import type { Tables } from '../../db/schema.ts';
+
+/** Where an observation has the delivered values. */
+const factsOfValues: Readonly<Record<LateValues, string>> = { phones: 'phones', emails: 'waterfall_emails' };
 
 /** The identity keys of a person whom an answer assigned to a row; the lookup counts under these keys as well. */
 export function keysLearned(fields: ContactFields | undefined): readonly string[] {
@@ -38,44 +47,56 @@ export async function recordLateKeys(
   `.execute(transaction);
 }
 
-/** Records that nothing was found for these people in a group of fields: misses have their own freshness. */
-export async function recordMissing(
+/**
+ * Records whether late results brought values of a group of fields for these people: misses have their own freshness.
+ * All deliveries of the run count, so that a body without an address does not hide that of another body.
+ */
+export async function recordWhetherFound(
   transaction: Transaction<Tables>,
   service: string,
   people: readonly {
     readonly runId: string;
     readonly rowNumber: number | null;
     readonly personKey: string;
-    readonly fieldGroup: string;
+    readonly lateKind: LateKind;
   }[],
 ): Promise<void> {
   if (people.length === 0) return;
+  const deliveredBy = people.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
+  const factsOf = people.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
   // In the order in which lookups are written, so that two transactions cannot deadlock.
   await sql`
-    with given (run_id, row_number, person_key, field_group) as (
-      select * from unnest(${people.map(({ runId }) => runId)}::text[],
+    with given (run_id, row_number, person_key, field_group, found) as (
+      select g.run_id, g.row_number, g.person_key, g.field_group, exists (
+        select from observations o
+        where o.person_key = g.person_key and o.service = ${service} and o.run_id = g.run_id
+          and o.kind = g.delivered_by and o.facts -> g.values <> '[]'
+      )
+      from unnest(${people.map(({ runId }) => runId)}::text[],
         ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[],
-        ${people.map(({ fieldGroup }) => fieldGroup)}::text[])
-    ), missing as (
-      select unnest(r.keys) as identity_key, run_id, field_group from run_rows r join given using (run_id, row_number)
+        ${people.map(({ lateKind }) => lateKind)}::text[], ${deliveredBy}::text[], ${factsOf}::text[])
+        as g (run_id, row_number, person_key, field_group, delivered_by, values)
+    ), said as (
+      select unnest(r.keys) as identity_key, run_id, field_group, found
+      from run_rows r join given using (run_id, row_number)
       union
-      select unnest(o.identity_keys), run_id, field_group
+      select unnest(o.identity_keys), run_id, field_group, found
       from given
       join observations o using (person_key, run_id)
       where o.service = ${service}
     ), locked as (
-      select h.key_hash, h.field_group
-      from missing
+      select h.key_hash, h.field_group, said.found
+      from said
       join lookup_runs a using (run_id)
-      join lookup_history h on h.key_hash = key_hash(missing.identity_key)
-        and h.field_group = missing.field_group
+      join lookup_history h on h.key_hash = key_hash(said.identity_key)
+        and h.field_group = said.field_group
         and h.lookup_run = a.lookup_run
       order by h.key_hash, h.field_group
       for update of h
     )
-    update lookup_history m set found = false
-    from locked l
-    where m.key_hash = l.key_hash and m.field_group = l.field_group
+    update lookup_history m set found = l.found
+    from (select key_hash, field_group, bool_or(found) as found from locked group by 1, 2) l
+    where m.key_hash = l.key_hash and m.field_group = l.field_group and m.found <> l.found
   `.execute(transaction);
 }
 

@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
-import { lateKinds, type DeliveryKind, type LateKind } from '../../domain/late-results/delivery-kinds.ts';
+import type { DeliveryKind, LateKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
-import { recordLateKeys, recordMissing } from '../known/lookup-history.ts';
+import { recordLateKeys, recordWhetherFound } from '../known/lookup-history.ts';
 import { factsOfLateResult, keyOfId } from './observation.ts';
 import { reuseLateResults } from './reuse-observations.ts';
 
@@ -76,13 +76,11 @@ export async function recordLateResults(
       keys.flatMap((identityKey) => (identityKey === personKey ? [] : [{ personKey, identityKey }])),
     ),
   );
-  await recordMissing(
+  await recordWhetherFound(
     transaction,
     delivery.service,
-    given.flatMap(({ recipient, person, kinds }) =>
-      kinds
-        .filter((kind) => person[lateKinds[kind].values].length === 0)
-        .map((fieldGroup) => ({ ...recipient, personKey: keyOfId(recipient.personId), fieldGroup })),
+    given.flatMap(({ recipient, kinds }) =>
+      kinds.map((lateKind) => ({ ...recipient, personKey: keyOfId(recipient.personId), lateKind })),
     ),
   );
 }

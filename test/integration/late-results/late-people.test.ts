@@ -190,21 +190,45 @@ it('a row with an address that only a waterfall delivered is fresh for what the 
   ]);
 });
 
-it('an address that a waterfall did not find counts as a miss', async () => {
-  const call = await answeredCall(waterfall);
-  await deliver(call, {
+describe('what a waterfall found of a person', () => {
+  async function lookupsOf(call: PhonesCall): Promise<unknown[]> {
+    const { rows } = await warehouse.pool.query(
+      `select field_group, found from lookup_history where key_hash = key_hash($1) order by field_group`,
+      [`person:${call.ids[0]}`],
+    );
+    return rows;
+  }
+  const withPhone = (call: PhonesCall): object => ({
     credits_consumed: 1,
     people: [{ id: call.ids[0], emails: [], phone_numbers: [phoneOf(0)] }],
   });
-  const lookups = await warehouse.pool.query(
-    `select field_group, found from lookup_history where key_hash = key_hash($1) order by field_group`,
-    [`person:${call.ids[0]}`],
-  );
-  expect(lookups.rows).toEqual([
-    { field_group: 'profile', found: true },
-    { field_group: 'waterfall_email', found: false },
-    { field_group: 'waterfall_phone', found: true },
-  ]);
+  const withAddress = (call: PhonesCall): object => {
+    const email = `found-${call.runId.toLowerCase()}@vendor.example`;
+    return { people: [{ id: call.ids[0], emails: [{ email }], phone_numbers: [] }] };
+  };
+
+  it('an address that a waterfall did not find counts as a miss', async () => {
+    const call = await answeredCall(waterfall);
+    await deliver(call, withPhone(call));
+    expect(await lookupsOf(call)).toEqual([
+      { field_group: 'profile', found: true },
+      { field_group: 'waterfall_email', found: false },
+      { field_group: 'waterfall_phone', found: true },
+    ]);
+  });
+
+  it.each([
+    ['the address comes first', [withAddress, withPhone]],
+    ['the number comes first', [withPhone, withAddress]],
+  ])('an address and a number in a body each are no misses if %s', async (_, bodies) => {
+    const call = await answeredCall(waterfall);
+    for (const body of bodies) await deliver(call, body(call));
+    expect(await lookupsOf(call)).toEqual([
+      { field_group: 'profile', found: true },
+      { field_group: 'waterfall_email', found: true },
+      { field_group: 'waterfall_phone', found: true },
+    ]);
+  });
 });
 
 describe('a body', () => {
