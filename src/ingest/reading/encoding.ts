@@ -12,8 +12,8 @@ export interface FoundEncoding {
  * Finds the encoding of a file from all of its bytes: a sample would miss the one accented name in row 150,000.
  *
  * Byte order marks and the zero bytes of UTF-16 decide at once. What is valid UTF-8 to the end is UTF-8. What is not,
- * and holds no valid UTF-8 character either, is read as Windows-1252 with a warning; a mixture of both would come out
- * garbled either way, and is refused.
+ * and holds no valid UTF-8 character either, is read as Windows-1252 with a warning, if all its bytes are characters
+ * there. A mixture of both would come out garbled either way, and is refused.
  */
 export class EncodingDetector {
   readonly #path: string;
@@ -23,6 +23,8 @@ export class EncodingDetector {
   #incomplete = Buffer.alloc(0);
   #sawUtf8 = false;
   #foreignLine: number | undefined;
+  /** The line with a byte that is no character in Windows-1252 either. */
+  #unknownLine: number | undefined;
   #line = 1;
 
   /** @param given a label that was checked: the detector only sees to it that UTF-8 is valid */
@@ -70,6 +72,14 @@ export class EncodingDetector {
           'mapping file, such as "encoding": "shift_jis"',
       });
     }
+    if (this.#unknownLine !== undefined) {
+      throw new UsageProblem('export.encoding', 'the file is neither UTF-8 nor Windows-1252', {
+        where: `${this.#path}, line ${this.#unknownLine}`,
+        next:
+          'export it again as UTF-8 (in Excel "CSV UTF-8", not "CSV (MS-DOS)"), or name its encoding in a mapping ' +
+          'file, such as "encoding": "shift_jis"',
+      });
+    }
     return {
       encoding: 'windows-1252',
       warning:
@@ -83,12 +93,17 @@ export class EncodingDetector {
       this.#sawUtf8 ||= !isAscii(bytes);
     } else {
       this.#foreignLine ??= this.#line + countLines(bytes.subarray(0, firstInvalid(bytes)));
+      const unknown = bytes.toString('latin1').search(unknownBytes);
+      if (unknown !== -1) this.#unknownLine ??= this.#line + countLines(bytes.subarray(0, unknown));
       const decoded = new TextDecoder('utf-8').decode(bytes);
       this.#sawUtf8 ||= /[^\0-\u007f\ufffd]/.test(decoded);
     }
     this.#line += countLines(bytes);
   }
 }
+
+/** Bytes that are no characters in Windows-1252. */
+const unknownBytes = /[\u0081\u008d\u008f\u0090\u009d]/;
 
 /** A label given by hand. @throws Problem `mapping.encoding` */
 export function checkedEncoding(label: string): string {
