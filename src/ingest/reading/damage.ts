@@ -31,9 +31,13 @@ export interface ParsedText {
   readonly exempt: number;
   /** The text ends with the file. */
   readonly last: boolean;
-  /** Is filled with the positions of records that are no rows because of a quote. */
-  readonly unclear: number[];
+  /** Is filled with why records are no rows, by their positions: quotes are surplus or missing. */
+  readonly faults: Map<number, string>;
 }
+
+const unclearQuote =
+  'a quote stands inside of a cell with delimiters or line breaks: where the cell ends is not clear';
+const tornText = 'the cells do not fit their columns: a text with delimiters in it stands without quotes';
 
 /** Lines and characters below the beginning of damage that decide where it ends. */
 const linesSearched = 50;
@@ -74,7 +78,7 @@ export class DamageInspector {
   }
 
   /** The first damaged record that the parser has read as something else. */
-  find({ text, from, parsed, exempt, last, unclear }: ParsedText): Damage | undefined {
+  find({ text, from, parsed, exempt, last, faults }: ParsedText): Damage | undefined {
     const { data, errors, meta } = parsed;
     const guessed = new Set(errors.map((error) => error.row));
     const unclosed = errors.find((error) => error.code === 'MissingQuotes')?.row;
@@ -90,7 +94,8 @@ export class DamageInspector {
         const record = { index: from.index + position, cells, start, end, isTall: height > 1, isRow };
         const damage = this.#damageOf(text, record, last);
         if (damage) return damage;
-        if (isUnclear) unclear.push(record.index);
+        if (isUnclear) faults.set(record.index, unclearQuote);
+        else if (isRow && this.#isTornText(text, record)) faults.set(record.index, tornText);
         this.#above.add(record);
       }
       start = end;
@@ -192,7 +197,12 @@ export class DamageInspector {
     const parser = new Papa.Parser({ delimiter: this.#delimiter, newline });
     const text = line.replace(/[\r\n]+$/, '');
     const { data, errors } = parser.parse(text, 0, false) as Papa.ParseResult<ByteText[]>;
-    const areRows = data.every((row) => row.length === this.#shape.width && !row.some(hasHalfQuotes));
+    const areRows = data.every(
+      (row) =>
+        row.length === this.#shape.width &&
+        !row.some(hasHalfQuotes) &&
+        !(this.#shape.continuesCell(row) && this.#shape.hasUnlikeCell(row)),
+    );
     return errors.length === 0 && data.length > 1 && areRows ? data : undefined;
   }
 
@@ -211,6 +221,20 @@ export class DamageInspector {
     const between = lines.slice(1, -1);
     const rows = between.filter(Boolean).length;
     return (lines[0]! && lines.at(-1)!) || (between.length > 1 && rows * 2 > between.length);
+  }
+
+  /**
+   * Whether the cells of a row are pieces of a text with delimiters whose quotes were lost. A cell in quotes is no
+   * such piece, and where quotes enclose whole cells, none was lost.
+   */
+  #isTornText(text: string, { start, end, cells }: ReadRecord): boolean {
+    const { continuesCell, hasUnlikeCell } = this.#shape;
+    if (!continuesCell(cells)) return false;
+    if (this.#quotes === 'none') return hasUnlikeCell(cells);
+    const line = text.slice(start, end);
+    if (!this.#scanner.cellsAt(line, 0, true)) return cells.some(hasHalfQuotes) || hasUnlikeCell(cells);
+    const outsideOfQuotes = line.replaceAll(/"[^"]*"/g, '').split(this.#delimiter);
+    return continuesCell(outsideOfQuotes) && hasUnlikeCell(cells);
   }
 
   #linesOf(text: string): string[] {

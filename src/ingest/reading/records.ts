@@ -30,8 +30,6 @@ const longestRecord = 4 * 1024 * 1024;
 /** Text that may be read again behind damaged quotes. Beyond it, quotes enclose no cells in this file. */
 const longestReread = 64 * 1024 * 1024;
 
-const unclearQuote =
-  'a quote stands inside of a cell with delimiters or line breaks: where the cell ends is not clear';
 const noFaults: ReadonlyMap<number, string> = new Map();
 
 /**
@@ -92,9 +90,7 @@ export class RecordParser {
       if (this.#dialect.lineEnds !== 'CR' && rest.includes('\r')) dropCarriageReturns(data);
       const exempt = Math.min(this.#recordsBefore, data.length);
       const from = { index: records.length, start };
-      const unclear: number[] = [];
-      let damage = this.#inspector?.find({ text: input, from, parsed, exempt, last, unclear });
-      for (const index of unclear) faults.set(index, unclearQuote);
+      let damage = this.#inspector?.find({ text: input, from, parsed, exempt, last, faults });
       this.#recordsBefore -= exempt;
       if (damage === undefined) {
         const unclosed = errors.find((error) => error.code === 'MissingQuotes');

@@ -22,8 +22,8 @@ export interface RowShape {
   readonly continuesCell: (cells: readonly string[]) => boolean;
   /** How cells from one column on, and before another, compare with their columns. */
   readonly fitOf: (cells: readonly ByteText[], from: number, to: number) => CellFit;
-  /** Whether cells, as many as a row has, are pieces of a text with delimiters in it whose quotes were lost. */
-  readonly isTornText: (cells: readonly ByteText[]) => boolean;
+  /** Whether a cell contradicts its column, such as a text in a column of addresses. */
+  readonly hasUnlikeCell: (cells: readonly ByteText[]) => boolean;
 }
 
 /** A few damaged rows do not hide how the others are written. */
@@ -57,7 +57,7 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
       const fits = new Set(cells.slice(from, to).map((cell, index) => fitOfCell(cell, from + index)));
       return fits.has('unlike') ? 'unlike' : fits.has('sure') ? 'sure' : 'open';
     },
-    isTornText: (cells) => continuesCell(cells) && (fit(cells) === undefined || cells.some(hasHalfQuotes)),
+    hasUnlikeCell: (cells) => fit(cells) === undefined,
   });
   const usual = usualWidth(rows);
   const alike = rows.filter((row) => row.length === usual);

@@ -33,6 +33,36 @@ it.each(['-5', '=7', '@9', "'-5", "''＝x", ' =1', "'1", '+47 555 01 03', "'+47 
   },
 );
 
+it.each([
+  ['with an inch mark in another cell', '"p2@acme.example"," Ann","12"" pipe"'],
+  ['with a text that is no address', '"no address"," Ann","Orbit"'],
+  ['with an inch mark and a text that is no address', '"no address"," Ann","12"" pipe"'],
+  ['without quotes, with an inch mark in a cell in quotes', 'p2@acme.example, Ann,"12"" pipe"'],
+])('a row whose quotes enclose whole cells is read if a cell begins with a blank, %s', async (_, row) => {
+  const { read, faults } = await recordsOf([
+    'email,name,company',
+    'p1@acme.example,Bob,Acme',
+    row,
+    'p3@acme.example,Cy,Acme',
+  ]);
+  expect(faults).toEqual([]);
+  expect(read.map(([, name]) => name)).toEqual(['Bob', ' Ann', 'Cy']);
+});
+
+it.each(['p2@acme.example,Orbit, partners"', 'and more, Orbit,Acme'])(
+  'the row %s is part of a text with delimiters whose quotes were lost',
+  async (row) => {
+    const { read, faults } = await recordsOf([
+      'email,name,company',
+      'p1@acme.example,Bob,Acme',
+      row,
+      'p3@acme.example,Cy,Acme',
+    ]);
+    expect(faults).toHaveLength(1);
+    expect(read.map(([, name]) => name)).toEqual(['Bob', 'Cy']);
+  },
+);
+
 it('an apostrophe before a formula stays in the export of another program', async () => {
   const { read } = await recordsOf(['Record ID,Email', "'-5,ada@orbit.example"]);
   expect(read[0]![0]).toBe("'-5");

@@ -66,13 +66,16 @@ describe('encodings', () => {
   it.each([
     ['MS-DOS', [0x4d, 0x81, 0x6c, 0x6c, 0x65, 0x72]],
     ['Shift JIS', [0x8d, 0x82, 0x8b, 0xb4]],
-  ])('a file in the encoding of %s is refused with the line, and not read as Windows-1252', async (_, name) => {
-    const bytes = Buffer.from([...Buffer.from(`${header}\nAda,`), ...name, ...Buffer.from(',,Orbit\n')]);
-    const problem = await refusal(bytes);
-    expect(problem.type).toBe('export.encoding');
-    expect(problem.where).toMatch(/, line 2$/);
-    await expect(inspectExport(file(bytes), { mapping: { encoding: 'shift_jis' } })).resolves.toBeDefined();
-  });
+  ])(
+    'a file in the encoding of %s is refused with the line, and not read as Windows-1252',
+    async (_, name) => {
+      const bytes = Buffer.from([...Buffer.from(`${header}\nAda,`), ...name, ...Buffer.from(',,Orbit\n')]);
+      const problem = await refusal(bytes);
+      expect(problem.type).toBe('export.encoding');
+      expect(problem.where).toMatch(/, line 2$/);
+      await expect(inspectExport(file(bytes), { mapping: { encoding: 'shift_jis' } })).resolves.toBeDefined();
+    },
+  );
 
   it('the encoding of a mapping file is used', async () => {
     const bytes = Buffer.concat([
