@@ -191,11 +191,11 @@ function rowsOf(
   return raws.map((cells) => cellsOf(keys, cells));
 }
 
-/** Of two columns with one key, the first counts. */
+/** Of two columns with one key, the first with a value counts: the importer may fill either of them. */
 function cellsOf(keys: readonly string[], cells: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [index, key] of keys.entries())
-    if (!found.has(key) && cells[index] !== undefined) found.set(key, cells[index]);
+    if ((found.get(key) ?? '').trim() === '' && cells[index] !== undefined) found.set(key, cells[index]);
   return found;
 }
 

@@ -99,6 +99,22 @@ it('exportForCrm() fills blank cells of the newest export', async () => {
   expect(manifest).toMatchObject({ contacts: 1, opted_out: 0, without_cells: 0 });
 });
 
+it('exportForCrm() keeps the cell of a column if the newest export has a blank column of the same name', async () => {
+  const runId = await exported({ title: '' });
+  await warehouse.pool.query('update runs set header = $2 where run_id = $1', [
+    runId,
+    [...header, 'Job Title'],
+  ]);
+  await warehouse.pool.query('update run_rows set raw = $2 where run_id = $1', [
+    runId,
+    JSON.stringify(['4701', '', '', '', 'CEO']),
+  ]);
+  await enriched(runId);
+  const { manifest, updates } = await importOf();
+  expect(updates).toEqual(['4701,+4930123456']);
+  expect(manifest.decisions).toMatchObject({ kept: 1, filled: 1 });
+});
+
 it('exportForCrm() compares with no older export when the cells of the newest export were removed', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: 'CEO', isCleared: true });
