@@ -76,6 +76,27 @@ export function parseName(cell: string): string | undefined {
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
+/** `Novak, Ada Maria` and `van der Berg, A.`: a last name of one word with its particles, and then first names. */
+const lastNameFirst =
+  /^((?:\p{Ll}[\p{L}\p{M}'’]* )*[\p{L}\p{M}'’-]+) ?, ?([\p{L}\p{M}'’-]+\.?(?: [\p{L}\p{M}'’-]+\.?)*)$/u;
+/** `PhD` and `CPA`: the last letter or two neighbours are capitals. */
+const degree = /\p{L}\p{Lu}$|\p{Lu}\p{Lu}/u;
+const suffixes = new Set(listed('jr, sr, ii, iii, iv, esq, phd, md, mba, cpa, cfa, rn, jd, llm, msc, bsc'));
+
+/** The display form of a cell that holds a whole name, with the first name first: CRMs write `Novak, Ada`, too. */
+export function parseFullName(cell: string): string | undefined {
+  const name = parseName(cell);
+  const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
+  if (last === undefined || first === undefined) return name;
+  const isInCapitals = last === last.toUpperCase() && last !== last.toLowerCase();
+  const isSuffix = first
+    .split(' ')
+    .some(
+      (word) => suffixes.has(word.replace('.', '').toLowerCase()) || (!isInCapitals && degree.test(word)),
+    );
+  return isSuffix ? name : `${first} ${last}`;
+}
+
 /** A longer text is no name of a person or a company, but a note in the wrong column. */
 const longestName = 300;
 

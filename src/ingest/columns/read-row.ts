@@ -9,7 +9,12 @@ import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
-import { displayForm, parseName, parseOrganizationName } from '../../domain/identity/normalise.ts';
+import {
+  displayForm,
+  parseFullName,
+  parseName,
+  parseOrganizationName,
+} from '../../domain/identity/normalise.ts';
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { decodeText, encodeText, type ByteText } from '../reading/byte-text.ts';
@@ -119,7 +124,7 @@ const fieldReaders = [
   ['profileUrl', 'profile_url', parseProfileUrl],
   ['firstName', 'first_name', parseName],
   ['lastName', 'last_name', parseName],
-  ['name', 'name', parseName],
+  ['name', 'name', parseFullName],
   ['organizationName', 'organization_name', parseOrganizationName],
   ['domain', 'domain', parseDomain],
 ] as const;

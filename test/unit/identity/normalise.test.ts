@@ -3,6 +3,7 @@ import {
   comparisonForm,
   displayForm,
   organizationForm,
+  parseFullName,
   parseName,
   parseOrganizationName,
 } from '../../../src/domain/identity/normalise.ts';
@@ -49,6 +50,38 @@ describe('names', () => {
 
   it.each(['Null', 'Na', 'O', 'Ng', '李'])('%j is a name of a person', (cell) => {
     expect(parseName(cell)).toBe(cell);
+  });
+});
+
+describe('full names', () => {
+  it.each([
+    ['Novak, Ada', 'Ada Novak'],
+    [' Novak ,Ada Maria ', 'Ada Maria Novak'],
+    ['NOVAK, ADA', 'ADA NOVAK'],
+    ['Novak-Berg, A.', 'A. Novak-Berg'],
+    ["O'Neil, Dr. LaToya", "Dr. LaToya O'Neil"],
+    ['van der Berg, Anna', 'Anna van der Berg'],
+    ['山田, 太郎', '太郎 山田'],
+  ])('the full name %j has the last name first and is %s', (cell, expected) => {
+    expect(parseFullName(cell)).toBe(expected);
+  });
+
+  it.each([
+    'Ada Novak',
+    'Ada Novak, PhD',
+    'Novak, Jr.',
+    'Novak, MSc',
+    'ADA NOVAK, CPA',
+    'Novak, Ph.D.',
+    'Novak, Ada, MBA',
+    'Novak,',
+    'Ada Novak, Product Manager',
+  ])('the order of the full name %j is kept', (cell) => {
+    expect(parseFullName(cell)).toBe(cell);
+  });
+
+  it('a text without a letter is no full name', () => {
+    expect(parseFullName('-, 1')).toBeUndefined();
   });
 });
 

@@ -295,6 +295,13 @@ describe('a file that enrich export wrote', () => {
   });
 });
 
+it('a column of full names with the last name first gives the key of the same name in two columns', async () => {
+  const whole = await read('Person - Name,Person - ID,Person - Organization\n"Novak, Ada Maria",1,Orbit\n');
+  const parts = await read('First Name,Last Name,Company\nAda Maria,Novak,Orbit\n');
+  expect(whole.rows[0]!.identity.name).toBe('Ada Maria Novak');
+  expect(whole.rows[0]!.keys).toEqual(parts.rows[0]!.keys);
+});
+
 describe('ids of contacts and people', () => {
   it.each(['-', 'N/A', 'null', '#N/A', '(blank)'])('a cell %s is no id', async (cell) => {
     const { rows } = await read(`Contact ID,Apollo Id,Email\n${cell},${cell},a@orbit.example\n`);

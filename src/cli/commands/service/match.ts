@@ -5,7 +5,7 @@ import { parseDomain } from '../../../domain/identity/domain-name.ts';
 import { parseEmail, parseHashedEmail } from '../../../domain/identity/email-address.ts';
 import type { Identity } from '../../../domain/identity/identity.ts';
 import { identityKeys } from '../../../domain/identity/identity-keys.ts';
-import { parseName, parseOrganizationName } from '../../../domain/identity/normalise.ts';
+import { parseFullName, parseName, parseOrganizationName } from '../../../domain/identity/normalise.ts';
 import { periodNames } from '../../../domain/money/budget-periods.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { parseProfileUrl } from '../../../domain/identity/profile-url.ts';
@@ -28,7 +28,7 @@ const fields = {
   id: { identity: 'personId', parse: (text: string) => text, describe: 'the service’s own id of the person' },
   firstName: { identity: 'firstName', parse: parseName, describe: 'first name' },
   lastName: { identity: 'lastName', parse: parseName, describe: 'last name' },
-  name: { identity: 'name', parse: parseName, describe: 'full name' },
+  name: { identity: 'name', parse: parseFullName, describe: 'full name' },
   organization: { identity: 'organizationName', parse: parseOrganizationName, describe: 'employer' },
   domain: { identity: 'domain', parse: parseDomain, describe: 'domain of the employer' },
 } as const satisfies Record<
