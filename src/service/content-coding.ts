@@ -3,15 +3,20 @@ import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 
 type Decompressor = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
+const unzip = promisify(gunzip);
 const [inflateWrapped, inflateBare] = [promisify(inflate), promisify(inflateRaw)];
 
-/** HTTP demands the header of zlib, and some servers leave it out: its first half byte is always 8. */
+/** Some proxies decompress a body and leave the header, or repeat the header: gzip always begins with 1f 8b. */
+const unzipIfZipped: Decompressor = (body, options) =>
+  body.length < 2 || body.readUInt16BE() === 0x1f8b ? unzip(body, options) : Promise.resolve(body);
+
+/** HTTP demands the zlib format, and some servers send the bare data. The low half of a zlib header's first byte is 8. */
 const inflateEither: Decompressor = (body, options) =>
   ((body[0] ?? 0) & 0x0f) === 8 ? inflateWrapped(body, options) : inflateBare(body, options);
 
 const decompressors: Readonly<Record<string, Decompressor>> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
+  gzip: unzipIfZipped,
+  'x-gzip': unzipIfZipped,
   deflate: inflateEither,
   br: promisify(brotliDecompress),
   identity: (body) => Promise.resolve(body),

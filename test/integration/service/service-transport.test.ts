@@ -351,11 +351,20 @@ describe('connections', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['gzip, br', (body: string) => brotliCompressSync(gzipSync(body))],
+    ['gzip, gzip', (body: string) => gzipSync(gzipSync(body))],
   ] as const)('connections carry compressed answers, named %s', async (coding, compress) => {
     const server = await serve(answering(httpAnswer(200, compress(good), { 'content-encoding': coding })));
     const answer = await clientOf(server.baseUrl).bulkMatch({ details });
     expect(answer.raw.toString()).toBe(good);
     expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
+  });
+
+  it.each([
+    ['that says gzip of a body that is not compressed', 'gzip', Buffer.from(good)],
+    ['that a proxy has repeated', 'gzip, gzip', gzipSync(good)],
+  ])('connections carry an answer with a coding %s', async (_, coding, body) => {
+    const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
+    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
   });
 
   it('connections carry an answer in deflate without the header that HTTP demands', async () => {
