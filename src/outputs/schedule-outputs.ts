@@ -32,7 +32,7 @@ export const schedule = z.strictObject(scheduleFields).describe('A schedule with
 export const scheduleSet = z
   .strictObject({
     ...scheduleFields,
-    made: z.boolean().describe('Whether the schedule is new.'),
+    created: z.boolean().describe('Whether the schedule is new.'),
     changes: z.array(z.string()).describe('Flags that changed, with the old and the new value.'),
   })
   .describe('A schedule that was created or changed.');
@@ -40,7 +40,7 @@ export const scheduleSet = z
 export const scheduleApply = z
   .strictObject({
     applied: z.boolean().describe('Whether anything was changed.'),
-    made: z.array(z.string()).describe('Names of schedules that the file adds.'),
+    created: z.array(z.string()).describe('Names of schedules that the file adds.'),
     changed: z.array(z.string()).describe('Names of schedules that the file changes.'),
     deleted: z.array(z.string()).describe('Names of schedules of the group that the file does not have.'),
   })

@@ -10,7 +10,7 @@ const [inflateWrapped, inflateBare] = [promisify(inflate), promisify(inflateRaw)
 const unzipIfZipped: Decompressor = (body, options) =>
   body.length < 2 || body.readUInt16BE() === 0x1f8b ? unzip(body, options) : Promise.resolve(body);
 
-/** HTTP demands the zlib format, and some servers send the bare data. The low half of a zlib header's first byte is 8. */
+/** HTTP demands the zlib format, whose first byte has 8 as its low half; some servers send the bare data. */
 const inflateEither: Decompressor = (body, options) =>
   ((body[0] ?? 0) & 0x0f) === 8 ? inflateWrapped(body, options) : inflateBare(body, options);
 

@@ -35,7 +35,7 @@ describe('--json', () => {
       '--max-credits',
       '50',
     ];
-    expect(await factsOf(...set)).toMatchObject({ name: 'nightly', made: true, paused: false });
+    expect(await factsOf(...set)).toMatchObject({ name: 'nightly', created: true, paused: false });
     expect(await factsOf('schedule', 'pause', 'nightly')).toMatchObject({ name: 'nightly', paused: true });
     expect(await factsOf('schedule', 'resume', 'nightly')).toMatchObject({ paused: false });
     const nothing = { cancelled: [], continuing: [] };

@@ -167,7 +167,7 @@ describe('enrich schedule', () => {
     await schedule('pause', 'inbox', '--reason', 'CRM migration');
     expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
     const triggered = await schedule('trigger', 'inbox');
-    expect(triggered.stdout).toContain('inbox stays paused; to let it fire again');
+    expect(triggered.stdout).toContain('inbox stays paused; to let it begin runs again');
     await timesEnded('inbox', 3);
     expect((await schedule('resume', 'inbox')).stdout).toContain('inbox: on');
     expect((await schedule('list')).stdout).toMatch(/inbox +@hourly +UTC +every-new/);
@@ -234,7 +234,7 @@ describe('enrich schedule apply', () => {
     expect(looked.code).toBe(3);
     expect(looked.stdout).toMatch(/^\+ one$/m);
     expect(await schedule('show', 'one')).toMatchObject({ code: 2 });
-    expect((await schedule('apply', file, '--yes')).stdout).toContain('2 made, 0 changed, 0 deleted');
+    expect((await schedule('apply', file, '--yes')).stdout).toContain('2 created, 0 changed, 0 deleted');
     expect((await schedule('apply', file, '--yes')).stderr).toContain('nothing to change');
 
     // What was made within the last second may be missing in the list that apply compares with.
@@ -244,7 +244,7 @@ describe('enrich schedule apply', () => {
     writeFileSync(file, `schedules:\n${entry('one', 3)}`);
     const changed = await schedule('apply', file, '--yes');
     expect(changed.stdout).toContain('cron: 0 1 * * * → 0 3 * * *');
-    expect(changed.stdout).toContain('0 made, 1 changed, 1 deleted');
+    expect(changed.stdout).toContain('0 created, 1 changed, 1 deleted');
     expect((await show('one')).flags['cron']).toBe('0 3 * * *');
     expect(await schedule('show', 'two')).toMatchObject({ code: 2 });
     expect(await schedule('show', 'nightly')).toMatchObject({ code: 0 });

@@ -2,7 +2,7 @@ import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
 import type { Reconciliation } from '../../ledger/credit-statements.ts';
 import { table } from '../terminal/output.ts';
 
-/** A table of the service's statements and the ledger's credits, one row a credit cycle. */
+/** A table of the service's statements and the credits in the warehouse, one row a credit cycle. */
 export function reconciliationTable(cycles: readonly Reconciliation[]): string {
   return table([
     ['credit cycle', 'from', 'to', 'billed', 'settled', 'held', 'unexplained'],
@@ -18,12 +18,12 @@ export function reconciliationTable(cycles: readonly Reconciliation[]): string {
   ]);
 }
 
-/** Compares the service's statement of one credit cycle with the ledger, as text for a person. */
+/** Compares the service's statement of one credit cycle with the warehouse, as text for a person. */
 export function describeReconciliation(cycle: Reconciliation): string {
   const { from, to, billed, settled, held, unknown, unexplained } = cycle;
   const text =
     `The service billed ${billed} credits from ${from.toISOString()} to ${to.toISOString()}. ` +
-    `The ledger settled ${settled} and holds ${held}, ` +
+    `The warehouse has settled ${settled} and holds ${held}, ` +
     `of which ${unknown} are for calls whose cost is unknown. Unexplained: ${unexplained}.`;
   return `${text} ${conclusionOf(cycle)}`.trimEnd();
 }

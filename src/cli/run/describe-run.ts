@@ -64,7 +64,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
       '  and there may be twice as many calls',
     );
   }
-  if (plan.people > 0 && options.reveal.length + options.waterfall.length > 0)
+  if (plan.foundBefore > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(
       '  a call cannot ask for phones or addresses alone: it pays for the record again of people whom an earlier run',
       '  asked for without them',

@@ -75,7 +75,7 @@ Examples:
         const changes = before && differences(before, definition);
         tell(
           changes === undefined
-            ? `made ${name}`
+            ? `created ${name}`
             : [`${name} ${changes.length === 0 ? 'is as it was' : 'is changed'}`, ...changes].join('\n  '),
         );
         const made = await getSchedule(client, name);
@@ -84,7 +84,7 @@ Examples:
         const facts = await factsOf(session, made);
         printFacts<'schedule-set'>(
           options['json'] === true,
-          { ...facts, made: changes === undefined, changes: changes ?? [] },
+          { ...facts, created: changes === undefined, changes: changes ?? [] },
           describeSchedule(facts),
         );
       });
@@ -125,7 +125,7 @@ Example:
           if (options.json !== true) return applied ? print(text) : tell(text);
           printJson<'schedule-apply'>({
             applied,
-            made: changes.create.map((definition) => definition.name),
+            created: changes.create.map((definition) => definition.name),
             changed: changes.update.map(({ definition }) => definition.name),
             deleted: changes.delete,
           });
@@ -151,7 +151,7 @@ Example:
         await tellWhatRunsSchedules(session);
         answer(
           true,
-          `${changes.create.length} made, ${changes.update.length} changed, ${changes.delete.length} deleted`,
+          `${changes.create.length} created, ${changes.update.length} changed, ${changes.delete.length} deleted`,
         );
       });
     });

@@ -29,7 +29,7 @@ const failuresWhileSomebodyWaits = 2;
  * person sees a wrong path or an overrun today. Plans the newest new export and makes no call. An export that this
  * machine cannot reach is no error, because a worker may reach it.
  *
- * @param times when the schedule fires next
+ * @param times when the schedule begins runs next
  * @returns lines for a person
  */
 export async function outlookOf(
@@ -152,7 +152,7 @@ function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): strin
  * Warns that a plan takes longer than the shortest gap between two times: the next time will be skipped or wait.
  *
  * @param seconds duration of the plan's calls at the rate limit
- * @param times when the schedule fires next
+ * @param times when the schedule begins runs next
  */
 export function overrunWarning(seconds: number, times: readonly Date[]): string | undefined {
   const gaps = times.slice(1).map((time, index) => (time.getTime() - times[index]!.getTime()) / 1_000);

@@ -7,7 +7,7 @@ import { isWorkerThere } from '../../temporal/connection.ts';
 
 /** Help text of all commands that create schedules. */
 export const whatRunsSchedules = `Temporal stores schedules, and workers (enrich worker) run them with their own
-settings. Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while "enrich dev" or
+settings. Without TEMPORAL_ADDRESS the embedded server stores them, and they begin runs only while "enrich dev" or
 "enrich run" is running with the same data folder.`;
 
 /** Opens a session with Temporal and the warehouse, without the service. */
@@ -29,7 +29,7 @@ export async function tellWhatRunsSchedules(session: Session): Promise<void> {
   // Such as the worker of enrich dev.
   if (await isWorkerThere(await session.temporal())) return;
   tell(
-    'without TEMPORAL_ADDRESS a schedule fires, and a triggered run works, only while enrich dev or enrich run is ' +
-      'running with the same data folder: start enrich dev in another terminal',
+    'without TEMPORAL_ADDRESS a schedule begins runs, and a triggered run works, only while enrich dev or enrich run ' +
+      'is running with the same data folder: start enrich dev in another terminal',
   );
 }

@@ -89,7 +89,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
     `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
     ...(facts.skipped > 0 ? [`  skipped, because the previous run had not ended: ${facts.skipped}`] : []),
     ...(facts.missed > 0 ? [`  missed, because Temporal was unavailable too long: ${facts.missed}`] : []),
-    ...(facts.recent.length === 0 ? ['  it has not fired yet'] : [`last times (${zone}):`]),
+    ...(facts.recent.length === 0 ? ['  it has begun no run yet'] : [`last times (${zone}):`]),
     ...facts.recent.flatMap((time) => [
       `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${local(time.summary).replaceAll('\n', '\n  ')}`,
       ...time.runs.map((runId) => `    enrich status ${runId}`),

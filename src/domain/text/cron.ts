@@ -54,7 +54,7 @@ export function cronMistake(line: string): string | undefined {
   }
   if (parts[2] !== '*' && parts[4] !== '*')
     return 'has a day of the month and a day of the week: write * for one of the two';
-  if (!hasDate(parts[2]!, parts[3]!)) return 'has a day that none of its months has: it would never fire';
+  if (!hasDate(parts[2]!, parts[3]!)) return 'has a day that none of its months has: it would never come';
   return undefined;
 }
 
@@ -108,7 +108,7 @@ export function skippedTimes(line: string, timeZone: string, now: Date): string[
     if (skipped === undefined || firstMatch(line, until, new Date(until.getTime() + length))) return [];
     const [date, time] = localText(skipped).split(' ');
     return [
-      `does not fire on ${date}: at ${time} clocks in ${timeZone} go from ${localText(from).slice(11)} to ` +
+      `has no time on ${date}: at ${time} clocks in ${timeZone} go from ${localText(from).slice(11)} to ` +
         `${localText(until).slice(11)}; choose another time, or a time zone without clock changes`,
     ];
   });

@@ -31,14 +31,18 @@ export function callsSection({ calls }: RunReport): Section {
               ]),
             } satisfies Table,
           ]),
-      {
-        caption: 'Calls by status',
-        columns: [{ title: 'Status' }, ...numberColumns('Calls')],
-        rows: Object.entries(statuses).map(([status, number]) => [
-          status === 'released' ? 'released, never sent' : status,
-          formatNumber(number),
-        ]),
-      },
+      ...(Object.keys(statuses).length === 0
+        ? []
+        : [
+            {
+              caption: 'Calls by status',
+              columns: [{ title: 'Status' }, ...numberColumns('Calls')],
+              rows: Object.entries(statuses).map(([status, number]) => [
+                status === 'released' ? 'released, never sent' : status,
+                formatNumber(number),
+              ]),
+            } satisfies Table,
+          ]),
     ],
   };
 }

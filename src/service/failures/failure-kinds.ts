@@ -47,7 +47,7 @@ const uncertain = (what: string): FailureKind => ({
   disposition: 'unknown',
   mayHaveBeenBilled: true,
   what,
-  next: 'the call may have been billed: list it with enrich attempts, compare with the usage at the service',
+  next: 'the call may have been billed: enrich attempts list shows it; compare it with the usage at the service',
 });
 
 const checkAddress = 'check ENRICHMENT_BASE_URL and the network';

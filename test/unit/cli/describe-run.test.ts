@@ -123,11 +123,12 @@ it('the plan of a run names how many people its calls have, and no maximum of ca
   expect(shown).not.toContain('calls, at most');
 });
 
-it('the plan of a run with phones says that it pays again for people of an earlier run without phones', () => {
+it('the plan of a run with phones says that it pays again for people whom an earlier call found', () => {
   const note = 'a call cannot ask for phones or addresses alone';
-  expect(describePlan(plan, { ...options, reveal: ['phone'] })).toContain(note);
-  expect(describePlan({ ...plan, people: 0 }, { ...options, reveal: ['phone'] })).not.toContain(note);
-  expect(describePlan(plan, options)).not.toContain(note);
+  const known = { ...plan, foundBefore: 3 };
+  expect(describePlan(known, { ...options, reveal: ['phone'] })).toContain(note);
+  expect(describePlan(plan, { ...options, reveal: ['phone'] })).not.toContain(note);
+  expect(describePlan(known, options)).not.toContain(note);
 });
 
 it('the plan of a run groups the digits of the credits that a budget has left', () => {

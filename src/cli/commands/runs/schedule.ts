@@ -93,7 +93,7 @@ function pauseCommand(): Command {
         printFacts<'schedule'>(
           options.json,
           await factsOf(session, await getSchedule(client, name)),
-          `${name} is paused; enrich schedule resume ${name} lets it fire again`,
+          `${name} is paused; enrich schedule resume ${name} lets it begin runs again`,
         );
       });
     });
@@ -131,7 +131,7 @@ function triggerCommand(): Command {
         const waits = info.runningActions.length > 0;
         const begins = waits ? ', and begins when the previous time has ended' : '';
         const stays = state.paused
-          ? `\n${name} stays paused; to let it fire again: enrich schedule resume ${name}`
+          ? `\n${name} stays paused; to let it begin runs again: enrich schedule resume ${name}`
           : '';
         printFacts<'schedule-trigger'>(
           options.json,

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { countedPeople } from '../../../domain/text/counted.ts';
+import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { skipPageAfterCalls } from '../../../runs/pages/skip-page.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
@@ -84,7 +84,7 @@ function requirePage({ runId, plan }: RunRecord, page: number): void {
   if (plan && page <= plan.pages) return;
   throw new UsageProblem(
     'page.unknown',
-    plan ? `the run has the pages 1 to ${plan.pages}` : 'the run has no plan yet, and no pages',
+    plan ? `the run has ${counted(plan.pages, 'page')}` : 'the run has no plan yet, and no pages',
     { where: `${runId} --page ${page}`, next: 'enrich status shows the run' },
   );
 }

@@ -71,7 +71,7 @@ function listCommand(): Command {
           if (options.overdue === true) return print('no late results are overdue');
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         }
-        print(describeAttempts(attempts, options.all === true));
+        print(describeAttempts(attempts, { all: options.all === true, ofRuns: runId === undefined }));
         const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
         if (!cycle) return;
         tell(describeReconciliation(cycle));
@@ -80,14 +80,17 @@ function listCommand(): Command {
         );
         if (later.length > 0)
           tell(
-            `${counted(later.length, 'call')} began later: enrich usage --reconcile reads a new statement`,
+            `${counted(later.length, 'call')} began after this statement: enrich usage --reconcile reads a new one`,
           );
       });
     });
 }
 
 /** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
-function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): string {
+function describeAttempts(
+  attempts: readonly AttemptFacts[],
+  { all, ofRuns }: { readonly all: boolean; readonly ofRuns: boolean },
+): string {
   const isStated = attempts.some(({ credits_stated: stated }) => stated !== null);
   const rows = attempts.map((attempt) => [
     attempt.attempt_id,
@@ -96,6 +99,7 @@ function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): stri
     ...(isStated ? [attempt.credits_stated ?? '-'] : []),
     attempt.people,
     attempt.admitted_at.toISOString().slice(0, 16).replace('T', ' '),
+    ...(ofRuns ? [attempt.run_id] : []),
   ]);
   const calls = new Map<string, number>();
   for (const { reason } of attempts) if (reason !== null) calls.set(reason, (calls.get(reason) ?? 0) + 1);
@@ -108,6 +112,7 @@ function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): stri
         ...(isStated ? ['stated'] : []),
         'people',
         'admitted (UTC)',
+        ...(ofRuns ? ['run'] : []),
       ],
       ...rows,
     ]),

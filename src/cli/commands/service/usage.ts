@@ -17,7 +17,7 @@ import { withService, withSessionClient } from '../../session/with-service.ts';
 export function usageCommand(): Command {
   return withSettings(new Command('usage'))
     .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')
-    .option('--reconcile', 'compare the service’s statement with the ledger by credit cycle')
+    .option('--reconcile', 'compare the service’s statement with the warehouse by credit cycle')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
