@@ -123,7 +123,7 @@ export async function readOpenContacts(
 }
 
 /**
- * Reads contacts that have no person, and could be people whom earlier rows of these contacts could be. The newest row
+ * Reads contacts that have no person, and could be people whom older rows of these contacts could be. The newest row
  * of a contact replaces such a row, which no longer makes other contacts doubtful.
  */
 export async function readReleasedContacts(
@@ -137,7 +137,7 @@ export async function readReleasedContacts(
 }
 
 /**
- * Reads the match keys of earlier rows that rows replace: rows of the same contacts in the newest older export, if
+ * Reads the match keys of older rows that rows replace: rows of the same contacts in the newest older export, if
  * their keys differ.
  */
 export async function readReplacedKeys(
@@ -205,13 +205,13 @@ const contactsDecidedBy = (runId: string) => sql`
 /**
  * Finds the newest rows that ended runs of the same service have of the contacts of a run.
  *
- * @param which `any`: of all contacts that an undo of the run concerns; `later`: of newer exports, of the
+ * @param which `any`: of all contacts that an undo of the run concerns; `newer`: of newer exports, of the
  *   contacts that it decided about
  */
 export async function findNewestRows(
   database: Kysely<Tables>,
   runId: string,
-  which: 'any' | 'later',
+  which: 'any' | 'newer',
 ): Promise<readonly RowName[]> {
   const affected = which === 'any' ? contactsOfRun(runId) : contactsDecidedBy(runId);
   // Materialized: as a part of the join, PostgreSQL read all decisions to find those of the run.

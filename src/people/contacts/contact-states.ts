@@ -154,23 +154,23 @@ async function withoutStale(
   if (contacts.length === 0) return [];
   const contactIds = contacts.map(({ contactId }) => contactId);
   const { rows } = await sql<{ place: string }>`
-    with newer as materialized (
-      select runs.run_id, later.run_id as later_id
+    with newer_runs as materialized (
+      select runs.run_id, newer.run_id as newer_id
       from runs
-      join runs later on later.source = runs.source
-        and ${sql.raw(exportOrder('later'))} > ${sql.raw(exportOrder('runs'))}
-        and ${sql.raw(isExport('later'))}
+      join runs newer on newer.source = runs.source
+        and ${sql.raw(exportOrder('newer'))} > ${sql.raw(exportOrder('runs'))}
+        and ${sql.raw(isExport('newer'))}
       where runs.run_id = any(${[...new Set(contacts.map(({ runId }) => runId))]}::text[])
     ), found as materialized (
       select n.run_id, n.contact_id
       from run_rows n
-      where n.contact_id = any(${contactIds}::text[]) and n.run_id in (select later_id from newer)
+      where n.contact_id = any(${contactIds}::text[]) and n.run_id in (select newer_id from newer_runs)
     )
     select distinct f.place
     from unnest(${contacts.map(({ runId }) => runId)}::text[], ${contactIds}::text[])
       with ordinality as f (run_id, contact_id, place)
-    join newer on newer.run_id = f.run_id
-    join found on found.run_id = newer.later_id and found.contact_id = f.contact_id
+    join newer_runs on newer_runs.run_id = f.run_id
+    join found on found.run_id = newer_runs.newer_id and found.contact_id = f.contact_id
   `.execute(database);
   const stale = new Set(rows.map(({ place }) => Number(place) - 1));
   return contacts.filter((_, index) => !stale.has(index));

@@ -47,10 +47,10 @@ export async function readKnownRows(
     where not exists (
       select
       from (select run_id from run_rows where contact_id = known.contact_id and run_id <> known.run_id offset 0) n
-      cross join lateral (select * from runs where run_id = n.run_id offset 0) later
-      where later.source = known.source
-        and ${sql.raw(exportOrder('later'))} > ${sql.raw(exportOrder('known'))}
-        and ${sql.raw(isExport('later'))})
+      cross join lateral (select * from runs where run_id = n.run_id offset 0) newer
+      where newer.source = known.source
+        and ${sql.raw(exportOrder('newer'))} > ${sql.raw(exportOrder('known'))}
+        and ${sql.raw(isExport('newer'))})
       or exists (
         select from contacts c
         cross join lateral (select * from runs where run_id = c.run_id offset 0) decided

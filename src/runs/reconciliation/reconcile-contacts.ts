@@ -84,7 +84,7 @@ export async function reconcileContacts(
       reuseForLeftOut(transaction, { runId, ...askedBy(run.options) }, { after, last: after + rowsPerBatch }),
     );
   }
-  for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'later')))
+  for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'newer')))
     await decide((transaction) => readRows(transaction, service, batch));
   for await (const keys of peopleFound(warehouse, runId, service)) {
     await decide((transaction) => readDoubtfulContacts(transaction, service, keys));
