@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
@@ -64,7 +64,13 @@ async function continueRun(run: RunState, paused: StatusReason): Promise<void> {
   else if (run.pauseReason !== null) await run.untilResumed(run.pauseReason);
 }
 
+/**
+ * The budgets have credits that the page did not find. They may have come just after the page ended, so the page is
+ * opened again at once. Only a worker with a lower limit of its own finds none again.
+ */
 async function beforeNextTry(run: RunState): Promise<void> {
+  run.missedCredits += 1;
+  if (run.missedCredits === 1 && patched('first-try-at-once')) return;
   await condition(() => run.budgetChanged || run.isCancelling, pauseBetweenTriesMilliseconds, {
     summary: 'a worker with a lower limit of its own found no credits: tried again',
   });

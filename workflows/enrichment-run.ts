@@ -181,6 +181,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   const resumesBefore = run.resumes;
   const result = await openPage(run, page);
   await run.readFigures();
+  if (result.kind !== 'over_budget' || result.calls > 0) run.missedCredits = 0;
   if (run.skipping.has(page)) return undefined;
   switch (result.kind) {
     case 'done':

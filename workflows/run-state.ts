@@ -60,6 +60,8 @@ export class RunState {
   resumes = 0;
   /** A budget was changed since this was last set to false. */
   budgetChanged = false;
+  /** How often in a row a page did not find the credits that the budgets have. */
+  missedCredits = 0;
   /** Pages that a person skips, and the skipped pages whose people have their outcome. */
   readonly skipping = new Set<number>();
   readonly skipped = new Set<number>();
@@ -180,10 +182,8 @@ export class RunState {
 
   /** Reads the figures from the tables: at the end of a page, and where the tables changed without `setStatus`. */
   async readFigures(): Promise<void> {
-    const { runId } = this;
-    this.showFigures(
-      await quick.readRunFacts.executeWithOptions({ summary: 'read the figures of the run' }, [{ runId }]),
-    );
+    const summary = 'read the figures of the run';
+    this.showFigures(await quick.readRunFacts.executeWithOptions({ summary }, [{ runId: this.runId }]));
   }
 
   showFigures(facts: RunFacts): void {

@@ -133,6 +133,42 @@ describe('a run whose budget is empty', () => {
     expect(activities.statuses.at(-1)).toBe('running');
   });
 
+  /** Activities whose second page finds no credits the first times, although its run finds some. */
+  function missesCredits(times: number): ScriptedActivities {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch) =>
+      batch < 100 || activities.meetings >= times
+        ? { kind: 'done', calls: 1 }
+        : { kind: 'over_budget', calls: 0, budget: 'day:2026-11-21' };
+    activities.meeting = () => ({ kind: 'open' });
+    return activities;
+  }
+
+  async function timersOf(handle: WorkflowHandle): Promise<number> {
+    const { events } = await handle.fetchHistory();
+    return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+  }
+
+  it('a run opens a page again at once when a budget is raised just after the end of the page', async () => {
+    const activities = missesCredits(1);
+    await stage.play(activities, async (handle) => {
+      await handle.result();
+      expect(await timersOf(handle)).toBe(0);
+    });
+    expect(activities.statuses).toEqual(['running']);
+  });
+
+  it('a run waits when its page finds no credits twice, as at a worker with a lower limit', async () => {
+    const activities = missesCredits(2);
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => timersOf(handle)).toBe(1);
+      await handle.signal('budgetChanged');
+      await handle.result();
+      expect(await timersOf(handle)).toBe(1);
+    });
+    expect(activities.statuses).toEqual(['running']);
+  });
+
   it('a run with an empty budget can be cancelled while it waits', async () => {
     const activities = shortOfCredits([untilRaised, untilRaised]);
     await stage.play(activities, async (handle) => {
