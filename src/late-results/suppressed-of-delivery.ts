@@ -46,7 +46,7 @@ export async function suppressedOfDelivery(
   ]);
   const strangersAreTheirs = attempt.hasAnswer
     ? attempt.foundIds.some((id) => isHiddenId(id) || listedIds.has(id))
-    : await askedForSuppressed(transaction, attempt);
+    : await asksForSuppressed(transaction, attempt);
   const known = new Set(attempt.foundIds);
   const isTheirs = (person: number): boolean => {
     const { id } = people[person]!;
@@ -63,10 +63,10 @@ export async function suppressedOfDelivery(
   return { people: theirs, ids: new Set([...theirs].flatMap((person) => people[person]!.id ?? [])) };
 }
 
-/** Whether a person of the call is now suppressed or erased. */
-async function askedForSuppressed(
+/** Whether a person whom the call asked for is now suppressed or erased. @param transaction holds the list's lock */
+export async function asksForSuppressed(
   transaction: Transaction<Tables>,
-  { attemptId, runId }: LockedAttempt,
+  { attemptId, runId }: Pick<LockedAttempt, 'attemptId' | 'runId'>,
 ): Promise<boolean> {
   const rows = sql`select row_number from attempt_people where attempt_id = ${attemptId}`;
   const { rows: found } = await sql<{ any: boolean }>`

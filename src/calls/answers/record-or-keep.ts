@@ -3,6 +3,8 @@ import type { Warehouse } from '../../db/database.ts';
 import { canSucceedLater, databaseErrorCode } from '../../db/postgres-errors.ts';
 import { markUnknownWith } from '../../ledger/close-attempt.ts';
 import { pauseCalls } from '../../ledger/pause-calls.ts';
+import { asksForSuppressed } from '../../late-results/suppressed-of-delivery.ts';
+import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import { sourceOf, type RunRecord } from '../../runs/runs.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
@@ -12,7 +14,7 @@ import { compressBody, recordAnswer } from './record-answer.ts';
 /**
  * Records a paid answer. If the answer cannot be recorded, one transaction keeps its body, marks the attempt unknown
  * and pauses the run, because the next answers can fail in the same way. The credits stay reserved, and no run pays for
- * the people again by itself.
+ * the people again by itself. The body is not kept if the call asked for a person who is now suppressed or erased.
  *
  * @returns why the run is paused; undefined: the answer is recorded
  * @throws errors of the database after which the same work can succeed
@@ -43,22 +45,26 @@ export async function recordOrKeep(
     log.error({ err: error, attemptId }, 'an answer cannot be recorded');
     const body = await compressBody(answer.raw);
     const reason = `the answer cannot be recorded (${databaseErrorCode(error) ?? (error as Error).name})`;
-    const pauseReason: PauseReason = {
-      type: 'answer.not-recorded',
-      reason: `${reason}: attempt ${attemptId} is unknown, and its body is kept`,
-      next:
-        `read the answer in enrichment.raw_answers, and settle or release the attempt ` +
-        `(enrich attempts show ${attemptId}); then: enrich resume ${run.runId}`,
-    };
-    await warehouse.database.transaction().execute(async (transaction) => {
+    return warehouse.database.transaction().execute(async (transaction) => {
+      await lockSuppressionsShared(transaction);
+      const isKept = !(await asksForSuppressed(transaction, { attemptId, runId: run.runId }));
+      const settles = `settle or release the attempt (enrich attempts show ${attemptId})`;
+      const pauseReason: PauseReason = {
+        type: 'answer.not-recorded',
+        reason: `${reason}: attempt ${attemptId} is unknown, and its body is ${isKept ? 'kept' : 'not kept'}`,
+        next:
+          (isKept ? `read the answer in enrichment.raw_answers, and ${settles}` : settles) +
+          `; then: enrich resume ${run.runId}`,
+      };
       await markUnknownWith(transaction, attemptId, reason);
-      await transaction
-        .insertInto('raw_answers')
-        .values({ attempt_id: attemptId, body_gzip: body })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      if (isKept)
+        await transaction
+          .insertInto('raw_answers')
+          .values({ attempt_id: attemptId, body_gzip: body })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
       await pauseCalls(transaction, run.runId, pauseReason);
+      return pauseReason;
     });
-    return pauseReason;
   }
 }

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts';
 import { recordOrKeep } from '../../../src/calls/answers/record-or-keep.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
@@ -73,6 +75,18 @@ describe('an answer that cannot be recorded', () => {
       reason: 'the answer cannot be recorded (TypeError)',
       kept: true,
     });
+  });
+
+  it.each([
+    ['erased', (key: string) => erase(warehouse, [key], { by: 'test', reason: undefined })],
+    ['suppressed', (key: string) => putOnList(warehouse, key)],
+  ])('an answer that cannot be recorded is not kept if a person of its call was %s', async (_, remove) => {
+    const call = await callWithPhones(warehouse);
+    await remove(`email:${call.people[1]!.identity.email}`);
+    const recorded = await record(call, {} as string, wholeCredits(3));
+    expect(recorded).toMatchObject({ type: 'answer.not-recorded' });
+    expect(recorded!.next).not.toContain('raw_answers');
+    expect(await attempt(call)).toMatchObject({ status: 'unknown', reserved: 27, kept: false });
   });
 });
 
