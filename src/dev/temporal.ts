@@ -16,6 +16,8 @@ export interface EmbeddedTemporalOptions {
   /** 0, the default: a free one. */
   readonly port?: number;
   readonly uiPort?: number;
+  /** False: the server keeps its data in memory only. For tests; runs need true, the default. */
+  readonly durable?: boolean;
   readonly searchAttributes: SearchAttributeTypes;
   readonly onStep?: (text: string) => void;
 }
@@ -74,7 +76,7 @@ async function startWithCli(
 }
 
 function defineServer(options: EmbeddedTemporalOptions, cliPath: string): ServerDefinition {
-  const { directory, port: fixedPort = 0, uiPort: fixedUiPort = 0 } = options;
+  const { directory, port: fixedPort = 0, uiPort: fixedUiPort = 0, durable = true } = options;
   return {
     name: 'Temporal dev server',
     directory,
@@ -96,8 +98,9 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
         '--ip=127.0.0.1',
         `--port=${port}`,
         `--ui-port=${uiPort}`,
-        `--db-filename=${join(directory, 'temporal.db')}`,
-        '--sqlite-pragma=journal_mode=wal',
+        ...(durable
+          ? [`--db-filename=${join(directory, 'temporal.db')}`, '--sqlite-pragma=journal_mode=wal']
+          : []),
         // The order of priorities among waiting tasks: on by default only from server 1.31 on.
         '--dynamic-config-value=matching.useNewMatcher=true',
         // By default the server looks 20 times a second for new tasks: each step of a workflow would wait 50 ms.

@@ -7,7 +7,12 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 /** By the sandbox's clock; tests move it to either side of the cut-over. */
 let clock = Date.now();
 
-const system = await TestSystem.ofFile({ latency: 20, issuedTokens: { calls: 3 }, now: () => clock });
+const system = await TestSystem.ofFile({
+  latency: 20,
+  issuedTokens: { calls: 3 },
+  now: () => clock,
+  temporalOnDisk: true,
+});
 
 beforeEach(() => system.sandbox.faults.set({ rules: [] }));
 

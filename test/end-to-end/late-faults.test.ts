@@ -8,7 +8,7 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** A server as it is deployed: receiver and workers are processes of their own. */
 
-const system = await TestSystem.ofFile({ latency: 20, lateDelay: 1_000 });
+const system = await TestSystem.ofFile({ latency: 20, lateDelay: 1_000, temporalOnDisk: true });
 const port = await freePort();
 const server = {
   ...system.sharedTemporal(),

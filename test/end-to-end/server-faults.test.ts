@@ -13,7 +13,7 @@ let system: TestSystem;
 let begun: Begun[] = [];
 
 beforeEach(async () => {
-  system = await TestSystem.open({ latency: 400 });
+  system = await TestSystem.open({ latency: 400, temporalOnDisk: true });
 });
 
 afterEach(async () => {

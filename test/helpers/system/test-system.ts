@@ -8,9 +8,10 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
+import { controlTaskQueue, searchAttributes } from '../../../src/contract/temporal-names.ts';
 import { identityOf } from '../../../src/dev/processes.ts';
-import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
+import { acquireStack, embeddedDirectories, type Stack } from '../../../src/dev/stack.ts';
+import { startEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import {
   defaultApiKey,
@@ -79,13 +80,16 @@ export class TestSystem {
    * Starts Temporal for all commands of a test, as `enrich dev` does: otherwise each command starts and stops it.
    *
    * @param options.worker starts a worker for the whole file; otherwise each `enrich run` has its own worker
+   * @param options.temporalOnDisk for tests that kill Temporal or read its files; in memory it takes less time
    */
   static async open({
     worker = false,
+    temporalOnDisk = false,
     ...options
-  }: SandboxOptions & { worker?: boolean } = {}): Promise<TestSystem> {
+  }: SandboxOptions & { worker?: boolean; temporalOnDisk?: boolean } = {}): Promise<TestSystem> {
     const sandbox = await startSandbox({ rateLimits: 'unlimited', ...options });
     const system = new TestSystem(sandbox, await createTestDatabase());
+    if (!temporalOnDisk) await system.#startTemporalInMemory();
     system.#stack = await acquireStack(readConfig(system.#environment), { temporal: true }, () => {});
     if (worker) await system.startWorker();
     return system;
@@ -96,6 +100,13 @@ export class TestSystem {
     const system = await TestSystem.open(options);
     afterAll(() => system.close());
     return system;
+  }
+
+  /** The stack then finds this server. */
+  async #startTemporalInMemory(): Promise<void> {
+    const { embedded } = readConfig(this.#environment);
+    const directory = embeddedDirectories(embedded.dataDirectory).temporal;
+    await startEmbeddedTemporal({ directory, cli: embedded, searchAttributes, durable: false });
   }
 
   /**
@@ -210,10 +221,12 @@ export class TestSystem {
     this.#stack = stack;
   }
 
-  /** Everything that Temporal has written: its database and its log, as text. */
+  /** Everything that Temporal has written: its database and its log, as text. The system needs `temporalOnDisk`. */
   temporalFiles(): string[] {
     const directory = join(this.directory, 'state', 'temporal');
-    return readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
+    const names = readdirSync(directory);
+    if (!names.includes('temporal.db')) throw new Error('this system has Temporal in memory');
+    return names.map((name) => readFileSync(join(directory, name), 'latin1'));
   }
 
   /** A client of the Temporal server of this system; connected once. */

@@ -24,6 +24,7 @@ export async function startTestTemporal(): Promise<TestTemporal> {
   const directory = mkdtempSync(join(tmpdir(), 'enrich-temporal-'));
   const server = await startEmbeddedTemporal({
     directory,
+    durable: false,
     cli: {
       temporalCliPath: process.env['TEMPORAL_CLI_PATH'],
       cacheDirectory: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'enrich'),
