@@ -1,5 +1,5 @@
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
-import type { CallObserver } from '../service/client.ts';
+import type { CallObserver } from '../service/call-operation.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 
 /** Counts every HTTP call of a client by how it ended. */

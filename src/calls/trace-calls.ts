@@ -1,5 +1,5 @@
 import type { Tracing } from '../telemetry/tracing.ts';
-import type { CallObserver } from '../service/client.ts';
+import type { CallObserver } from '../service/call-operation.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 
 /** A span around every HTTP call of a client, named by its operation and, where it fails, by the type of failure. */

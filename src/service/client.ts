@@ -4,23 +4,14 @@ import type { Identity } from '../domain/identity/identity.ts';
 import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { readHealth, readProfile, type User } from './answers/account-answers.ts';
-import type { Sent } from './failures/advice.ts';
+import { createCallOperation, type CallObserver, type Query } from './call-operation.ts';
 import { readBulkAnswer, type BulkAnswer } from './answers/bulk-answer.ts';
-import {
-  credentialSetting,
-  credentialSource,
-  type CredentialHeader,
-  type CredentialSource,
-} from './credential.ts';
+import { credentialSetting, credentialSource, type CredentialSource } from './credential.ts';
 import { toDetail } from './request-details.ts';
-import { operations, pollOperation, type Operation } from './endpoints.ts';
-import { codeNaming } from './failures/error-codes.ts';
-import { ServiceFailure, type Endpoint } from './failures/failure.ts';
-import { mapTransportError } from './failures/map-failure.ts';
+import { operations, pollOperation } from './endpoints.ts';
 import { readMatchAnswer, type MatchAnswer } from './answers/match-answer.ts';
 import { readPollAnswer, type PollAnswer } from './answers/poll-answer.ts';
-import { UnreadableToken } from './read-token.ts';
-import { createTransport, TransportError, type HttpAnswer, type Transport } from './transport.ts';
+import { createTransport, type Transport } from './transport.ts';
 import {
   readApiUsage,
   readCreditUsage,
@@ -35,11 +26,9 @@ export type { PollAnswer } from './answers/poll-answer.ts';
 export type { CreditUsage, OperationUsage } from './answers/usage-answers.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
-  /** Wraps each HTTP call, to count or trace it. Must make the call once and return its result or error. */
+  /** Wraps each HTTP call. */
   readonly observe?: CallObserver | undefined;
 }
-
-export type CallObserver = <Answer>(endpoint: Endpoint, call: () => Promise<Answer>) => Promise<Answer>;
 
 /** Extra data that a call asks for. Applies to every person of the call. */
 export interface Extras {
@@ -105,89 +94,14 @@ export function createServiceClient(
   transport: Transport = createTransport(),
   credential: CredentialSource = credentialSource(settings.credential),
 ): ServiceClient {
-  const { baseUrl, observe = unobserved } = settings;
+  const { baseUrl } = settings;
   if (baseUrl === undefined) {
     throw new UsageProblem('setting.invalid', 'the address of the service is missing', {
       where: 'ENRICHMENT_BASE_URL',
       next: 'set it to the address of the service; the address ends in /api/v1',
     });
   }
-  const headers = {
-    accept: 'application/json',
-    'cache-control': 'no-cache',
-    'user-agent': 'enrich',
-  };
-
-  const renewals = new WeakSet<CredentialHeader>();
-  const accepted = new WeakSet<CredentialHeader>();
-
-  async function call<Answer>(
-    operation: Operation,
-    read: (answer: HttpAnswer, endpoint: Endpoint) => Answer,
-    request: Request,
-  ): Promise<Answer> {
-    const endsAt = performance.now() + settings.callTimeoutSeconds * 1_000;
-    const exchange = (authorization: CredentialHeader): Promise<Answer> =>
-      observe(operation, async () => {
-        try {
-          const answer = read(await send(operation, request, authorization, endsAt), operation);
-          accepted.add(authorization);
-          return answer;
-        } catch (error) {
-          if (error instanceof ServiceFailure) error.adviseWithout(sentBy(request, authorization));
-          throw error;
-        }
-      });
-    const first = await credentialFor(operation);
-    try {
-      return await exchange(first);
-    } catch (error) {
-      const renewed = isRefusedToken(error) ? await credentialFor(operation, first) : first;
-      // If the service refuses a renewed token at its first use, the account is refused and the token has not
-      // expired.
-      if (renewed === first || (renewals.has(first) && !accepted.has(first))) throw error;
-      renewals.add(renewed);
-      if (!operation.isCounted) return exchange(renewed);
-      throw new ServiceFailure('token-renewed', { endpoint: operation, httpStatus: 401 });
-    }
-  }
-
-  async function credentialFor(operation: Operation, refused?: CredentialHeader): Promise<CredentialHeader> {
-    try {
-      return await credential(refused);
-    } catch (error) {
-      if (!(error instanceof UnreadableToken)) throw error;
-      throw new ServiceFailure('not-sent.no-token', { endpoint: operation, codes: [error.code] });
-    }
-  }
-
-  async function send(
-    operation: Operation,
-    request: Request,
-    authorization: CredentialHeader,
-    endsAt: number,
-  ): Promise<HttpAnswer> {
-    try {
-      return await transport.send({
-        method: operation.method,
-        url: new URL(`${baseUrl}${operation.path}${queryText(request.query ?? {})}`),
-        headers: {
-          ...headers,
-          ...authorization,
-          // The interface document requires it on GET too. Strict servers refuse it on a POST without a body.
-          ...((operation.method === 'GET' || request.body !== undefined) && {
-            'content-type': 'application/json',
-          }),
-        },
-        ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-        deadlineMilliseconds: Math.max(0, endsAt - performance.now()),
-        signal: request.signal,
-      });
-    } catch (error) {
-      throw error instanceof TransportError ? mapTransportError(error, operation) : error;
-    }
-  }
-
+  const call = createCallOperation({ ...settings, baseUrl }, transport, credential);
   return {
     bulkMatch: async (request, signal) => {
       const { length } = request.details;
@@ -212,37 +126,6 @@ export function createServiceClient(
   };
 }
 
-const unobserved: CallObserver = (_, call) => call();
-
-interface Request {
-  readonly query?: Query;
-  readonly body?: unknown;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** What the request says about people, and its credential: advice must not quote either. */
-function sentBy({ query = {}, body }: Request, authorization: CredentialHeader): Sent {
-  const texts: string[] = [];
-  const collect = (value: unknown): void => {
-    if (typeof value === 'string') texts.push(value);
-    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
-  };
-  collect([query, body]);
-  const credential = Object.values(authorization).map((value) => value.replace(/^Bearer /, ''));
-  return { texts: texts.filter((text) => text !== 'true'), credential };
-}
-
-/** /people/match answers an expired token with a 401 in plain text, without a code. */
-function isRefusedToken(error: unknown): boolean {
-  return (
-    error instanceof ServiceFailure &&
-    error.type === 'unauthorized' &&
-    (error.codes.length === 0 || codeNaming(error.codes, 'INVALID_ACCESS_TOKEN') !== undefined)
-  );
-}
-
-type Query = Readonly<Record<string, string | undefined>>;
-
 /**
  * The query parameters of people enrichment. A flag that is not requested is left out.
  *
@@ -262,11 +145,4 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query
     ...Object.fromEntries(late.map((kind) => [lateKinds[kind].parameter, 'true'])),
     webhook_url: late.length > 0 ? webhookUrl : undefined,
   };
-}
-
-function queryText(query: Query): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (given.length === 0) return '';
-  // Only form decoders read `+` as a space; every server reads `%20` as one.
-  return `?${new URLSearchParams(given).toString().replaceAll('+', '%20')}`;
 }

@@ -37,7 +37,7 @@ describe.each([
 
   function clientWith(
     credential: Parameters<typeof createServiceClient>[0]['credential'],
-    callTimeoutSeconds = 2,
+    callTimeoutSeconds = 20,
   ): ServiceClient {
     return createServiceClient({
       baseUrl: sandbox.baseUrl,
@@ -48,10 +48,10 @@ describe.each([
   }
 
   /** One bulk call under a fault, and what the sandbox billed for it. */
-  async function under(rule: Rule, details = [known, nobody]) {
+  async function under(rule: Rule, details = [known, nobody], asking = client) {
     sandbox.faults.set({ rules: [rule] });
     const before = Number(sandbox.log.bill().credits);
-    const outcome = await client.bulkMatch({ details }).catch((error: unknown) => error);
+    const outcome = await asking.bulkMatch({ details }).catch((error: unknown) => error);
     sandbox.faults.set({ rules: [] });
     return { outcome, billed: Number(sandbox.log.bill().credits) - before };
   }
@@ -206,11 +206,18 @@ describe.each([
     { answer: 'empty' },
     { matches: 'not-a-list' },
     { status: 502 },
-    { delay: 2_500 },
   ])('the bill of %o is unknown', async (rule) => {
     const { outcome, billed } = await under(rule);
     expect(outcome).toMatchObject({ disposition: 'unknown', mayHaveBeenBilled: true });
     expect(billed).toBe(1);
+  });
+
+  it('the bill of a call without an answer in time is unknown', async () => {
+    const impatient = clientWith({ kind: 'api-key', value: defaultApiKey }, 1);
+    const { outcome, billed } = await under({ delay: 1_500 }, undefined, impatient);
+    expect(outcome).toMatchObject({ disposition: 'unknown', mayHaveBeenBilled: true });
+    expect(billed).toBe(1);
+    await impatient.close();
   });
 
   it.each<[Rule, object]>([
