@@ -8,7 +8,6 @@ import { traceCalls } from './calls/trace-calls.ts';
 import { FailureStreak } from './calls/batches/failure-streak.ts';
 import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
 import { learnRateWindows } from './calls/service/learn-rate-windows.ts';
-import { describeAlarm } from './ledger/budget-alarms.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits } from './ledger/credit-ledger.ts';
 import { openAdmissions } from './ledger/admit.ts';
@@ -180,7 +179,7 @@ async function workerOptions(
       streak: new FailureStreak(),
       refusals: new RefusalStreaks(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
-      onBudgetAlarm: (alarm) => log.warn({ alarm }, describeAlarm(alarm)),
+      onBudgetAlarm: (alarm) => log.warn(alarm, 'settled and reserved credits reached an alarm of a budget'),
     },
     log,
   );

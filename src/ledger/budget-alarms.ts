@@ -1,5 +1,3 @@
-import { formatNumber } from '../domain/text/format-number.ts';
-
 /** A budget has crossed a threshold of its limit. Credits are decimals as text. */
 export interface BudgetAlarm {
   readonly budgetId: string;
@@ -8,10 +6,4 @@ export interface BudgetAlarm {
   readonly limit: string;
   /** Credits that were settled or reserved at that moment. */
   readonly used: string;
-}
-
-/** Describes an alarm in one log line. */
-export function describeAlarm({ budgetId, percent, used, limit }: BudgetAlarm): string {
-  const credits = `${formatNumber(used)} of ${formatNumber(limit)} credits`;
-  return `budget ${budgetId} has used ${percent} % of its limit: ${credits} are settled or reserved`;
 }
