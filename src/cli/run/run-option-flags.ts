@@ -130,13 +130,15 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   reveal: {
     flag: '--reveal <what>',
     description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
-    read: ([fields]) => extrasOf('reveal', fields),
+    repeatable: true,
+    read: (fields) => extrasOf('reveal', fields),
     show: (fields) => fields.join(',') || null,
   },
   waterfall: {
     flag: '--waterfall <what>',
     description: 'fields to ask further vendors for: phone, email, or phone,email',
-    read: ([fields]) => extrasOf('waterfall', fields),
+    repeatable: true,
+    read: (fields) => extrasOf('waterfall', fields),
     show: (fields) => fields.join(',') || null,
   },
   maxCreditsPerPerson: {
@@ -182,12 +184,15 @@ export function withScheduleFlags(command: Command): Command {
   return command;
 }
 
+/** Collects the values of a repeatable flag. */
+export const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
+
 function commanderOption(name: keyof FlagOptions): Option {
   const { flag, description, choices, repeatable, parse } = optionFlags[name];
   const option = new Option(flag, description);
   if (choices) option.choices(choices);
   if (parse) option.argParser(parse);
-  if (repeatable) option.argParser((text: string, before: Texts | undefined) => [...(before ?? []), text]);
+  if (repeatable) option.argParser(collect);
   return option;
 }
 

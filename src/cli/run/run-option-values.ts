@@ -55,13 +55,15 @@ export function creditsOf(flag: string, text: string, next: string): string {
 /**
  * The fields of `phone,email` in a fixed order, so that the same options in another order give the same run key.
  *
+ * @param texts of the flag, which may be repeated
  * @throws Problem `setting.invalid`
  */
 export function extrasOf<Name extends keyof typeof extraNames>(
   option: Name,
-  text: string | undefined,
+  texts: readonly string[],
 ): ExtraNames<Name> {
-  if (text === undefined) return [];
+  if (texts.length === 0) return [];
+  const text = texts.join(',');
   const given = new Set(
     text
       .split(',')

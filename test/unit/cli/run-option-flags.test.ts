@@ -1,11 +1,22 @@
+import { Command } from 'commander';
 import { expect, it } from 'vitest';
 import {
   chosenOptions,
   flagsOfRun,
   scheduledOptions,
   shownOptions,
+  withOptionFlags,
 } from '../../../src/cli/run/run-option-flags.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
+
+it('a repeated --reveal or --waterfall asks for the fields of each', async () => {
+  const words = ['--reveal', 'phone', '--reveal', 'email', '--waterfall', 'phone', '--waterfall', 'email'];
+  const flags = withOptionFlags(new Command()).parse(words, { from: 'user' }).opts();
+  expect(await chosenOptions({ ...flags, maxCreditsPerPerson: '20' })).toMatchObject({
+    reveal: ['email', 'phone'],
+    waterfall: ['email', 'phone'],
+  });
+});
 
 it('chosenOptions() stores the names of --reveal in a fixed order', async () => {
   const { reveal } = await chosenOptions({ reveal: 'Phone, email' });

@@ -7,6 +7,7 @@ import { describeService } from '../../run/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
+import { collect } from '../../run/run-option-flags.ts';
 import type { CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
@@ -19,8 +20,8 @@ export function importHistoryCommand(): Command {
     .requiredOption('--asked-at <time>', 'time of the calls, such as 2026-11-20T02:00:00Z')
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
-    .option('--reveal <fields>', 'fields that were asked for beside profiles: email, phone')
-    .option('--waterfall <fields>', 'fields that further vendors were asked for: email, phone')
+    .option('--reveal <fields>', 'fields that were asked for beside profiles: email, phone', collect)
+    .option('--waterfall <fields>', 'fields that further vendors were asked for: email, phone', collect)
     .option('--max-credits-per-person <n>', 'as for enrich run, with --waterfall')
     .option(...jsonOption)
     .addHelpText(
