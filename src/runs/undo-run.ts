@@ -26,7 +26,10 @@ const undoLock = sql.lit(4_207_312);
 const saysEmail = sql<boolean>`o.facts ?| '{email,waterfall_emails}'`;
 const saysPhones = sql<boolean>`o.facts ? 'phones'`;
 
-/** Counts the contacts that `undoRun` or `revertUndo` would change. */
+/**
+ * Counts the contacts that `undoRun` or `revertUndo` would change: contacts that have a person while the run counts,
+ * and contacts whose person the run has withdrawn.
+ */
 export async function measureUndo({ database }: Warehouse, runId: string): Promise<UndoFigures> {
   const { rows } = await sql<UndoFigures>`
     with observed as (
@@ -41,6 +44,12 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
       count(*) filter (where mine.email and not known.email)::int as only_emails,
       count(*) filter (where mine.phones and not known.phones)::int as only_phones
     from theirs t
+    cross join lateral (
+      select m.run_id, m.person_key from contact_matches m join runs r using (run_id)
+      where m.source = t.source and m.contact_id = t.contact_id and (m.run_id = ${runId} or r.undone_at is null)
+        and m.while_undone is null
+      order by m.decided_at desc, m.match_id desc limit 1
+    ) with_run
     left join lateral (
       select m.service, m.person_key from contact_matches m join runs r using (run_id)
       where m.source = t.source and m.contact_id = t.contact_id and m.run_id <> ${runId} and r.undone_at is null
@@ -53,6 +62,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
         and r.undone_at is null
     ) known on true
     left join observed mine on mine.service = decided.service and mine.person_key = decided.person_key
+    where with_run.person_key is not null or (with_run.run_id = ${runId} and known.is_known)
   `.execute(database);
   return rows[0]!;
 }

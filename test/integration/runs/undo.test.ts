@@ -8,6 +8,7 @@ import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { endedRun } from '../../helpers/warehouse/delivered-calls.ts';
@@ -48,6 +49,27 @@ async function runThatWrote(...contacts: readonly Given[]): Promise<string> {
       ...(phones.length > 0 && { phones }),
     });
   await endRun(warehouse, runId, 'finished', undefined);
+  return runId;
+}
+
+/** A run that has ended and took the person of this contact away. */
+async function runThatWithdrew(contactId: string): Promise<string> {
+  const runId = await runThatWrote();
+  const decision = {
+    source: 'generic',
+    contact_id: contactId,
+    person_key: null,
+    evidence: 'another contact could be this person as well',
+    asked: false,
+    run_id: runId,
+    attempt_id: null,
+    row_number: 0,
+    match_keys: null,
+    decided_at: new Date(clock).toISOString(),
+  };
+  await warehouse.database
+    .transaction()
+    .execute((transaction) => appendToLog(transaction, 'test', { observations: [], matches: [decision] }));
   return runId;
 }
 
@@ -107,6 +129,29 @@ describe('undoRun()', () => {
     await revertUndo(warehouse, third, noSignal);
     await runThatWrote(['only', withEmail, '+14155550133']);
     expect(await measureUndo(warehouse, third)).toEqual({ ...both, only_emails: 0, only_phones: 0 });
+  });
+
+  it('measureUndo() leaves out a contact whose person a later run has withdrawn', async () => {
+    const first = await runThatWrote(['kept', { id: 'kept-1' }], ['lost', { id: 'lost-1' }]);
+    const none = { removed: 0, restored: 0, only_emails: 0, only_phones: 0 };
+    await runThatWithdrew('lost');
+    expect(await contact('lost')).toBeUndefined();
+    expect(await measureUndo(warehouse, first)).toEqual({ ...none, removed: 1 });
+    await undo(first);
+    expect(await contact('kept')).toBeUndefined();
+    expect(await measureUndo(warehouse, first)).toEqual({ ...none, removed: 1 });
+    await revertUndo(warehouse, first, noSignal);
+    expect(await contact('kept')).toBeDefined();
+    expect(await contact('lost')).toBeUndefined();
+  });
+
+  it('measureUndo() counts a contact whose earlier person the run itself has withdrawn', async () => {
+    await runThatWrote(['back', { id: 'back-1' }]);
+    const second = await runThatWithdrew('back');
+    expect(await contact('back')).toBeUndefined();
+    expect(await measureUndo(warehouse, second)).toMatchObject({ removed: 0, restored: 1 });
+    await undo(second);
+    expect(await contact('back')).toBeDefined();
   });
 
   it('undoRun() restores contacts of other runs, in any order of undone runs', async () => {
