@@ -30,14 +30,16 @@ const hints: readonly [string, Field][] = [
   ['surname', 'last_name'],
 ];
 const shortestName = 4;
-/** `Cust No`, `Kunden-Nr.`, `REF`, `Kundennummer`; by its capital letter `contactId`. */
+/** `Cust No`, `Kunden-Nr.`, `REF`, `Kundennummer`, `Identifiant`, `顧客番号`; by its capital letter `contactId`. */
 const idNames = [
+  /identifi(?:ant|er|cador|cativo|catore|catie)\b|kennung$|番号$/iu,
   /(?:^|[^\p{L}])(?:id|nr|no|n[°º]|num|ref|code|key|uuid|guid)\.?$|(?:nr|nummer|n[uú]mero|num[eé]ro|number)$/iu,
   /\p{Ll}(?:Id|ID)$/u,
 ];
-/** Numbers and ids of something else: `Phone number`, `Zip code`, `Company ID`, `VAT no`. */
+/** Numbers and ids of something else: `Phone number`, `Zip code`, `Company ID`, `VAT no`, `電話番号`. */
 const ofOthers =
   /phone|telefon|mobil|fax|\btel\b|zip|post|plz|vat|tax|compan|account|organi[sz]ation|firm|deal|campaign/i;
+const ofOthersAbroad = /entreprise|soci[eé]t|empresa|aziend|unternehm|電話|携帯|郵便|会社|法人/i;
 /** `4711`, `C-00017`, a UUID; no date, and no phone number. */
 const idCell = /^(?!\d{4}-\d\d-\d\d$)(?!\+|0)(?=.*\d)[\w-]+$/;
 /** `Mira Berg`, `Jan van den Berg`, `Dr. Ada Novak`: also a company or a place. */
@@ -103,6 +105,7 @@ function isId(name: string, rows: readonly (readonly string[])[], column: number
   const cells = rows.map((row) => (row[column] ?? '').trim());
   return (
     !ofOthers.test(name) &&
+    !ofOthersAbroad.test(name) &&
     (idNames.some((each) => each.test(name)) || (column === 0 && cells.every((cell) => idCell.test(cell)))) &&
     cells.length > 0 &&
     cells.every((cell) => /^\S+$/.test(cell)) &&

@@ -70,6 +70,10 @@ describe('proposeColumns()', () => {
     ['Cust No', '17', '18'],
     ['KUNDEN-NR.', 'K17', 'K18'],
     ['Référence', 'a-1', 'a-2'],
+    ['Identifiant', '0', '1'],
+    ['Identificador del cliente', '0', '1'],
+    ['Kundenkennung', '0', '1'],
+    ['顧客番号', '0', '1'],
   ])('proposeColumns() proposes %s as the id of a contact', (name, first, second) => {
     const rows = [
       [first, 'mira@orbit.example'],
@@ -85,7 +89,19 @@ describe('proposeColumns()', () => {
     ];
     expect(proposeColumns(['Seit', 'Mail', 'Stufe Nr'], rows)).toEqual([undefined, 'email', undefined]);
     expect(proposeColumns(['Tel'], [['+49301234'], ['+49301235']])).toEqual([undefined]);
+    expect(proposeColumns(['電話番号'], [['0312345'], ['0312346']])).toEqual([undefined]);
   });
+
+  it.each(['Unternehmens-ID', 'Identifiant entreprise', 'Identificador de la empresa'])(
+    'proposeColumns() does not propose %s, which is the id of a company, as the id of a contact',
+    (name) => {
+      const rows = [
+        ['mira@orbit.example', 'c1'],
+        ['jon@orbit.example', 'c2'],
+      ];
+      expect(proposeColumns(['Mail', name], rows)).not.toContain('contact_id');
+    },
+  );
 
   it('proposeColumns() proposes a column of full names that agree with the addresses, whatever its header', () => {
     const header = ['Wo', 'Bei', 'Wer', 'Kontakt'];
