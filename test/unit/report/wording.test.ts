@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { outcomeFacts } from '../../../src/domain/runs/outcome.ts';
 import { price } from '../../../src/report/wording.ts';
 
 it.each([
@@ -10,4 +11,9 @@ it.each([
   ['0', '0.00'],
 ])('price(%s) rounds to hundredths and never to 0: %s', (exact, text) => {
   expect(price(exact)).toBe(text);
+});
+
+it('the meaning of cancelled names everything that cancels a row', () => {
+  const { meaning } = outcomeFacts.cancelled;
+  for (const cause of ['run was cancelled', 'page was skipped', '--only']) expect(meaning).toContain(cause);
 });
