@@ -7,8 +7,10 @@ import { readConfig } from '../../../src/config/settings.ts';
 import { stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { runningRecord } from '../../../src/dev/server-record.ts';
 import { acquireStack, embeddedDirectories } from '../../../src/dev/stack.ts';
+import { initialisedPostgres } from '../../helpers/servers/initialised-postgres.ts';
 import { compiledModule } from '../../helpers/system/compiled.ts';
 
+const copyInitialised = await initialisedPostgres();
 let home: string;
 let children: ChildProcess[];
 
@@ -63,6 +65,11 @@ async function hold() {
   return acquireStack(readConfig({ ENRICH_DATA_DIR: home }), { postgres: true }, () => undefined);
 }
 
+/** The stack then starts without the step of a first start that takes longest. */
+function initialise(): void {
+  copyInitialised(embeddedDirectories(home).postgres);
+}
+
 describe('the embedded stack', () => {
   it('the embedded stack is started once by simultaneous commands, and stopped by the last', async () => {
     const [first, second, last] = await Promise.all([holdStack(), holdStack(), holdStack()]);
@@ -75,6 +82,7 @@ describe('the embedded stack', () => {
   });
 
   it('the embedded stack survives a killed command; the next command finds and stops it', async () => {
+    initialise();
     const killed = await holdStack();
     await killed.end('SIGKILL');
     expect(runningPostgres()).toBeDefined();
@@ -88,12 +96,14 @@ describe('the embedded stack', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('the embedded stack is released on %s', async (signal, exitCode) => {
+    initialise();
     const holder = await holdStack();
     expect(await holder.end(signal)).toBe(exitCode);
     expect(runningPostgres()).toBeUndefined();
   });
 
   it('the embedded stack ignores marks of processes that have ended', async () => {
+    initialise();
     const { changing, users } = embeddedDirectories(home);
     for (const directory of [changing, users]) {
       mkdirSync(directory, { recursive: true });
@@ -108,6 +118,7 @@ describe('the embedded stack', () => {
   });
 
   it('the embedded stack stops its parts when one part cannot start', async () => {
+    initialise();
     const config = readConfig({ ENRICH_DATA_DIR: home, TEMPORAL_CLI_PATH: '/nowhere/temporal' });
     const acquired = acquireStack(config, { postgres: true, temporal: true }, () => undefined);
     await expect(acquired).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
@@ -116,6 +127,7 @@ describe('the embedded stack', () => {
   });
 
   it('the embedded stack starts a server again that is killed while a command watches it', async () => {
+    initialise();
     const stack = await hold();
     const lost: unknown[] = [];
     stack.watch((problem) => lost.push(problem));
@@ -128,6 +140,7 @@ describe('the embedded stack', () => {
   });
 
   it('the embedded stack reports a killed server that cannot be started again', async () => {
+    initialise();
     const stack = await hold();
     const lost = new Promise((resolve) => stack.watch(resolve));
     rmSync(join(embeddedDirectories(home).postgres, 'data', 'PG_VERSION'));
