@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
@@ -11,12 +12,34 @@ declare module 'vitest' {
   }
 }
 
-/** One bundle for all workflow tests: Webpack takes longer than most of them. */
-export default async function setup(project: TestProject): Promise<() => void> {
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const built = join(root, 'dist', 'workflow-bundle.js');
+
+/** One bundle for all workflow tests: that of the build, or a new one if the sources have changed since. */
+export default async function setup(project: TestProject): Promise<(() => void) | undefined> {
+  if (isBuilt()) {
+    project.provide('workflowBundlePath', built);
+    return undefined;
+  }
   const directory = mkdtempSync(join(tmpdir(), 'enrich-workflows-'));
   const { code } = await bundleWorkflows();
   const path = join(directory, 'workflow-bundle.js');
   writeFileSync(path, code);
   project.provide('workflowBundlePath', path);
   return () => rmSync(directory, { recursive: true, force: true });
+}
+
+/** Whether the bundle of the build is newer than all that it can contain, and than the folders of it. */
+function isBuilt(): boolean {
+  if (!existsSync(built)) return false;
+  const sources = ['workflows', 'src'].flatMap((folder) => [
+    folder,
+    ...readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join(folder, name),
+    ),
+  ]);
+  const newest = Math.max(
+    ...['package-lock.json', ...sources].map((name) => statSync(join(root, name)).mtimeMs),
+  );
+  return newest < statSync(built).mtimeMs;
 }
