@@ -31,7 +31,7 @@ export function errorOfSuccess(value: unknown): ErrorOfSuccess {
   const codes = codesOf(parsed.data);
   const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
   if (areOnlyMisses(codes)) return 'none';
-  if (!isFailed && ![error, older, details].some(saysSomething)) return 'none';
+  if (!isFailed && ![error, older, details].some((each) => saysSomething(each))) return 'none';
   const { matches, person, credits_consumed: credits } = parsed.data;
   if (!hasPeople(matches) && !hasPeople(person)) return mayBeBilled(credits) ? 'partial' : 'refusal';
   // Beside people, another code, such as PARTIAL, can mean the people who were not found.
@@ -57,11 +57,14 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
+/** Deeper values count as an error: each level takes some of the stack. */
+const deepestError = 12;
+
 /** Services fill the members of an error also where there is none: `{}`, `""`, `false`, `"none"`. */
-function saysSomething(value: unknown): boolean {
+function saysSomething(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return !/^(?:|0|false|none|null|ok|success|no_?error)$/i.test(value.trim());
-  if (typeof value === 'object' && value !== null) return Object.values(value).some(saysSomething);
-  return Boolean(value);
+  if (typeof value !== 'object' || value === null) return Boolean(value);
+  return depth > deepestError || Object.values(value).some((each) => saysSomething(each, depth + 1));
 }
 
 /** Whether `matches` or `person` has the data of a person. Null, an empty object and a stub have none. */

@@ -290,6 +290,12 @@ describe('readBulkAnswer', () => {
     expect(attempt({ error_code: 'OUT_OF_CREDITS', matches: [] })).toMatchObject({ type: 'out-of-credits' });
   });
 
+  it('readBulkAnswer() reads an answer beside an error of any depth', () => {
+    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
+    const answer = read(`{"error":${deep},"credits_consumed":1,"matches":[${JSON.stringify(person)}]}`);
+    expect(answer.matches).toMatchObject([person]);
+  });
+
   it('readBulkAnswer() reads or refuses any body, and never invents a number', () => {
     const member = fc.oneof(fc.jsonValue(), fc.constantFrom(null, -1, 0.1, 1e30, '3'));
     const body = fc
