@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { namesPerson } from '../../../src/domain/text/names-person.ts';
+import { withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
+
+it.each([
+  ['ada@orbit.example.csv', '[email]'],
+  ['ada%40orbit.example.csv', '[email]'],
+  ['asked by пётр@пример.рф today', 'asked by [email] today'],
+  ['ada@orbit.xn--p1ai', '[email]'],
+  ['%2B49%20151%2023456789.csv', '[phone].csv'],
+  ['call +49 151 23456789', 'call [phone]'],
+])('withoutPersonalData() replaces addresses and numbers in %s', (text, shown) => {
+  expect(withoutPersonalData(text)).toBe(shown);
+  expect(namesPerson(text)).toBe(true);
+});
+
+it.each(['contacts%202026-11-25.csv', 'undici@7.10.0', 'a 40% sample of 12345678 rows'])(
+  'withoutPersonalData() leaves %s as it is',
+  (text) => expect(withoutPersonalData(text)).toBe(text),
+);
