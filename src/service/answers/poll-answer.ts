@@ -24,11 +24,14 @@ type PollState =
   /** The service will never have a result: the id is unknown, invalid or older than 30 days. */
   | { readonly state: 'gone'; readonly code: string };
 
-const schema = z.looseObject({
+const stateSchema = z.looseObject({
   webhook_status: text,
   failure_reason: text,
   webhook_result: z.unknown().optional(),
 });
+
+/** A list has no state of its own: it can be the payload, in place of the answer. */
+const schema = z.union([stateSchema, z.array(z.unknown()).transform(() => stateSchema.parse({}))]);
 
 /**
  * Reads the answer of a poll. Pure.

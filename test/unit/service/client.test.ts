@@ -215,6 +215,14 @@ describe('poll', () => {
       expect(await poll({ status, people: [{ id: 'p1' }] })).toMatchObject({ state: 'pending' });
   });
 
+  it('poll() takes an answer that is a list of people for the delivery', async () => {
+    const delivery = '[{"id":90071992547409931,"phone_numbers":[]}, {"id":"p2","emails":[]}]';
+    const answer = await poll(delivery);
+    expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
+    for (const pending of [[], [{ id: 'p1' }], [{ id: 'p1', status: 'pending', phone_numbers: [] }]])
+      expect(await poll(pending)).toMatchObject({ state: 'pending' });
+  });
+
   it('poll() reports that a delivery ended without a result', async () => {
     expect(
       await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),
