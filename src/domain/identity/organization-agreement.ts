@@ -1,5 +1,5 @@
 import { parseDomain } from './domain-name.ts';
-import { emailDomain } from './email-address.ts';
+import { emailDomain, parseEmail } from './email-address.ts';
 import { isFreeMail } from './free-mail.ts';
 import type { Identity } from './identity.ts';
 import { organizationForm } from './normalise.ts';
@@ -91,9 +91,11 @@ function collect(
   domains: readonly (string | null | undefined)[],
   emails: readonly (string | null | undefined)[],
 ): Employers {
+  // A placeholder, such as `email_not_unlocked@domain.com`, is at the domain of no employer.
   const corporate = emails
-    .map((email) => (email ? emailDomain(email) : ''))
-    .filter((domain) => domain !== '' && !isFreeMail(domain));
+    .map((email) => (email ? parseEmail(email) : undefined))
+    .flatMap((email) => (email === undefined ? [] : emailDomain(email)))
+    .filter((domain) => !isFreeMail(domain));
   return {
     names: new Set(formsOf(names)),
     domains: new Set(

@@ -72,6 +72,11 @@ describe('an answer is given to the rows by evidence', () => {
   it('people go to their rows beside a stub with a placeholder address', () =>
     expect(align([ada], [{ id: 'p-stub', email: 'email_not_unlocked@domain.com' }])).toEqual(['not_found']));
 
+  it('a placeholder address states no employer that contradicts the row', () => {
+    const person = { ...adaPerson, email: 'email_not_unlocked@domain.com', organization: { name: 'Orbit' } };
+    expect(align([ada], [person])).toEqual(['p-ada by name_and_organization']);
+  });
+
   it('a person who comes twice goes to the row once', () =>
     expect(align([ada, ben], [adaPerson, adaPerson])).toEqual([all[0], 'not_found']));
 
