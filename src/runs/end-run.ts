@@ -20,7 +20,8 @@ export async function endRun(
     if (rest) {
       await transaction
         .updateTable('run_rows')
-        .set({ outcome: rest.outcome, reason: rest.reason })
+        // A row without an outcome can have a note, such as that its contact was filled without a call.
+        .set({ outcome: rest.outcome, reason: sql<string>`concat_ws('; ', ${rest.reason}::text, reason)` })
         .where('run_id', '=', runId)
         .where('outcome', 'is', null)
         .execute();

@@ -117,6 +117,23 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeDefined();
   });
 
+  it('a row without credits says that its contact was filled by the call for another row', async () => {
+    const { first, person } = namesakes();
+    const profile = `linkedin.com/in/smith-${people}`;
+    const other = { keys: [`linkedin:${profile}`], profileUrl: profile, contactId: `profile-${people}` };
+    const runId = await runningRunOf(warehouse, [first, ...strangers(), other]);
+    const found = { ...person, email: first.email, proflink_url: profile };
+    await answerBatch(warehouse, { runId }, () => [found]);
+    expect(await reconcileContacts(warehouse, runId, signal)).toMatchObject({ filled: 1 });
+    await endRun(warehouse, runId, 'finished', { outcome: 'over_budget', reason: 'no credits were left' });
+    expect(await contact(other.contactId)).toMatchObject({ person_id: person.id });
+    const { rows } = await warehouse.pool.query(
+      'select outcome, reason from run_rows where run_id = $1 and contact_id = $2',
+      [runId, other.contactId],
+    );
+    expect(rows).toEqual([{ outcome: 'over_budget', reason: 'no credits were left; filled without a call' }]);
+  });
+
   /** Plays the run of one contact. A row that is fresh needs no answer. */
   async function playRun(
     row: StagedRow,
