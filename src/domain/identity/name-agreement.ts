@@ -133,12 +133,21 @@ export function isInitial(word: string): boolean {
 /** Titles before or after a name, which one side may lack. */
 const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
 
+/** Titles that are known by their points: without one, `Ing` and `Nat` are names. */
+const doctorates = 'med|dent|vet|rer|nat|pol|oec|phil|jur|iur|theol|habil|h\\. ?c';
+const abbreviatedTitles = new RegExp(
+  `(?<!\\p{L})(?:dr\\.(?: ?(?:${doctorates})\\.)*|(?:dipl|ing|mag|lic|dott|mgr|judr|mudr)\\.)`,
+  'giu',
+);
+
 /** Initials that are written together (`J.R.`) are words of their own. */
 const pointBetweenInitials = /(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu;
 
 function words(text: string | null | undefined): string[] {
   if (!text) return [];
-  const apart = text.includes('.') ? text.replace(pointBetweenInitials, '. ') : text;
+  const apart = text.includes('.')
+    ? text.replaceAll(abbreviatedTitles, ' ').replaceAll(pointBetweenInitials, '. ')
+    : text;
   return comparisonForm(apart)
     .split(' ')
     .filter((word) => word !== '' && !titles.has(word));

@@ -140,6 +140,16 @@ describe('the same person under another name', () => {
     expect(outcome(asked, known)).toBe(evidence),
   );
 
+  it.each([
+    'Dr. med. Ada/Novak',
+    'Dr.rer.nat. Ada Novak',
+    'Prof. Dr. h.c. Ada/Novak',
+    'Dipl.-Ing. Ada/Novak',
+    'Mag. Ada Novak',
+  ])('the same person is accepted if one side has the title of %s', (name) =>
+    expect(outcome(row(name), person('Ada/Novak'))).toBe(byName),
+  );
+
   it('a nickname at the same employer is not accepted', () =>
     expect(outcome(row('Bob/Smith'), person('Robert/Smith'))).toBe('identity_mismatch'));
 });
