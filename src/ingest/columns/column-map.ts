@@ -93,6 +93,7 @@ export function mapColumns(
     sourceColumn: own?.sourceColumn,
     warnings: [
       ...warningsOf(header),
+      ...shortenedIds(layout, single.contact_id?.[0]),
       ...unusedColumns(columns, layout, known !== undefined, { ...single, email: emails }),
     ],
   };
@@ -257,6 +258,29 @@ function unusedColumns(
         ]
       : [],
   );
+}
+
+/** `5.01234E+17`: what a spreadsheet program saves of a number with more digits than its column shows. */
+const shortened = /^\d[.,]?\d*E\+\d+$/i;
+/** A number of at least 17 digits, of which a spreadsheet program keeps 15. */
+const rounded = /^\d{15}0{2,}$/;
+/** A few numbers may end in zeros by themselves. */
+const fewestRounded = 3;
+
+/** A warning if record ids are not those of the CRM any more: contacts with them have no record there. */
+function shortenedIds(
+  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+  column: number | undefined,
+): string[] {
+  if (column === undefined) return [];
+  const ids = rows.map((row) => (row[column] ?? '').trim());
+  const long = ids.filter((id) => /^\d{17,}$/.test(id));
+  const areRounded = long.length >= fewestRounded && long.every((id) => rounded.test(id));
+  if (!areRounded && !ids.some((id) => shortened.test(id))) return [];
+  return [
+    `column "${shownHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
+      'record ids of the CRM; export the contacts again, and do not save the file with a spreadsheet program',
+  ];
 }
 
 function warningsOf(header: readonly string[]): string[] {

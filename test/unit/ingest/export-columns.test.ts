@@ -237,6 +237,27 @@ describe('columns are taken', () => {
     });
   });
 
+  it.each([
+    [['5.01234E+17', '5.01235E+17']],
+    [['1,004E+11', '']],
+    [['501234567890123000', '501234567890124000', '501234567890456000']],
+  ])('record ids that a spreadsheet program has shortened have a warning: %j', (ids) => {
+    const header = ['Record Id', 'Email', 'Modified Time'];
+    const rows = ids.map((id) => [id, 'a@orbit.example', '']);
+    expect(mapColumns('c.csv', { header, recognised: true, rows }, {}).warnings).toEqual([
+      expect.stringContaining('column "Record Id" has numbers that a spreadsheet program has shortened'),
+    ]);
+  });
+
+  it.each([[['501234567890123000', '501234567890124001', '501234567890456002']], [['1E7', 'E+17', '1200']]])(
+    'whole record ids have no warning: %j',
+    (ids) => {
+      const rows = ids.map((id) => [id, 'a@orbit.example']);
+      const layout = { header: ['id', 'Email'], recognised: true, rows };
+      expect(mapColumns('c.csv', layout, {}).warnings).toEqual([]);
+    },
+  );
+
   it('a file in which two columns with one name could fill a field is refused', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
