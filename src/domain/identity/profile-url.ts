@@ -1,8 +1,11 @@
 import { displayForm } from './normalise.ts';
 
-/** `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; a language or a tab of the page may follow. */
+/**
+ * `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; a language or a tab of the page may follow. Links in e-mails
+ * begin with `/comm`.
+ */
 const profilePath =
-  /^(?:\/mwlite)?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
+  /^(?:\/(?:mwlite|comm))?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
 const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?::\d+)?(\/[^?#]*)/;
 
 /**

@@ -9,6 +9,7 @@ describe('a profile URL', () => {
     'de.linkedin.com/in/ada-novak/en',
     '//m.linkedin.com/mwlite/in/ada-novak',
     ' LINKEDIN.COM/IN/ADA-NOVAK ',
+    'https://www.linkedin.com/comm/in/ada-novak?midToken=x',
     'https://www.linkedin.com/in/ada%2Dnovak',
   ])('a profile URL has one form: %s', (url) => {
     expect(parseProfileUrl(url)).toBe('linkedin.com/in/ada-novak');
