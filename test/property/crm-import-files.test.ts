@@ -282,6 +282,35 @@ it('inAccountLanguage() takes the first of two columns that differ in spelling, 
 });
 
 it.each([
+  ['hubspot', '4000', 'Record ID', '900001', 1],
+  ['hubspot', '4000', 'Datensatz-ID', ' 4000 ', 0],
+  ['pipedrive', '1', 'Person - ID', '17', 1],
+  ['salesforce', '0035e00000AbCdEAAU', 'Contact ID', '0035e00000AbCdE', 0],
+  ['zoho', '501', 'Record Id', 'zcrm_501', 0],
+  [
+    'dynamics',
+    '00000000-0000-4000-8000-00000000000a',
+    'contactid',
+    '00000000-0000-4000-8000-00000000000A',
+    0,
+  ],
+  ['hubspot', '4000', 'Customer No', '17', 0],
+] as const)(
+  'writeImportFiles() for %s leaves out the contact id %s if the export has another record id: %s %s',
+  async (name, contactId, column, cell, expected) => {
+    const [contact] = contactsOf(name, blankWorld(1));
+    const mapped = {
+      ...contact!,
+      contactId,
+      exported: [new Map([...contact!.exported[0]!, [headerKey(column), cell]])],
+    };
+    await written([mapped], name, everything, (_, { without_record_id: withoutRecordId, parts }) =>
+      expect([withoutRecordId, parts.length]).toEqual([expected, 1 - expected]),
+    );
+  },
+);
+
+it.each([
   ['zcrm_', ['zcrm_']],
   ['', ['']],
   ['zcrm_', ['', 'zcrm_']],

@@ -102,7 +102,7 @@ function describe(manifest: ImportManifest, folder: string): void {
   );
   if (withoutRecordId > 0)
     tell(
-      `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ` +
+      `${counted(withoutRecordId, 'contact')} left out: the contact id is no record id of ` +
         importers[manifest.importer].title,
     );
   if (manifest.suppressed > 0) tell(describeSuppressed(manifest.suppressed));

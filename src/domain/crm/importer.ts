@@ -42,6 +42,8 @@ export interface Importer {
   readonly idInOtherLanguages?: readonly string[];
   /** Format of this CRM's record ids. Any other text would update no record or a wrong one. */
   readonly idPattern: RegExp;
+  /** Headers of the record id in exports, if its form does not distinguish it from other ids. */
+  readonly idsInExports?: readonly string[];
   /** What record ids of some exports begin with. Contact ids lack the prefix; files for the importer keep it. */
   readonly idPrefix?: string;
   readonly columns: Readonly<Partial<Record<ImportField, ImportColumn>>>;
@@ -79,6 +81,7 @@ export const importers = {
     title: 'HubSpot',
     idHeader: 'Record ID',
     idInOtherLanguages: idHeaders,
+    idsInExports: ['Record ID', 'Record ID - Contact', 'hs_object_id', ...idHeaders],
     idPattern: /^\d{1,20}$/,
     columns: translated({
       first_name: { header: 'First Name' },
@@ -138,6 +141,7 @@ export const importers = {
     source: 'pipedrive',
     title: 'Pipedrive',
     idHeader: 'Person - Pipedrive System ID',
+    idsInExports: ['Person - Pipedrive System ID', ...headersOfPerson(['ID'])],
     idPattern: /^\d{1,20}$/,
     columns: {
       first_name: {
@@ -176,6 +180,7 @@ export const importers = {
     source: 'zoho',
     title: 'Zoho CRM',
     idHeader: 'Record Id',
+    idsInExports: ['Record Id'],
     idPattern: /^(?:zcrm_)?\d{1,30}$/,
     idPrefix: 'zcrm_',
     columns: translated({

@@ -15,7 +15,7 @@ import { PartWriter, type WrittenPart } from './part-writer.ts';
 export interface WrittenImport {
   /** Number of contacts; each has one decision for each field of the importer. */
   readonly contacts: number;
-  /** Contacts without a record id of the CRM, which are in no file. */
+  /** Contacts whose id is not the CRM's record id, which are in no file. */
   readonly without_record_id: number;
   /** Contacts whose newest export says that they opted out of processing, which are in no file. */
   readonly opted_out: number;
@@ -77,6 +77,7 @@ export async function writeImportFiles(
   const decisions: Partial<Record<FieldDecision, number>> = {};
   const fields = fieldsOf(importer);
   const modifiedKeys = importer.modifiedHeaders.map(headerKey);
+  const hasOtherRecordId = createRecordIdCheck(importer);
   const missing = new Set(fields);
   let count = 0;
   let withoutRecordId = 0;
@@ -88,7 +89,7 @@ export async function writeImportFiles(
       optedOut += 1;
       continue;
     }
-    if (!importer.idPattern.test(contact.contactId)) {
+    if (!importer.idPattern.test(contact.contactId) || hasOtherRecordId(contact)) {
       withoutRecordId += 1;
       continue;
     }
@@ -192,6 +193,16 @@ function decide(
     { column, erasingCell },
   );
   return { field, decision, theirs, ours: known.value };
+}
+
+/** Whether the newest export has another record id: a mapping file has named another column as contact id. */
+function createRecordIdCheck(importer: Importer): (contact: ContactToImport) => boolean {
+  const { idPattern, idPrefix = '' } = importer;
+  const keys = (importer.idsInExports ?? []).map(headerKey);
+  return (contact) => {
+    const cell = cellOf(contact, keys)?.trim() ?? '';
+    return idPattern.test(cell) && ![contact.contactId, idPrefix + contact.contactId].includes(cell);
+  };
 }
 
 /** The record's id with the prefix that the newest export has: the importer may find no record by another spelling. */
