@@ -14,7 +14,8 @@ import { counted } from '../domain/text/counted.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { formatPercent } from '../domain/text/format-percent.ts';
 import { visibleInLine } from '../domain/text/visible.ts';
-import { moment, price, words } from './wording.ts';
+import { formatPrice } from '../domain/money/format-price.ts';
+import { moment, words } from './wording.ts';
 
 /** Writes a report as a document of text and tables. */
 export function documentOf(report: RunReport): ReportDocument {
@@ -77,7 +78,7 @@ function headlineOf({
     },
     {
       label: 'Per verified email',
-      value: email?.each ? price(email.each) : '–',
+      value: email?.each ? formatPrice(email.each) : '–',
       note: noteOfPrice(email),
     },
     {

@@ -3,7 +3,8 @@ import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { numberColumns, type Section, type Table } from '../document-types.ts';
 import type { RunReport, Waste } from '../report-types.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import { fieldName, price } from '../wording.ts';
+import { formatPrice } from '../../domain/money/format-price.ts';
+import { fieldName } from '../wording.ts';
 
 /** The section on credits: cost by kind, cost per usable field, and credits without a result. */
 export function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
@@ -39,7 +40,7 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
               fieldName(field),
               formatNumber(number),
               formatNumber(value),
-              each === null ? '–' : price(each),
+              each === null ? '–' : formatPrice(each),
             ]),
     },
     {

@@ -3,6 +3,7 @@ import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { formatCredits, storedCredits, type Credits } from '../../domain/money/decimal.ts';
+import { formatPrice } from '../../domain/money/format-price.ts';
 import { describeRate, matchRate } from '../../domain/runs/match-rate.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -51,7 +52,7 @@ function figuresOf(people: number, result: PilotResult, hasPhonePrice: boolean):
 /** `100 people asked for, 70 of 100 found: 70 % (60.4 % to 78.1 %); 70 credits; 1 credit an email (70), …` */
 function describePilot({ people, answered, found, match_rate, credits, fields }: PilotFigures): string {
   const prices = Object.entries(fields).flatMap(([field, { count, credits_each: each }]) =>
-    each === null ? [] : [`${each} per ${field} (${count})`],
+    each === null ? [] : [`${formatPrice(each)} per ${field} (${count})`],
   );
   const held = credits.held === '0' ? '' : ` and ${credits.held} held`;
   return [

@@ -97,7 +97,7 @@ describe('a pilot', () => {
     const { status, pauseReason } = await getRun(warehouse, runId);
     expect(status).toBe('paused');
     expect(pauseReason?.reason).toBe(
-      'pilot of 12 people; 6 of 12 found: 50.0 % (25.4 % to 74.6 %); 6 credits: 2 per email (3)',
+      'pilot of 12 people; 6 of 12 found: 50.0 % (25.4 % to 74.6 %); 6 credits: 2.00 per email (3)',
     );
     await setRunStatus(warehouse, runId, 'running', undefined);
     expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
@@ -105,14 +105,22 @@ describe('a pilot', () => {
 
   it.each([
     ['shows no price of phones that the run does not ask for', {}, ''],
-    ['shows the price of a phone if the run asks for phones', { reveal: ['phone'] }, ', 1 per phone (6)'],
-    ['shows the price of a phone of a waterfall', { waterfall: ['phone'] }, ', 1 per phone (6)'],
+    ['shows the price of a phone if the run asks for phones', { reveal: ['phone'] }, ', 1.00 per phone (6)'],
+    ['shows the price of a phone of a waterfall', { waterfall: ['phone'] }, ', 1.00 per phone (6)'],
   ])('a pilot %s', async (_, options, price) => {
     const runId = await plannedRun({ ...options, maxCreditsPerPerson: '20' });
     await answer(runId, 6, ['+14155550100']);
     await judgePilot(warehouse, runId);
     const { pauseReason } = await getRun(warehouse, runId);
-    expect(pauseReason?.reason.split('credits: ')[1]).toBe(`2 per email (3)${price}`);
+    expect(pauseReason?.reason.split('credits: ')[1]).toBe(`2.00 per email (3)${price}`);
+  });
+
+  it('a pilot rounds the price of an email to hundredths', async () => {
+    const runId = await plannedRun({});
+    await answer(runId, 5);
+    await judgePilot(warehouse, runId);
+    const { pauseReason } = await getRun(warehouse, runId);
+    expect(pauseReason?.reason.split('credits: ')[1]).toBe('1.67 per email (3)');
   });
 
   it.each([
