@@ -16,6 +16,7 @@ import {
   type PeriodBudget,
 } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
+import { readLateResultsStatus } from '../late-results/late-polls.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 interface BudgetDependencies {
@@ -48,7 +49,11 @@ export async function resolveBudgetExhaustion(
   const until = ends.includes(undefined)
     ? undefined
     : new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
-  const byItself = until === undefined ? '' : `, and automatically at ${until.toISOString()}`;
+  const { awaited } = await readLateResultsStatus(warehouse, runId);
+  const byItself = [
+    ...(awaited > 0 ? [', when late results release enough credits'] : []),
+    ...(until === undefined ? [] : [`, and automatically at ${until.toISOString()}`]),
+  ].join('');
   return {
     kind: 'wait',
     milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),

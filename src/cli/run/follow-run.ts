@@ -7,6 +7,7 @@ import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/late-polls.ts';
+import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
@@ -52,7 +53,8 @@ export async function followRun(
   const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
     const run = await getRun(session.warehouse, runId);
     const money = await readRunMoney(session.warehouse, runId);
-    const ended = statusesThatEndTheWait.includes(run.status);
+    const lateCredits = await waitsForLateCredits(session, run);
+    const ended = lateCredits === undefined && statusesThatEndTheWait.includes(run.status);
     if (run.plan && !isPlanned) {
       isPlanned = true;
       progress.end();
@@ -63,13 +65,15 @@ export async function followRun(
       phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
       hasEnded: ended,
       done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
-      total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
+      total:
+        statusesThatEndTheWait.includes(run.status) || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
       calls: money.calls,
       credits: money.settled,
       ...(await waitingFor(session, run, (run.plan?.people ?? 0) - money.people)),
+      ...(lateCredits !== undefined && { waiting: lateCredits }),
       ...(!ended && lostWorker !== undefined && { waiting: lostWorker }),
     });
-    if (run.status === 'paused')
+    if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
@@ -182,6 +186,25 @@ async function pauseWithoutWorkflow(session: Session, runId: string, how: string
   } satisfies PauseReason);
   // A run that a person cancels stays so: `enrich cancel` ends it without its workflow.
   return (await getRun(session.warehouse, runId)).status;
+}
+
+/**
+ * A run that waits for a budget continues when late results release credits. With embedded Temporal the command waits as
+ * well: without it, nobody would receive or poll them.
+ *
+ * @returns what the run waits for; undefined: only a person or a new period can continue it
+ */
+export async function waitsForLateCredits(
+  { stack, warehouse, config }: Pick<Session, 'stack' | 'warehouse' | 'config'>,
+  run: RunRecord,
+): Promise<string | undefined> {
+  if (!stack.temporal.embedded || run.status !== 'paused' || run.pauseReason?.type !== 'budget.empty')
+    return undefined;
+  const { awaited } = await readLateResultsStatus(warehouse, run.runId);
+  if (awaited > 0)
+    return `a budget is empty, until late results of ${counted(awaited, 'call')} release credits`;
+  const hasCredits = await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run);
+  return hasCredits ? 'a budget has credits again' : undefined;
 }
 
 /** @param left people for whom no call was made yet; 0: the run waits only for late results */
