@@ -189,8 +189,8 @@ async function pauseWithoutWorkflow(session: Session, runId: string, how: string
 }
 
 /**
- * A run that waits for a budget continues when late results release credits. With embedded Temporal the command waits as
- * well: without it, nobody would receive or poll them.
+ * A run that waits for a budget continues when late results release credits. With embedded Temporal the command waits
+ * as well: without it, nobody would receive or poll them.
  *
  * @returns what the run waits for; undefined: only a person or a new period can continue it
  */
