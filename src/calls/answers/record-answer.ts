@@ -228,13 +228,15 @@ function entriesOf(answered: {
 /**
  * Returns how many people the service found: the highest of three figures. An answer may list fewer people than it was
  * billed for, and late results come, and cost, for all of them. A match that has only a company does not count: no late
- * result comes for it. The price says nothing if the answer counts everybody: a record can cost more than a credit.
+ * result comes for it. The price says nothing if the answer counts everybody: a record can cost more than a credit. A
+ * count above the people whom the call asked for says nothing either.
  */
 function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, asked: number): number {
   const isSomebody = (match: Person | null): boolean =>
     match !== null && (Boolean(match.id) || !isStub(match));
   const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
-  const { uniqueEnrichedRecords: unique = 0, missingRecords: missing } = answer;
+  const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;
+  const unique = stated <= asked ? stated : 0;
   const billed = missing === asked - unique ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(asked, Math.max(listed, unique, billed));
 }

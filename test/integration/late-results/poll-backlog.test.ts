@@ -171,6 +171,16 @@ it('an answer that counts everybody found two people, though each of them cost m
   expect(rows).toEqual([{ found_people: 2 }]);
 });
 
+it('an answer that counts more people than the call asked for found those whom it lists', async () => {
+  const call = await callWithPhones(warehouse);
+  const counts = { uniqueEnrichedRecords: 99, missingRecords: 0 };
+  await recordPhonesAnswer(warehouse, call, [1, 0, 1], 2, 'pending', counts);
+  const { rows } = await warehouse.pool.query('select found_people from attempts where attempt_id = $1', [
+    call.attemptId,
+  ]);
+  expect(rows).toEqual([{ found_people: 2 }]);
+});
+
 it('an answer does not find a person whom it gives neither an id nor a name', async () => {
   const call = await callWithPhones(warehouse);
   const stub = { id: null, first_name: null, organization: { name: 'Orbit' } };
