@@ -54,7 +54,8 @@ export async function followRun(
     const run = await getRun(session.warehouse, runId);
     const money = await readRunMoney(session.warehouse, runId);
     const lateCredits = await waitsForLateCredits(session, run);
-    const ended = lateCredits === undefined && statusesThatEndTheWait.includes(run.status);
+    const isAtRest = statusesThatEndTheWait.includes(run.status);
+    const ended = isAtRest && lateCredits === undefined;
     if (run.plan && !isPlanned) {
       isPlanned = true;
       progress.end();
@@ -65,8 +66,7 @@ export async function followRun(
       phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
       hasEnded: ended,
       done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
-      total:
-        statusesThatEndTheWait.includes(run.status) || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
+      total: isAtRest || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
       calls: money.calls,
       credits: money.settled,
       ...(await waitingFor(session, run, (run.plan?.people ?? 0) - money.people)),
@@ -190,7 +190,7 @@ async function pauseWithoutWorkflow(session: Session, runId: string, how: string
 
 /**
  * A run that waits for a budget continues when late results release credits. With embedded Temporal the command waits
- * as well: without it, nobody would receive or poll them.
+ * too, because only this command receives and polls late results.
  *
  * @returns what the run waits for; undefined: only a person or a new period can continue it
  */

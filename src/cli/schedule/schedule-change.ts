@@ -78,10 +78,10 @@ Examples:
             ? `created ${name}`
             : [`${name} ${changes.length === 0 ? 'is as it was' : 'is changed'}`, ...changes].join('\n  '),
         );
-        const made = await getSchedule(client, name);
-        await tellOutlook(session, made);
+        const schedule = await getSchedule(client, name);
+        await tellOutlook(session, schedule);
         await tellWhatRunsSchedules(session);
-        const facts = await factsOf(session, made);
+        const facts = await factsOf(session, schedule);
         printFacts<'schedule-set'>(
           options['json'] === true,
           { ...facts, created: changes === undefined, changes: changes ?? [] },

@@ -49,7 +49,7 @@ export async function recordLateKeys(
 
 /**
  * Records whether late results brought values of a group of fields for these people: misses have their own freshness.
- * All deliveries of the run count, so that a body without an address does not hide that of another body.
+ * All deliveries of the run count: an address that one body lacks can stand in another body.
  */
 export async function recordWhetherFound(
   transaction: Transaction<Tables>,

@@ -108,7 +108,7 @@ export function readLateResult(body: Buffer): LateResult | undefined {
   if (!Array.isArray(value)) return readBody(value, memberSources(source));
   const only = value.length === 1 && readBody(value[0], memberSources(source.trim().slice(1, -1).trim()));
   if (only) return only;
-  const isOfPeople = value.some(isPerson) && !value.some(hasList);
+  const isOfPeople = value.some(isPerson) && !value.some(isBody);
   return isOfPeople ? readBody({ people: value }, new Map()) : undefined;
 }
 
@@ -119,7 +119,7 @@ function isPerson(element: unknown): boolean {
 }
 
 /** Whether an element of a list is a body of its own. */
-function hasList(element: unknown): boolean {
+function isBody(element: unknown): boolean {
   const body = bodySchema.safeParse(element).data;
   return Boolean(body && (body.people ?? body.matches ?? body.person));
 }

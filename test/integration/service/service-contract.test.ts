@@ -48,10 +48,10 @@ describe.each([
   }
 
   /** One bulk call under a fault, and what the sandbox billed for it. */
-  async function under(rule: Rule, details = [known, nobody], asking = client) {
+  async function under(rule: Rule, details = [known, nobody], caller = client) {
     sandbox.faults.set({ rules: [rule] });
     const before = Number(sandbox.log.bill().credits);
-    const outcome = await asking.bulkMatch({ details }).catch((error: unknown) => error);
+    const outcome = await caller.bulkMatch({ details }).catch((error: unknown) => error);
     sandbox.faults.set({ rules: [] });
     return { outcome, billed: Number(sandbox.log.bill().credits) - before };
   }
