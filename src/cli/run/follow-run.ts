@@ -64,7 +64,7 @@ export async function followRun(
     if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
     progress.show({
       phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
-      hasEnded: ended,
+      hasEnded: isAtRest,
       done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
       total: isAtRest || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
       calls: money.calls,
