@@ -26,8 +26,6 @@ export interface LateProgress {
   readonly arrived: readonly LateKind[];
   readonly bill: LateBill;
   readonly highest: Credits;
-  /** The deliveries state the price of the whole request, because the answer of a waterfall left it out. */
-  readonly hasWholePrice: boolean;
 }
 
 /**
@@ -44,7 +42,7 @@ export interface LateProgress {
 export async function settleLateCredits(
   transaction: Transaction<Tables>,
   attemptId: string,
-  { arrived, bill, highest, hasWholePrice }: LateProgress,
+  { arrived, bill, highest }: LateProgress,
 ): Promise<void> {
   const found = await sql<AttemptMoney>`
     update attempts set awaits = array(select unnest(awaits) except select unnest(${arrived}::text[]))
@@ -73,7 +71,7 @@ export async function settleLateCredits(
       await pauseIfExceeded(transaction, { attemptId, ...money });
     }
   } else if (money.hasAnswer && money.complete) {
-    const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
+    const known = bill.certain && !isRepeated && answered !== undefined;
     if (known) await settleTotal(transaction, attemptId, money, atLeast);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
       await leaveUnknown(transaction, attemptId);

@@ -1,8 +1,6 @@
 import {
-  deliveryKindNames,
   deliveryKinds,
   lateKinds,
-  lateKindsBy,
   type DeliveryKind,
   type LateKind,
   type LateValues,
@@ -104,12 +102,6 @@ export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterabl
   const { keepsIds } = deliveryKinds[lateKinds[kind].deliveredBy];
   const counted = ofKind.length - strangers + Math.min(strangers, keepsIds ? call.unlisted : all);
   return Math.max(0, all - counted);
-}
-
-/** Whether bodies state the price of the whole request. @param covers of all bodies */
-export function haveWholePrice(covers: readonly string[]): boolean {
-  const kinds = deliveryKindNames.filter((kind) => deliveryKinds[kind].hasWholePrice).flatMap(lateKindsBy);
-  return covers.some((entry) => kinds.some((kind) => entry.startsWith(`${kind}/`)));
 }
 
 /** The first position of each id: the answer can list a person twice. */

@@ -7,8 +7,6 @@ interface DeliveryFacts {
   readonly phoneOrigin: string;
   /** `kind` of the delivered addresses; null: the delivery has none. */
   readonly emailOrigin: string | null;
-  /** Bodies state the price of the whole request if the answer does not. */
-  readonly hasWholePrice: boolean;
   /** The credits of these deliveries in a report. */
   readonly creditsName: string;
 }
@@ -20,7 +18,6 @@ export const deliveryKinds = {
     countsMissing: true,
     phoneOrigin: 'reveal',
     emailOrigin: null,
-    hasWholePrice: false,
     creditsName: 'phones',
   },
   waterfall: {
@@ -28,7 +25,6 @@ export const deliveryKinds = {
     countsMissing: false,
     phoneOrigin: 'waterfall',
     emailOrigin: 'waterfall',
-    hasWholePrice: true,
     creditsName: 'waterfalls',
   },
 } as const satisfies Readonly<Record<string, DeliveryFacts>>;
@@ -141,13 +137,14 @@ export interface LateAnnouncement {
 /**
  * The kinds of results that are awaited after an answer.
  *
- * Phones are awaited for found people, also if the answer does not mention them (the interface document shows no such
- * member). `skipped` and `failed` mean that this request has no delivery. A waterfall that is not accepted has no
- * delivery either.
+ * The service applies a reveal and a waterfall to all matched people, so nothing is awaited if nobody was found. Phones
+ * are awaited also if the answer does not mention them (the interface document shows no such member). `skipped` and
+ * `failed` mean that this request has no delivery. A waterfall that is not accepted has no delivery either.
  */
 export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;
-  const phones = found > 0 && phoneStatus !== 'skipped' && phoneStatus !== 'failed';
+  if (found === 0) return [];
+  const phones = phoneStatus !== 'skipped' && phoneStatus !== 'failed';
   const waterfall =
     waterfallStatus === undefined || waterfallStatus === 'accepted' || waterfallStatus === 'partial_accepted';
   const comes: Readonly<Record<DeliveryKind, boolean>> = { phones, waterfall };

@@ -92,10 +92,9 @@ function waterfallBodies({ request, fields, rule, seed }: Making): MadeBody[] {
   const parts = targets.flatMap((targetFields) =>
     groupsOf(request, rule).map((people) => ({ targetFields, people })),
   );
-  return parts.map(({ targetFields, people }, index) => {
+  return parts.map(({ targetFields, people }) => {
     const missing = rule.missing && request.people.length - people.length;
-    // The first body also has the cost of the answer, which the answer does not report.
-    const credits = (index === 0 ? request.creditsOfAnswer : 0) + people.length * vendorCredits;
+    const credits = people.length * vendorCredits;
     const body = waterfallBody({ people, requestId, targetFields, missing, credits, rule, seed });
     return { body, people, billed: people, creditsEach: vendorCredits };
   });

@@ -50,6 +50,7 @@ describe('what comes later', () => {
   ])('late results of a waterfall that is %s: %s', (waterfallStatus, comes) => {
     const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
     expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
+    expect(awaitedKinds(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
   });
 });
 
