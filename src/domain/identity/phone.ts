@@ -52,7 +52,10 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
   return [...byNumber.values()];
 }
 
-const typesByUse = ['mobile', 'work_direct', 'other', 'work_hq', 'home'];
+/** The type of a number of the employer's headquarters. */
+export const switchboard = 'work_hq';
+
+const typesByUse = ['mobile', 'work_direct', 'other', switchboard, 'home'];
 
 /**
  * Ranks that choose the best number of a person, in this order; lowest first. Missing: unknown.

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
+import { switchboard } from '../../domain/identity/phone.ts';
 import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -10,7 +11,8 @@ import type { Credits, FieldCost } from '../report-types.ts';
  * current values of the warehouse.
  *
  * Phones are charged with their deliveries, emails with everything else. The price of a waterfall for both is
- * one sum that cannot be divided, so both are charged with it in full.
+ * one sum that cannot be divided, so both are charged with it in full. A switchboard is no phone of the person: the
+ * service bills nothing for it.
  *
  * @returns no costs if retention has removed rows of the run
  */
@@ -22,7 +24,10 @@ export async function readCosts(
   if (run.outcomes !== null) return [];
   const counted = await sql<{ contacts: number; emails: number; phones: number }>`
     select count(*)::int as contacts, count(*) filter (where c.email_status = 'verified')::int as emails,
-      count(c.phone)::int as phones
+      count(*) filter (where exists (
+        select from contact_phones n
+        where n.source = c.source and n.contact_id = c.contact_id and n.is_first
+          and n.type is distinct from ${switchboard}))::int as phones
     from run_rows r
     join enriched_contacts c on c.source = ${run.source} and c.contact_id = r.contact_id
     where r.run_id = ${run.runId} and r.outcome = 'enriched'

@@ -15,6 +15,7 @@ export interface AppendedContact {
   readonly person: Person;
   /** Numbers that a delivery brought. */
   readonly phones?: readonly string[];
+  readonly phoneType?: string | undefined;
 }
 
 /** Appends to the log that a contact is a person, as the recording of an answer and a delivery does. */
@@ -36,7 +37,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
     phones: (contact.phones ?? []).map((number, position) => ({
       rawNumber: undefined,
       sanitizedNumber: number,
-      type: undefined,
+      type: contact.phoneType,
       status: undefined,
       dncStatus: undefined,
       confidence: undefined,

@@ -81,6 +81,15 @@ describe('the views for the questions of docs/warehouse.md', () => {
     expect(costs!['credits_per_verified_email']).toBeNull();
   });
 
+  it('run_costs counts no switchboard as a phone of a person', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    const body = phonesBody(call.ids, 24).toString();
+    await deliverTo(warehouse, call, Buffer.from(body.replace('"mobile"', '"work_hq"')));
+    const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);
+    expect(costs).toMatchObject({ phones: '2', credits_per_phone: '13.500000' });
+  });
+
   it('run_costs counts what calls found for contacts, and no person who is no contact', async () => {
     const runId = await finishedRun();
     const facts = { email: { email: 'ada@orbit.example', email_status: 'verified' } };

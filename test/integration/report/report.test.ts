@@ -65,13 +65,13 @@ async function insertDelivery(
 }
 
 async function insertContact(runId: string, contactId: string, fields: Readonly<Record<string, string>>) {
-  const { email, status, phone, title } = fields;
+  const { email, status, phone, phoneType, title } = fields;
   await appendContact(warehouse, {
     contactId,
     runId,
     attemptId: 'a-1',
     person: { id: `p-${contactId}`, email, email_status: status, title },
-    ...(phone !== undefined && { phones: [phone] }),
+    ...(phone !== undefined && { phones: [phone], phoneType }),
   });
 }
 
@@ -156,7 +156,12 @@ await insertContact(runId, 'contact-1', {
   title: 'Pilot',
   phone: '+12025550101',
 });
-await insertContact(runId, 'contact-2', { email: 'two@orbit.example', status: 'verified' });
+await insertContact(runId, 'contact-2', {
+  email: 'two@orbit.example',
+  status: 'verified',
+  phone: '+14155550199',
+  phoneType: 'work_hq',
+});
 await insertContact(runId, 'contact-3', { email: 'three@orbit.example', status: 'guessed' });
 
 // Another run at the same service, at the same time.

@@ -233,7 +233,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     people: 'People whom its calls found and who are a contact now',
     emails: 'Those for whom its calls found an address',
     verified_emails: 'Those for whom its calls found a verified address',
-    phones: 'Those for whom its calls found a phone',
+    phones: 'Those for whom its calls found a phone other than a switchboard',
     credits_per_person: 'Settled credits for each person',
     credits_per_verified_email: 'Settled credits for each verified address',
     credits_per_phone: 'Settled credits for each phone',

@@ -1,4 +1,5 @@
 import { contactValues } from '../functions/project-people.ts';
+import { switchboard } from '../../../../domain/identity/phone.ts';
 import { filledReason } from '../../../../domain/runs/outcome.ts';
 import { isValidMatch } from '../../../valid-entries.ts';
 
@@ -67,7 +68,7 @@ export const questions = [
           facts ? 'email' or facts @? '$.waterfall_emails[*]' as has_email,
           facts #>> '{email,email_status}' = 'verified'
             or facts @? '$.waterfall_emails[*] ? (@.email_status == "verified")' as is_verified,
-          facts @? '$.phones[*]' as has_phone
+          facts @? '$.phones[*] ? (!(@.type == "${switchboard}"))' as has_phone
         from enrichment.observations o
         where kind <> 'reused'
           and exists (
