@@ -17,6 +17,8 @@ export interface LockedAttempt {
   readonly hasAnswer: boolean;
   readonly foundIds: readonly string[];
   readonly foundPeople: number;
+  /** Ids of people of the answer with a row. */
+  readonly idsOfRows: readonly string[];
   readonly awaits: readonly LateKind[];
   readonly options: RunOptions;
   readonly runEnded: boolean;
@@ -36,7 +38,9 @@ export async function lockAttempt(
   const locked = await sql<LockedAttempt>`
     select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.people,
       a.answered_at is not null as "hasAnswer", a.found_ids as "foundIds", a.found_people as "foundPeople",
-      a.awaits, r.options, r.finished_at is not null as "runEnded"
+      a.awaits, r.options, r.finished_at is not null as "runEnded",
+      array(select person_id from attempt_people p where p.attempt_id = a.attempt_id and person_id is not null)
+        as "idsOfRows"
     from attempts a join runs r using (run_id) where a.attempt_id = ${attemptId} for update of a
   `.execute(transaction);
   const attempt = locked.rows[0];

@@ -4,7 +4,7 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
-import { countPeople, countUncovered } from '../domain/late-results/delivered-part.ts';
+import { countUncovered } from '../domain/late-results/delivered-part.ts';
 import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import { uncertainCost } from '../ledger/late-credits.ts';
 import { lockAttempt } from './awaiting-call.ts';
@@ -161,9 +161,8 @@ export async function endAwaitedByPoll(
 
 /**
  * Settles a request by a body that was polled after the deadline. The body has all results; people whom it does not
- * name have none. (A waterfall need not name or count people without results.) A body about as many people as the call
- * asked for names everybody, even if the answer lists more. Before the deadline a body may be a part, and decides
- * nothing about people whom it does not name.
+ * name have none. (A waterfall need not name or count people without results.) Before the deadline a body may be a part,
+ * and decides nothing about people whom it does not name.
  *
  * @param body the polled body, which was applied before
  */
@@ -179,15 +178,13 @@ export async function settleByLastPoll(
     if (attempt.awaits.length === 0 || !polled) return;
     const { missing, targetFields } = body.content;
     const people = peopleOfCall(attempt);
-    const surplus = Math.max(0, countPeople(people) - attempt.people);
     const has = new Set(polled.covers);
     const ended = attempt.awaits.filter((kind) => {
       const isWhole = parts.every(({ covers }) =>
         covers.every((entry) => has.has(entry) || !entry.startsWith(`${kind}/`)),
       );
       const delivery = lateKinds[kind].deliveredBy;
-      // The answer may name people beyond those asked for; a service delivers no results for them.
-      const uncovered = Math.max(0, countUncovered(kind, people, polled.covers) - surplus);
+      const uncovered = countUncovered(kind, people, polled.covers);
       // A waterfall may deliver addresses and phones in two bodies that both name the fields of the request.
       const hasKind = polled.covers.some((entry) => entry.startsWith(`${kind}/`));
       const { countsMissing } = deliveryKinds[delivery];

@@ -12,13 +12,15 @@ import type { LockedAttempt } from './awaiting-call.ts';
 
 /** The people found by a call, from its answer. Without an answer, everyone who was asked for may be found. */
 export function peopleOfCall(
-  call: Pick<LockedAttempt, 'foundIds' | 'foundPeople' | 'hasAnswer' | 'people'>,
+  call: Pick<LockedAttempt, 'foundIds' | 'foundPeople' | 'hasAnswer' | 'idsOfRows' | 'people'>,
 ): CallPeople {
   const found = call.hasAnswer ? call.foundPeople : call.people;
   return {
     ids: call.foundIds,
     hidden: call.foundIds.filter(isHiddenId).length,
     unlisted: Math.max(0, found - call.foundIds.length),
+    surplus: Math.max(0, new Set(call.foundIds).size - call.people),
+    idsOfRows: call.idsOfRows,
   };
 }
 

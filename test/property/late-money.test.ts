@@ -48,6 +48,8 @@ function playByRules({ extras, found, listed, sent, bill }: LateCase): void {
     ids: [0, 1, 2].filter((person) => listed[person]).map(idOf),
     hidden: 0,
     unlisted: found.filter((is, person) => is && !listed[person]).length,
+    surplus: 0,
+    idsOfRows: [],
   };
   const parts: PricedPart[] = [];
   let settled: number | undefined;

@@ -15,6 +15,10 @@ export interface CallPeople {
   readonly hidden: number;
   /** Number of found people whom the answer does not list. */
   readonly unlisted: number;
+  /** Number of people beyond those whom the call asked for. No results come for so many. */
+  readonly surplus: number;
+  /** Ids of people with a row. The surplus is among the other people. */
+  readonly idsOfRows: readonly string[];
 }
 
 /** A person in a body, as the bill of the call needs it. */
@@ -88,20 +92,18 @@ export function deliveredPart(
   return { covers: [...covers], brings: [...brings] };
 }
 
-/** Number of people whom the answer of a call has found. */
-export function countPeople(call: CallPeople): number {
-  return placesOf(call).size + call.unlisted;
-}
-
 /** Number of people of a call whom no body mentions yet for a kind of result. @param covers of all bodies */
 export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterable<string>): number {
-  const ofKind = [...new Set(covers)].filter((entry) => entry.startsWith(`${kind}/`));
-  const strangers = ofKind.filter((entry) => entry.startsWith(`${kind}/~`)).length;
-  const all = countPeople(call);
+  const ofKind = new Set([...covers].filter((entry) => entry.startsWith(`${kind}/`)));
+  const strangers = [...ofKind].filter((entry) => entry.startsWith(`${kind}/~`)).length;
+  const places = placesOf(call);
+  const all = places.size + call.unlisted;
   // Without the ids of the answer, a stranger can be a listed person.
   const { keepsIds } = deliveryKinds[lateKinds[kind].deliveredBy];
-  const counted = ofKind.length - strangers + Math.min(strangers, keepsIds ? call.unlisted : all);
-  return Math.max(0, all - counted);
+  const counted = Math.min(strangers, keepsIds ? call.unlisted : all);
+  const withRows = new Set(call.idsOfRows.flatMap((id) => places.get(id) ?? []));
+  const rowsLeft = [...withRows].filter((place) => !ofKind.has(`${kind}/${place}`)).length;
+  return Math.max(0, all - call.surplus - (ofKind.size - strangers) - counted, rowsLeft - counted);
 }
 
 /** The first position of each id: the answer can list a person twice. */

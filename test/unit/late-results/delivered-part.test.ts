@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deliveredPart, type DeliveredShare } from '../../../src/domain/late-results/delivered-part.ts';
 import { lateBill } from '../../../src/domain/late-results/late-bill.ts';
 
-const call = { ids: ['ada', 'bert'], hidden: 0, unlisted: 0 };
+const call = { ids: ['ada', 'bert'], hidden: 0, unlisted: 0, surplus: 0, idsOfRows: [] };
 
 function share(knownId: string, values: Partial<DeliveredShare> = {}): DeliveredShare {
   const fields = ['emails', 'phone_numbers'];
