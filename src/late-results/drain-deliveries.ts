@@ -21,12 +21,12 @@ import {
   postponePoll,
   returnPoll,
   readLateResultsStatus,
-  settleByLastPoll,
   stopPolling,
   takeDuePolls,
   type DuePoll,
   type LateScope,
 } from './late-polls.ts';
+import { settleByDelivered, settleByLastBody, settleExpired } from './last-bodies.ts';
 import { pollWithinLimits, type PollDependencies } from './poll-within-limits.ts';
 
 export interface LateDependencies extends PollDependencies {
@@ -64,6 +64,7 @@ export async function syncLateResults(
     applied += polled.applied + (await drainInbox(dependencies.warehouse, scope, signal));
     if (!polled.next) return applied;
   }
+  await settleExpired(dependencies.warehouse, scope);
   await markExpiredUnknown(dependencies.warehouse, scope);
   return applied;
 }
@@ -160,7 +161,7 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
       case 'result':
         await storePolled(warehouse, poll.attemptId, answer.body);
         await postponePoll(warehouse, poll.attemptId, later);
-        if (poll.waitIsOver) applied = await settleByPolled(warehouse, poll.attemptId, answer.body, signal);
+        if (poll.waitIsOver) applied = await settleByPolled(warehouse, poll.attemptId, answer, signal);
         break;
       case 'no-result': {
         const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
@@ -179,6 +180,7 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
     if (!(error instanceof ServiceFailure)) throw error;
     if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
     else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
+    if (poll.waitIsOver && cannotBePolled(error)) await settleByDelivered(warehouse, poll.attemptId);
     // A refused key or an absent service concerns all polls. An unreadable answer concerns only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
@@ -189,14 +191,21 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
 async function settleByPolled(
   warehouse: Warehouse,
   attemptId: string,
-  body: Buffer,
+  { body, deliveryStatus }: { readonly body: Buffer; readonly deliveryStatus: string | undefined },
   signal: AbortSignal,
 ): Promise<number> {
   const applied = await drainInbox(warehouse, { attemptId }, signal);
   const content = readLateResult(body);
   const hash = createHash('sha256').update(body).digest('hex');
-  if (content) await settleByLastPoll(warehouse, attemptId, { hash, content });
+  const hasEnded = deliveryStatus === 'success' || deliveryStatus === 'failed';
+  const from = hasEnded ? 'poll' : 'unfinished poll';
+  if (content) await settleByLastBody(warehouse, attemptId, { hash, content, from });
   return applied;
+}
+
+/** Whether the service offers no poll for a request. A refused credential or rate says nothing about this. */
+function cannotBePolled({ type }: ServiceFailure): boolean {
+  return type === 'not-found' || type === 'forbidden' || type === 'validation' || type === 'refused';
 }
 
 /** The pause that the service asks for, within bounds. @param later the pause that it does not ask for */

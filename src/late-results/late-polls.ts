@@ -2,13 +2,10 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import type { LateResult } from '../service/answers/late-result.ts';
-import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
-import { countUncovered } from '../domain/late-results/delivered-part.ts';
-import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
+import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
 import { uncertainCost } from '../ledger/late-credits.ts';
 import { lockAttempt } from './awaiting-call.ts';
-import { hasDelivery, peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
+import { hasDelivery, readAppliedParts, settleByParts } from './late-progress.ts';
 
 /**
  * Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow.
@@ -156,46 +153,6 @@ export async function endAwaitedByPoll(
       (await readAppliedParts(transaction, attemptId)).length > 0 ||
       (await hasDelivery(transaction, attemptId, 'received'));
     if (!hasParts) await settleByParts(transaction, attempt, attempt.awaits);
-  });
-}
-
-/**
- * Settles a request by a body that was polled after the deadline. The body has all results; people whom it does not
- * name have none. (A waterfall need not name or count people without results.) Before the deadline a body may be a part,
- * and decides nothing about people whom it does not name.
- *
- * @param body the polled body, which was applied before
- */
-export async function settleByLastPoll(
-  warehouse: Warehouse,
-  attemptId: string,
-  body: { readonly hash: string; readonly content: LateResult },
-): Promise<void> {
-  await warehouse.database.transaction().execute(async (transaction) => {
-    const attempt = await lockAttempt(transaction, attemptId);
-    const parts = await readAppliedParts(transaction, attemptId);
-    const polled = parts.find(({ hash }) => hash === body.hash);
-    if (attempt.awaits.length === 0 || !polled) return;
-    const { missing, targetFields } = body.content;
-    const people = peopleOfCall(attempt);
-    const has = new Set(polled.covers);
-    const ended = attempt.awaits.filter((kind) => {
-      const isWhole = parts.every(({ covers }) =>
-        covers.every((entry) => has.has(entry) || !entry.startsWith(`${kind}/`)),
-      );
-      const delivery = lateKinds[kind].deliveredBy;
-      const uncovered = countUncovered(kind, people, polled.covers);
-      // A waterfall may deliver addresses and phones in two bodies that both name the fields of the request.
-      const hasKind = polled.covers.some((entry) => entry.startsWith(`${kind}/`));
-      const { countsMissing } = deliveryKinds[delivery];
-      const isCounted =
-        uncovered === 0 ||
-        (missing === undefined
-          ? !countsMissing && kindsOfFields(delivery, targetFields).includes(kind)
-          : missing >= uncovered);
-      return isWhole && isCounted && (countsMissing || hasKind);
-    });
-    await settleByParts(transaction, attempt, ended);
   });
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { endAwaitedByPoll, settleByLastPoll } from '../../../src/late-results/late-polls.ts';
+import { settleByLastBody } from '../../../src/late-results/last-bodies.ts';
+import { endAwaitedByPoll } from '../../../src/late-results/late-polls.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
 import { getRun } from '../../../src/runs/runs.ts';
@@ -298,9 +299,10 @@ describe('the last poll, once the waiting is over', () => {
   async function pollLast(call: PhonesCall, body: Buffer): Promise<void> {
     await storePolled(warehouse, call.attemptId, body);
     await drainCall(warehouse, call);
-    await settleByLastPoll(warehouse, call.attemptId, {
+    await settleByLastBody(warehouse, call.attemptId, {
       hash: createHash('sha256').update(body).digest('hex'),
       content: readLateResult(body)!,
+      from: 'unfinished poll',
     });
   }
 

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import { anyOf } from '../db/one-of.ts';
+import { countUncovered } from '../domain/late-results/delivered-part.ts';
+import { deliveryKinds, lateKinds, type LateKind } from '../domain/late-results/delivery-kinds.ts';
+import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
+import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
+import type { LateResult } from '../service/answers/late-result.ts';
+import { lockAttempt } from './awaiting-call.ts';
+import { contentOf } from './delivery-content.ts';
+import { isInScope, type LateScope } from './late-polls.ts';
+import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
+
+/** A body that was applied before. */
+interface LastBody {
+  /** SHA-256 of the stored bytes, hexadecimal. */
+  readonly hash: string;
+  readonly content: LateResult;
+  /**
+   * `poll`: the service has nothing else. `unfinished poll`: the same, but the service does not say that it has ended.
+   * `webhook`: the call cannot be polled.
+   */
+  readonly from: 'poll' | 'unfinished poll' | 'webhook';
+}
+
+/**
+ * Settles a request after its deadline by a body that has all results that arrived. People whom it does not name have
+ * none, if its count of missing people says so. Without a count, a polled body says so in two cases: a waterfall need
+ * not name or count people without results, and the service states that the request has ended.
+ *
+ * Before the deadline a body may be a part, and decides nothing about people whom it does not name.
+ */
+export async function settleByLastBody(
+  warehouse: Warehouse,
+  attemptId: string,
+  { hash, content, from }: LastBody,
+): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    const attempt = await lockAttempt(transaction, attemptId);
+    const parts = await readAppliedParts(transaction, attemptId);
+    const last = parts.find((part) => part.hash === hash);
+    if (attempt.awaits.length === 0 || !last) return;
+    const { missing, targetFields } = content;
+    const people = peopleOfCall(attempt);
+    const has = new Set(last.covers);
+    const isUncountedWhole = (kind: LateKind): boolean => {
+      const delivery = lateKinds[kind].deliveredBy;
+      if (from === 'webhook') return false;
+      return deliveryKinds[delivery].countsMissing
+        ? from === 'poll'
+        : kindsOfFields(delivery, targetFields).includes(kind);
+    };
+    const ended = attempt.awaits.filter((kind) => {
+      const ofKind = (entry: string): boolean => entry.startsWith(`${kind}/`);
+      const isWhole = parts.every(({ covers }) => covers.every((entry) => has.has(entry) || !ofKind(entry)));
+      const uncovered = countUncovered(kind, people, last.covers);
+      const isCounted =
+        uncovered === 0 || (missing === undefined ? isUncountedWhole(kind) : missing >= uncovered);
+      // A waterfall may deliver addresses and phones in two bodies that both name the fields of the request.
+      const { countsMissing } = deliveryKinds[lateKinds[kind].deliveredBy];
+      return isWhole && isCounted && (countsMissing || last.covers.some(ofKind));
+    });
+    await settleByParts(transaction, attempt, ended);
+  });
+}
+
+/** Settles a request after its deadline by the bodies that the service has delivered: it cannot be polled. */
+export async function settleByDelivered(warehouse: Warehouse, attemptId: string): Promise<void> {
+  const { rows } = await sql<{ hash: string; body: Buffer; contentEncoding: string | null }>`
+    select encode(body_sha256, 'hex') as hash, body, content_encoding as "contentEncoding"
+    from webhook_deliveries
+    where attempt_id = ${attemptId} and status in (${anyOf(creditedStatuses)}) and body is not null
+  `.execute(warehouse.database);
+  for (const { hash, ...stored } of rows) {
+    const content = await contentOf(stored);
+    if (content) await settleByLastBody(warehouse, attemptId, { hash, content, from: 'webhook' });
+  }
+}
+
+/** Settles the requests whose deadline has passed and that cannot be polled, by what was delivered. */
+export async function settleExpired(warehouse: Warehouse, scope: LateScope): Promise<void> {
+  const { rows } = await sql<{ attemptId: string }>`
+    select attempt_id as "attemptId" from attempts a
+    where status = 'awaiting' and awaits <> '{}' and next_poll_at is null and awaited_until <= clock_timestamp()
+      and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
+  `.execute(warehouse.database);
+  for (const { attemptId } of rows) await settleByDelivered(warehouse, attemptId);
+}

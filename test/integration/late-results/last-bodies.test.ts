@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
+import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import {
+  httpAnswer,
+  startScriptedServer,
+  type ScriptedServer,
+} from '../../helpers/servers/scripted-server.ts';
+import {
+  booksOf,
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+  type Books,
+  type PhonesCall,
+} from '../../helpers/warehouse/late-calls.ts';
+
+const warehouse = await warehouseOfFile();
+let server: ScriptedServer;
+let client: ServiceClient;
+/** What the service answers to polls. */
+let answer: Buffer = Buffer.alloc(0);
+
+beforeAll(async () => {
+  server = await startScriptedServer((socket) => void socket.end(answer));
+  client = createServiceClient({
+    credential: { kind: 'api-key', value: 'key' },
+    callTimeoutSeconds: 5,
+    pollPath: '/webhook_result/{request_id}',
+    baseUrl: server.baseUrl,
+  });
+});
+
+afterAll(async () => {
+  await client.close();
+  await server.close();
+});
+
+const found = { status: 'settled', settled: 11 };
+const held = { status: 'awaiting', settled: null, reserved: 27 };
+const undecided = { ...held, status: 'unknown' };
+
+/** A call for the phones of three people, of which the service has delivered one. */
+async function deliveredCall(more: object): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await deliverTo(warehouse, call, firstPhone(call, more));
+  return call;
+}
+
+function firstPhone(call: PhonesCall, more: object): Buffer {
+  return phonesBody([call.ids[0]!], 8, more);
+}
+
+/** @param canBePolled the answer of the call had a request id */
+async function booksAfterDeadline(
+  call: PhonesCall,
+  canBePolled: boolean,
+  [status, body]: readonly [number, string] = [500, ''],
+): Promise<Books> {
+  answer = httpAnswer(status, body, { 'content-type': 'application/json', connection: 'close' });
+  await warehouse.pool.query(
+    `update attempts set awaited_until = now() - interval '1 second',
+       next_poll_at = case when $2 then now() - interval '1 second' end
+     where attempt_id = $1`,
+    [call.attemptId, canBePolled],
+  );
+  const dependencies = {
+    warehouse,
+    service: 'test',
+    client,
+    rateLimits: [],
+    callTimeoutSeconds: 5,
+    pollAfterSeconds: 60,
+  };
+  await syncRunResults(dependencies, call.runId, AbortSignal.timeout(120_000));
+  return booksOf(warehouse, call);
+}
+
+const resultOf = (body: Buffer, webhookStatus: string): string =>
+  `{"webhook_status":"${webhookStatus}","webhook_result":${body.toString()}}`;
+
+it.each<[string, object, object]>([
+  ['counts all others as missing', { missing_records: 2 }, found],
+  ['counts fewer', { missing_records: 1 }, undecided],
+  ['counts nobody', {}, undecided],
+])('a call that cannot be polled ends at its deadline by a delivery that %s', async (_, more, expected) => {
+  expect(await booksAfterDeadline(await deliveredCall(more), false)).toMatchObject(expected);
+});
+
+it.each<[string, number, string, object]>([
+  ['does not exist', 404, '{}', found],
+  ['is forbidden', 403, '{"error_code":"API_INACCESSIBLE"}', found],
+  ['knows no such request', 404, '{"error_code":"request_id_unknown"}', found],
+  ['fails', 500, '{}', held],
+  ['has nothing yet', 404, '{"error_code":"result_pending"}', held],
+])(
+  'a delivery that counts all others ends a call at its deadline if the poll %s',
+  async (_, status, body, expected) => {
+    const call = await deliveredCall({ missing_records: 2 });
+    expect(await booksAfterDeadline(call, true, [status, body])).toMatchObject(expected);
+  },
+);
+
+it.each<[string, string, object]>([
+  ['has ended', 'success', found],
+  ['is in progress', 'in_progress', held],
+])(
+  'a polled body without a count ends a call at its deadline if the request %s',
+  async (_, status, expected) => {
+    const call = await deliveredCall({});
+    const polled = resultOf(firstPhone(call, {}), status);
+    expect(await booksAfterDeadline(call, true, [200, polled])).toMatchObject(expected);
+  },
+);
+
+it('a call that two parts have left incomplete is unknown at its deadline if it cannot be polled', async () => {
+  const call = await deliveredCall({ missing_records: 2 });
+  await deliverTo(warehouse, call, phonesBody([call.ids[1]!], 8, { missing_records: 2 }));
+  expect(await booksAfterDeadline(call, false)).toEqual(undecided);
+});
