@@ -4,7 +4,7 @@ import type { Person } from '../../domain/identity/person.ts';
 import { explainIssues, readAnswer } from './answer.ts';
 import { readExactMatches, unreadFields } from './documented-person.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
-import { isMissOfAll } from '../failures/error-of-success.ts';
+import { isMissOfAll, isRefusedMiss } from '../failures/error-of-success.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
@@ -75,21 +75,24 @@ const envelopeSchema = z.looseObject({
 /**
  * Reads the answer of a bulk call. Pure.
  *
- * An invalid person does not invalidate the other nine, who are paid for. An answer without a readable list
- * of matches is invalid, unless it reports that no person was found and nothing was billed; then it has
- * no matches.
+ * An invalid person does not invalidate the other nine, who are paid for. An answer without a list of matches has none
+ * if it says that nothing was billed and does not contradict this; otherwise it is invalid. A 404 with a code that says
+ * that no person was found is such an answer too.
  *
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
+  if (isRefusedMiss(answer))
+    return {
+      ...readBulkAnswer({ ...answer, status: 200 }, endpoint),
+      httpStatus: answer.status,
+      creditsConsumed: 0n,
+      creditsProblem: undefined,
+    };
   const { data, members, partial } = readAnswer(answer, endpoint, envelopeSchema);
   const { credits, problem } = readCredits(members.get('credits_consumed'));
-  const everybodyIsMissing =
-    credits === 0n &&
-    typeof data.missing_records === 'number' &&
-    data.missing_records > 0 &&
-    data.missing_records === data.total_requested_enrichments;
-  const matches = data.matches ?? (everybodyIsMissing || isMissOfAll(data) ? [] : undefined);
+  const isFreeMiss = credits === 0n && saysNobody(data);
+  const matches = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
   if (!matches) throw mapFailure(answer, endpoint);
   const people = readMatches(matches);
   return {
@@ -107,6 +110,17 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
     rateLimits: readRateHeaders(answer.headers),
     raw: answer.body,
   };
+}
+
+/** Whether nothing in an answer without a list speaks of a person who was found. */
+function saysNobody(data: z.output<typeof envelopeSchema>): boolean {
+  const { missing_records: missing, total_requested_enrichments: asked } = data;
+  return (
+    !data.unique_enriched_records &&
+    missing !== 0 &&
+    (missing ?? asked) === (asked ?? missing) &&
+    data.phone_enrichment?.status !== 'pending'
+  );
 }
 
 /** Fields that can contradict a row. Former employers only support a match. */

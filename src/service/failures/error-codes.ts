@@ -26,6 +26,11 @@ export function nameMiss(codes: ErrorCodes): boolean {
   return codes.some((code) => missReason.test(code.slice(code.lastIndexOf('.') + 1)));
 }
 
+/** The same without `NOT_FOUND` alone, which can also mean an address. */
+export function namePersonMiss(codes: ErrorCodes): boolean {
+  return codes.some((code) => nameMiss([code]) && !/(?:^|\.)not_found$/i.test(code));
+}
+
 const person = '(?:person|people|contact|record|match|result)(?:s|es)?';
 const missReason = new RegExp(
   `^(?:no_${person}(?:_found)?|(?:${person}_)?not_found|not_matched|unmatched)$`,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { parseEmail } from '../../domain/identity/email-address.ts';
-import { nameCredits, nameMiss, type ErrorCodes } from './error-codes.ts';
+import { nameCredits, nameMiss, namePersonMiss, type ErrorCodes } from './error-codes.ts';
+import { readJson } from '../answers/exact-json.ts';
+import type { HttpAnswer } from '../transport.ts';
 
 /**
  * What the error of an answer with a success status means.
@@ -42,6 +44,17 @@ export function errorOfSuccess(value: unknown): ErrorOfSuccess {
 export function isMissOfAll(value: unknown): boolean {
   const parsed = statement.safeParse(value);
   return parsed.success && areOnlyMisses(codesOf(parsed.data)) && !mayBeBilled(parsed.data.credits_consumed);
+}
+
+/**
+ * Whether a 404 says with a code that no person was found. Without such a code, or with one that only says that
+ * something was not found, the address can be wrong.
+ */
+export function isRefusedMiss({ status, body }: HttpAnswer): boolean {
+  if (status !== 404) return false;
+  const value = readJson(body)?.value;
+  const parsed = statement.safeParse(value);
+  return parsed.success && namePersonMiss(codesOf(parsed.data)) && isMissOfAll(value);
 }
 
 function codesOf({ error_code: older, error_details: details }: z.infer<typeof statement>): string[] {

@@ -138,12 +138,13 @@ describe('readBulkAnswer', () => {
   it.each([
     ['null', { ...accounted, matches: null }],
     ['absent', accounted],
-  ])(
-    'readBulkAnswer() reads %s for matches as no person if all are missing and nothing was billed',
-    (_, body) => {
-      expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
-    },
-  );
+    ['null without a count', { matches: null, credits_consumed: 0 }],
+    ['null with one count', { matches: null, missing_records: 3, credits_consumed: 0 }],
+    ['null beside a waterfall', { matches: null, waterfall: { status: 'accepted' }, credits_consumed: 0 }],
+    ['null beside phones', { phone_enrichment: { status: 'skipped' }, credits_consumed: 0 }],
+  ])('readBulkAnswer() reads %s for matches as no person if nothing was billed', (_, body) => {
+    expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
+  });
 
   it('readBulkAnswer() reads the status failed without people as a refusal', () => {
     expect(() =>
@@ -158,7 +159,9 @@ describe('readBulkAnswer', () => {
   it.each([
     ['something was billed', { ...accounted, credits_consumed: 1 }],
     ['not everybody is missing', { ...accounted, missing_records: 2 }],
-    ['nothing says who is missing', { credits_consumed: 0 }],
+    ['nobody is missing', { missing_records: 0, credits_consumed: 0 }],
+    ['somebody was enriched', { unique_enriched_records: 1, credits_consumed: 0 }],
+    ['phones follow', { phone_enrichment: { status: 'pending' }, credits_consumed: 0 }],
     ['nothing says what was billed', { total_requested_enrichments: 3, missing_records: 3 }],
   ])('readBulkAnswer() does not accept null as an answer where %s', (_, body) => {
     expect(() => read({ matches: null, ...body })).toThrow(ServiceFailure);
@@ -267,6 +270,19 @@ describe('readBulkAnswer', () => {
   });
 
   it.each([
+    ['NO_MATCH', []],
+    ['PERSON_NOT_FOUND', []],
+    ['PEOPLE.MATCH.NO_RESULTS', []],
+    ['NOT_FOUND', undefined],
+    ['ROUTING.PATH.NOT_FOUND', undefined],
+    [undefined, undefined],
+  ])('readBulkAnswer() reads a 404 with the code %s as the matches %s', (code, matches) => {
+    const answer = attempt({ error_code: code }, 404);
+    if (matches) expect(answer).toMatchObject({ httpStatus: 404, matches, creditsConsumed: 0n });
+    else expect(answer).toMatchObject({ type: 'not-found' });
+  });
+
+  it.each([
     ['people and the status failed', { status: 'failed', matches: [person, null] }, 'refused'],
     [
       'people and a code of credits',
@@ -333,9 +349,9 @@ function faultsOf(result: BulkAnswer | ServiceFailure): string[] {
   ];
 }
 
-function attempt(body: unknown): BulkAnswer | ServiceFailure {
+function attempt(body: unknown, status = 200): BulkAnswer | ServiceFailure {
   try {
-    return read(body);
+    return read(body, {}, status);
   } catch (error) {
     if (error instanceof ServiceFailure) return error;
     throw error;
