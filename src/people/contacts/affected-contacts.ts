@@ -237,6 +237,32 @@ export async function findNewestRows(
   return rows;
 }
 
+/**
+ * Reads contacts to which a run gave a person although a newer export has the contact. Of that export only the record
+ * is left: retention has cleared or removed the row.
+ */
+export async function readOvertakenContacts(
+  database: Kysely<Tables>,
+  service: string,
+  runId: string,
+): Promise<ContactState[]> {
+  const overtaken = sql`
+    with newer_runs as materialized (
+      select newer.run_id
+      from runs self
+      join runs newer on newer.source = self.source
+        and ${sql.raw(exportOrder('newer'))} > ${sql.raw(exportOrder('self'))}
+        and ${sql.raw(isExport('newer'))}
+      where self.run_id = ${runId}
+    )
+    select distinct m.source, m.contact_id
+    from contact_matches m
+    join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
+    join contact_records k on k.source = m.source and k.contact_id = m.contact_id
+    where m.run_id = ${runId} and k.run_id in (select run_id from newer_runs)`;
+  return readMatchedContacts(database, service, overtaken, true);
+}
+
 /** Reads the keys of the people who have one of the match keys. */
 export async function readKeysOfPeople(
   database: Kysely<Tables>,

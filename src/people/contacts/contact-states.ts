@@ -5,8 +5,9 @@ import { contestedRecordReason, outcomesAboutPerson } from '../../domain/runs/ou
 import { identityHash } from '../../privacy/suppressions.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { exportOrder, isExport, isValidMatch } from '../../db/valid-entries.ts';
+import { exportOrder, isValidMatch } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
+import { withoutStale } from './without-stale.ts';
 
 /** A contact as its newest row has it, and the person who it is now. */
 export interface ContactState {
@@ -147,50 +148,24 @@ export async function readRowsToDecide(
   return withoutStale(database, contacts);
 }
 
-async function withoutStale(
-  database: Kysely<Tables>,
-  contacts: readonly ContactState[],
-): Promise<ContactState[]> {
-  if (contacts.length === 0) return [];
-  const contactIds = contacts.map(({ contactId }) => contactId);
-  const { rows } = await sql<{ place: string }>`
-    with newer_runs as materialized (
-      select runs.run_id, newer.run_id as newer_id
-      from runs
-      join runs newer on newer.source = runs.source
-        and ${sql.raw(exportOrder('newer'))} > ${sql.raw(exportOrder('runs'))}
-        and ${sql.raw(isExport('newer'))}
-      where runs.run_id = any(${[...new Set(contacts.map(({ runId }) => runId))]}::text[])
-    ), found as materialized (
-      select n.run_id, n.contact_id
-      from run_rows n
-      where n.contact_id = any(${contactIds}::text[]) and n.run_id in (select newer_id from newer_runs)
-    )
-    select distinct f.place
-    from unnest(${contacts.map(({ runId }) => runId)}::text[], ${contactIds}::text[])
-      with ordinality as f (run_id, contact_id, place)
-    join newer_runs on newer_runs.run_id = f.run_id
-    join found on found.run_id = newer_runs.newer_id and found.contact_id = f.contact_id
-  `.execute(database);
-  const stale = new Set(rows.map(({ place }) => Number(place) - 1));
-  return contacts.filter((_, index) => !stale.has(index));
-}
-
 /**
  * Reads contacts that have a person now, with their newest cells.
  *
  * @param which query of `source` and `contact_id`, each pair once
+ * @param isNewRow whether the newest cells have not been compared with the person
  */
 export async function readMatchedContacts(
   database: Kysely<Tables>,
   service: string,
   which: RawBuilder<unknown>,
+  isNewRow = false,
 ): Promise<ContactState[]> {
   return readStates(
     database,
     service,
     sql`
-      select k.source, k.contact_id, k.run_id, k.row_number, k.keys, ${identityCells('k')}, false as is_new_row
+      select k.source, k.contact_id, k.run_id, k.row_number, k.keys, ${identityCells('k')},
+        ${isNewRow}::boolean as is_new_row
       from (${which}) as named
       cross join lateral (${contactOf(sql`named.source`, sql`named.contact_id`)}) c
       cross join lateral (${newestRecord}) k

@@ -5,6 +5,7 @@ import {
   readDoubtfulContacts,
   readKeysOfPeople,
   readOpenContacts,
+  readOvertakenContacts,
   readPeopleKeys,
   readReleasedContacts,
   readReplacedKeys,
@@ -86,6 +87,7 @@ export async function reconcileContacts(
   }
   for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'newer')))
     await decide((transaction) => readRows(transaction, service, batch));
+  await decide((transaction) => readOvertakenContacts(transaction, service, runId));
   for await (const keys of peopleFound(warehouse, runId, service)) {
     await decide((transaction) => readDoubtfulContacts(transaction, service, keys));
     await decide((transaction) => readOpenContacts(transaction, service, keys));

@@ -6,6 +6,7 @@ import {
   reconcileContacts,
   type ReconciledContacts,
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
@@ -14,6 +15,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
+const { signal } = new AbortController();
 
 /** The service has said something about a person with this address. */
 async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<string> {
@@ -34,19 +36,51 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
   return key;
 }
 
-async function runOf(email: string, contactId: string, source = 'generic'): Promise<string> {
-  const row = { keys: [`email:${email}`], email, firstName: 'Ada', lastName: 'Novak', contactId };
+async function runOf(
+  email: string,
+  contactId: string,
+  source = 'generic',
+  firstName = 'Ada',
+): Promise<string> {
+  const row = { keys: [`email:${email}`], email, firstName, lastName: 'Novak', contactId };
   const { runId } = await stagedRun(warehouse, [row]);
   await warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
   return runId;
 }
 
 /** A run of another source that has ended without an answer about the contact. */
-async function endedRunOf(email: string, contactId: string, source = 'crm-b'): Promise<string> {
-  const runId = await runOf(email, contactId, source);
+async function endedRunOf(
+  email: string,
+  contactId: string,
+  source = 'crm-b',
+  firstName?: string,
+): Promise<string> {
+  const runId = await runOf(email, contactId, source, firstName);
   await warehouse.pool.query(`update run_rows set outcome = 'not_found' where run_id = $1`, [runId]);
   await endRun(warehouse, runId, 'finished', undefined);
   return runId;
+}
+
+/** A call of a run has asked for a contact and found a person. */
+async function answered(
+  runId: string,
+  { source, contactId, personKey }: { source: string; contactId: string; personKey: string },
+): Promise<void> {
+  const match = {
+    source,
+    contact_id: contactId,
+    person_key: personKey,
+    evidence: 'email',
+    asked: true,
+    run_id: runId,
+    attempt_id: null,
+    row_number: 1,
+    match_keys: null,
+    decided_at: new Date().toISOString(),
+  };
+  await warehouse.database
+    .transaction()
+    .execute((transaction) => appendToLog(transaction, 'test', { observations: [], matches: [match] }));
 }
 
 async function contactsOfSource(source: string): Promise<unknown[]> {
@@ -61,8 +95,7 @@ async function suppressed(key: string): Promise<void> {
   await putOnList(warehouse, key);
 }
 
-const reconcile = (runId: string): Promise<ReconciledContacts> =>
-  reconcileContacts(warehouse, runId, new AbortController().signal);
+const reconcile = (runId: string): Promise<ReconciledContacts> => reconcileContacts(warehouse, runId, signal);
 
 describe('reconcileContacts()', () => {
   it('reconcileContacts() fills a contact whose address a known person has, once', async () => {
@@ -131,44 +164,60 @@ describe('reconcileContacts()', () => {
     expect(rows).toEqual([{ email: 'ada@ten.example' }]);
   });
 
-  it.each(['has', 'asks for'])(
-    'reconcileContacts() leaves a contact to its newest export if a backfill %s another person for the record',
-    async (verb) => {
-      const source = `backfill-${verb.replace(' ', '-')}`;
+  const retentions = [
+    { rows: 'there', retention: {} },
+    { rows: 'cleared', retention: { staging: 0 } },
+    { rows: 'removed', retention: { staging: 0, rows: 0 } },
+  ];
+  const backfills = ['has', 'asks for'].flatMap((verb) => retentions.map((rows) => ({ verb, ...rows })));
+  it.each(backfills)(
+    'reconcileContacts() leaves a contact to its newest export, with rows $rows, if a backfill $verb another person',
+    async ({ verb, rows: state, retention }) => {
+      const source = `backfill-${verb.replace(' ', '-')}-${state}`;
       const [present, former] = [`ada@present.${source}.example`, `ada@former.${source}.example`];
       const newest = await endedRunOf(present, 'c13', source);
-      await knownPerson(present, `present-${verb}`, newest);
+      await knownPerson(present, `present-${source}`, newest);
       await reconcile(newest);
+      await prune(warehouse, retention, signal);
       const backfill = await runOf(former, 'c13', source);
       await warehouse.pool.query(`update runs set as_of = now() - interval '1 day' where run_id = $1`, [
         backfill,
       ]);
-      const key = await knownPerson(former, `former-${verb}`, backfill);
-      if (verb === 'asks for')
-        await warehouse.database.transaction().execute((transaction) =>
-          appendToLog(transaction, 'test', {
-            observations: [],
-            matches: [
-              {
-                source,
-                contact_id: 'c13',
-                person_key: key,
-                evidence: 'email',
-                asked: true,
-                run_id: backfill,
-                attempt_id: null,
-                row_number: 1,
-                match_keys: null,
-                decided_at: new Date().toISOString(),
-              },
-            ],
-          }),
-        );
+      const key = await knownPerson(former, `former-${source}`, backfill);
+      if (verb === 'asks for') await answered(backfill, { source, contactId: 'c13', personKey: key });
       await reconcile(backfill);
       const { rows } = await warehouse.pool.query('select email from enriched_contacts where source = $1', [
         source,
       ]);
       expect(rows).toEqual([{ email: present }]);
+    },
+  );
+
+  it.each(backfills)(
+    'reconcileContacts() gives no former person back whom a backfill $verb, when newer rows are $rows',
+    async ({ verb, rows: state, retention }) => {
+      const source = `former-${verb.replace(' ', '-')}-${state}`;
+      const email = `ada@${source}.example`;
+      const key = await knownPerson(email, `p-${source}`);
+      for (const { daysAgo, address, firstName } of [
+        { daysAgo: 3, address: email, firstName: 'Ada' },
+        { daysAgo: 1, address: `zoe@${source}.example`, firstName: 'Zoe' },
+        { daysAgo: 2, address: email, firstName: 'Ada' },
+      ]) {
+        const runId = await endedRunOf(address, 'c14', source, firstName);
+        await warehouse.pool.query(
+          'update runs set as_of = now() - make_interval(days => $2) where run_id = $1',
+          [runId, daysAgo],
+        );
+        if (daysAgo === 2 && verb === 'asks for')
+          await answered(runId, { source, contactId: 'c14', personKey: key });
+        await reconcile(runId);
+        expect({ daysAgo, left: await contactsOfSource(source) }).toEqual({
+          daysAgo,
+          left: daysAgo === 3 ? ['c14'] : [],
+        });
+        if (daysAgo === 1) await prune(warehouse, retention, signal);
+      }
     },
   );
 
