@@ -1,6 +1,6 @@
 import { isRoleAddress } from './email-address.ts';
 import type { Identity } from './identity.ts';
-import { comparisonForm, organizationForm } from './normalise.ts';
+import { comparisonForm, displayForm, organizationForm } from './normalise.ts';
 
 /**
  * Returns the keys that decide about duplicates, freshness and claims: two rows that share a key are the same person.
@@ -62,6 +62,14 @@ const longestPart = 150;
 /** A short text unchanged; of a long one, its beginning and a hash of the whole text. */
 export function bounded(text: string): string {
   return text.length <= longestPart ? text : `${text.slice(0, longestPart)}#${fnv1a(text)}`;
+}
+
+/** Ids at the service are opaque, and some services pack data into them. */
+const longestId = 1_000;
+
+/** An id of a person in a form that every index can have: of a longer one, its beginning and a hash. */
+export function boundedId(id: string): string {
+  return id.length <= longestId ? id : bounded(displayForm(id));
 }
 
 /** FNV-1a with 64 bits, in hexadecimal: the domain has no cryptography, and nothing secret is hashed here. */

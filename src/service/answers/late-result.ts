@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import { parseEmail } from '../../domain/identity/email-address.ts';
+import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
@@ -147,7 +148,7 @@ function readBody(value: unknown, members: ReadonlyMap<string, string>): LateRes
       const isUnread = phones.length === 0 && numbers !== undefined && numbers.length > 0;
       return {
         // The id of a saved contact is another.
-        id: displayForm(person.person_id ?? person.id ?? '') || undefined,
+        id: boundedId(displayForm(person.person_id ?? person.id ?? '')) || undefined,
         phones,
         emails: (addresses ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
         fields: [

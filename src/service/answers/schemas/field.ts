@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedId } from '../../../domain/identity/identity-keys.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import type { AnsweredMembers } from '../../../domain/warehouse/person-columns.ts';
 
@@ -15,6 +16,9 @@ export type ColumnsOf<Owner extends 'person' | 'employer'> = Readonly<
  * so that a paid person is not lost to the type of a title. Undocumented fields pass through unchanged.
  */
 export const identifying = z.string().nullable().exactOptional();
+
+/** The id of a person. */
+export const personId = z.string().transform(boundedId).nullable().exactOptional();
 
 /** An optional field; a wrong type counts as missing. */
 export function described<Schema extends z.ZodType>(schema: Schema) {

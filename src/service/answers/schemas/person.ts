@@ -9,6 +9,7 @@ import {
   map,
   number,
   objects,
+  personId,
   text,
   unseen,
   whole,
@@ -57,7 +58,8 @@ export const contactSchema = z.looseObject({
 
 /** The `person` of people enrichment; each element of `matches` in bulk enrichment. */
 export const personSchema = z.looseObject({
-  ...each('id, first_name, last_name, name, proflink_url, email', identifying),
+  id: personId,
+  ...each('first_name, last_name, name, proflink_url, email', identifying),
   ...each('title, headline, email_status, photo_url, microblog_url, codehost_url, socialnet_url', text),
   // The interface document names only the parameter.
   personal_emails: checkedTexts,

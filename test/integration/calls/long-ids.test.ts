@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
+import { operations } from '../../../src/service/endpoints.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { booksOf, callWithPhones, deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+
+const warehouse = await warehouseOfFile();
+
+it('a person whose id is longer than an entry of an index gets data and phones, as the others do', async () => {
+  const call = await callWithPhones(warehouse);
+  const { runId, attemptId, people } = call;
+  const ids = [randomBytes(9_000).toString('base64'), ...call.ids.slice(1)];
+  const matches = people.map(({ identity: { firstName, lastName, email } }, index) => ({
+    id: ids[index],
+    first_name: firstName,
+    last_name: lastName,
+    email,
+  }));
+  const body = Buffer.from(JSON.stringify({ request_id: 1, credits_consumed: 3, matches }));
+  await recordAnswer(warehouse, {
+    attemptId,
+    source: 'generic',
+    people,
+    asked: { ...call.extras, service: 'test' },
+    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    answer: readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch),
+  });
+  expect(await outcomesOf(warehouse, runId)).toEqual(Array(3).fill('enriched'));
+  await deliverTo(warehouse, call, phonesBody(ids, 24));
+  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+  const { rows } = await warehouse.pool.query(
+    'select 1 from enriched_contacts where run_id = $1 and phone is not null',
+    [runId],
+  );
+  expect(rows).toHaveLength(3);
+});
