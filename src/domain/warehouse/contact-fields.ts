@@ -12,6 +12,7 @@ export type ContactFields = Readonly<Omit<ContactColumns, 'phone'>>;
 /** Reads the columns of a contact from an answer. A placeholder for an address counts as no address. */
 export const contactFields = oncePerObject((person: Person): ContactFields => {
   const { organization } = person;
+  const profile = (person.proflink_url && parseProfileUrl(person.proflink_url)) || null;
   const email = person.email ? (parseEmail(person.email) ?? null) : null;
   return {
     ...copied(person),
@@ -19,7 +20,9 @@ export const contactFields = oncePerObject((person: Person): ContactFields => {
     email_status: email === null ? null : text(person.email_status),
     organization_id: text(organization?.id ?? person.organization_id),
     organization_domain: domainOf(organization?.primary_domain) ?? domainOf(organization?.website_url),
-    profile_url: (person.proflink_url && parseProfileUrl(person.proflink_url)) || null,
+    // The query of a page that its path identifies only tracks visitors.
+    linkedin_url: text(profile === null ? person.proflink_url : person.proflink_url?.replace(/[?#].*$/s, '')),
+    profile_url: profile,
   };
 });
 

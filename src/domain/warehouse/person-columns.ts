@@ -100,7 +100,11 @@ export const personFieldGroups = {
   },
   linkedin_url: {
     columns: {
-      linkedin_url: { type: 'text', person: 'proflink_url', comment: 'Profile as the service states it' },
+      linkedin_url: {
+        type: 'text',
+        person: 'proflink_url',
+        comment: 'Profile as the service states it, without tracking parameters',
+      },
       profile_url: {
         type: 'text',
         computedFrom: { person: { proflink_url: 'text' } },

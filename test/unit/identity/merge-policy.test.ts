@@ -18,6 +18,13 @@ describe('what an answer puts into a contact', () => {
       email_status: 'verified',
     }));
 
+  it.each([
+    ['https://www.linkedin.com/in/ada-lind/?trk=x#top', 'https://www.linkedin.com/in/ada-lind/'],
+    ['https://www.linkedin.com/profile/view?id=5', 'https://www.linkedin.com/profile/view?id=5'],
+  ])('the profile of a contact has no tracking parameters: %s', (stated, linkedin) =>
+    expect(contactFields({ proflink_url: stated }).linkedin_url).toBe(linkedin),
+  );
+
   it('an empty person leaves every column of a contact unchanged', () =>
     expect(Object.values(contactFields({})).filter((value) => value !== null)).toEqual([]));
 
