@@ -3,6 +3,7 @@ import { loaders } from './command-loaders.ts';
 import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.ts';
 import { beginCommand } from '../dev/interruption.ts';
 import { exitCodes } from '../domain/problem.ts';
+import { settingsHeading } from './session/settings-flags.ts';
 import { printFailure, reportFailure, tell, write } from './terminal/output.ts';
 import { version } from './terminal/version.ts';
 
@@ -99,6 +100,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .configureHelp({
       optionDescription: (option) =>
         `${option.mandatory ? 'needed: ' : ''}${Help.prototype.optionDescription(option)}`,
+      groupItems: withSettingsLast,
     })
     .configureOutput({
       writeOut: (text) => write(process.stdout, text),
@@ -111,6 +113,15 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     })
     .exitOverride();
 }
+
+/** The flags that a person types most often come first; those of settings are the same in nearly every command. */
+const withSettingsLast: Help['groupItems'] = (all, visible, groupOf) => {
+  const groups = Help.prototype.groupItems(all, visible, groupOf);
+  const settings = groups.get(settingsHeading);
+  if (settings === undefined) return groups;
+  groups.delete(settingsHeading);
+  return groups.set(settingsHeading, settings);
+};
 
 /** A script whose variable is not set gives an empty value: `--source "$CRM"` would begin a source without a name. */
 function refuseEmptyValues(command: Command): void {

@@ -204,15 +204,31 @@ it('enrich demo is refused if workers of a Temporal server would call and pay th
   expect(ended.code).toBe(2);
 });
 
+it('the help of a command has the flags of settings last', async () => {
+  const { stdout } = await system.here(['run', '--help']);
+  const headings = stdout.split('\n').filter((line) => /^[A-Z][a-z ]+:$/.test(line));
+  expect(headings).toEqual([
+    'Arguments:',
+    'Export:',
+    'Credits:',
+    'Data to ask for:',
+    'Options:',
+    'Settings:',
+    'Examples:',
+  ]);
+});
+
 describe('a command that only holds others', () => {
-  it.each([[], ['attempts'], ['budget'], ['inbox']].map((words) => [words]))(
-    'a command with only subcommands explains itself: enrich %j',
-    async (words) => {
-      const ended = await system.here(words);
-      expect(ended.stdout).toContain('Commands:');
-      expect(ended).toMatchObject({ code: 0, stderr: '' });
-    },
-  );
+  it.each([
+    [[], 'Runs:'],
+    [['attempts'], 'Commands:'],
+    [['budget'], 'Commands:'],
+    [['inbox'], 'Commands:'],
+  ])('a command with only subcommands explains itself: enrich %j', async (words, heading) => {
+    const ended = await system.here(words);
+    expect(ended.stdout).toContain(heading);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
 
   it.each([
     ['enrich', 'run', ['help', 'rum']],

@@ -1,7 +1,7 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf } from '../session/settings-flags.ts';
-import { settingsOfOptions, withOptionFlags } from './run-option-flags.ts';
+import { flagHeadings, settingsOfOptions, withOptionFlags } from './run-option-flags.ts';
 
 /** Flags of `run`, `backfill` and `plan` that are no options of a run; `run-option-flags.ts` has the others. */
 export interface CommandFlags {
@@ -21,15 +21,16 @@ export function withCommandFlags(command: Command): Command {
       '[file]',
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
     )
+    .optionsGroup(flagHeadings.export)
     .option('--from-table <name>', 'table of the warehouse instead of a file, such as crm.contacts')
     .option('--query <sql>', 'SELECT on the warehouse instead of a file; it cannot write')
     .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
-    .addOption(
-      new Option(
-        '--plan <hash>',
-        'hash of the only plan that may run, with its pilot and gates (enrich plan prints it)',
-      ),
+    .optionsGroup(flagHeadings.credits)
+    .option(
+      '--plan <hash>',
+      'hash of the only plan that may run, with its pilot and gates (enrich plan prints it)',
     )
+    .optionsGroup('Options:')
     .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
 }
 

@@ -33,8 +33,16 @@ type FlagOptions = ChosenOptions & ScheduledOptions;
 /** The values of a flag on the command line: none without the flag, several for a repeated flag. */
 type Texts = readonly string[];
 
+/** The headings of `--help`. */
+export const flagHeadings = {
+  export: 'Export:',
+  data: 'Data to ask for:',
+  credits: 'Credits:',
+} as const;
+
 interface OptionFlag<Value> {
   readonly flag: string;
+  readonly group: keyof typeof flagHeadings;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly repeatable?: boolean;
@@ -59,17 +67,20 @@ interface OptionFlag<Value> {
 const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   source: {
     flag: '--source <name>',
+    group: 'export',
     description: 'name of the CRM in the warehouse (default: recognised from the header)',
     read: ([name]) => name ?? null,
   },
   mapping: {
     flag: '--mapping <file>',
+    group: 'export',
     description: 'JSON or YAML file that assigns columns',
     read: ([file]) => (file === undefined ? null : readMapping(file)),
     show: (mapping) => JSON.stringify(mapping),
   },
   maxCredits: {
     flag: '--max-credits <n>',
+    group: 'credits',
     description:
       'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
     setting: 'MAX_CREDITS_PER_RUN',
@@ -78,6 +89,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   onBudget: {
     flag: '--on-budget <what>',
+    group: 'credits',
     description:
       'when a budget is empty: finish, with the rest over budget, or pause until the budget is raised or its ' +
       'next period begins (default: finish for --max-credits and in schedules; pause for other budgets)',
@@ -86,12 +98,14 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   minMatchRate: {
     flag: '--min-match-rate <share>',
+    group: 'credits',
     description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
     read: ([share]) => (share === undefined ? null : shareOf('--min-match-rate', share)),
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
   expectations: {
     flag: '--expect <rules>',
+    group: 'export',
     description:
       'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
       'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
@@ -99,6 +113,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   only: {
     flag: '--only <choice>',
+    group: 'export',
     description: 'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
     repeatable: true,
     read: (choices) => parseRowFilters(withoutPeople(choices)),
@@ -106,12 +121,14 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   orderBy: {
     flag: '--order-by <column>',
+    group: 'export',
     description: 'column that orders the people to ask for, lowest value first; with desc: highest',
     read: ([column]) => (column === undefined ? null : parseRowOrder(column)),
     show: formatRowOrder,
   },
   onUnknown: {
     flag: '--on-unknown <what>',
+    group: 'credits',
     description:
       'people of a call whose answer is lost: hold until you decide, or retry once at the price of both calls ' +
       '(default: hold)',
@@ -121,6 +138,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   freshness: {
     flag: '--freshness <clocks>',
+    group: 'data',
     description:
       'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
     setting: 'FRESHNESS',
@@ -129,6 +147,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   reveal: {
     flag: '--reveal <what>',
+    group: 'data',
     description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
     repeatable: true,
     read: (fields) => extrasOf('reveal', fields),
@@ -136,6 +155,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   waterfall: {
     flag: '--waterfall <what>',
+    group: 'data',
     description: 'fields to ask further vendors for: phone, email, or phone,email',
     repeatable: true,
     read: (fields) => extrasOf('waterfall', fields),
@@ -143,11 +163,13 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   maxCreditsPerPerson: {
     flag: '--max-credits-per-person <n>',
+    group: 'credits',
     description: 'maximum credits per person; required with --waterfall',
     read: ([credits], textsOf) => ceilingOf(credits, textsOf('waterfall').length > 0),
   },
   lateDeadlineSeconds: {
     flag: '--late-deadline <duration>',
+    group: 'data',
     description: 'time to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
     setting: 'LATE_RESULTS_DEADLINE',
     read: ([duration]) => (duration === undefined ? null : parseDuration(duration, '--late-deadline')),
@@ -155,12 +177,14 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   pilot: {
     flag: '--pilot <n>',
+    group: 'credits',
     description: 'people to ask for first, a sample of all kinds of rows; the run then shows their results',
     parse: wholeNumber(1, 100_000),
     read: ([people]) => (people === undefined ? null : Number(people)),
   },
   maxCostPerEmail: {
     flag: '--max-cost-per-email <n>',
+    group: 'credits',
     description: 'credits per email above which the run pauses after its pilot',
     read: ([credits], textsOf) => costPerEmailOf(credits, textsOf('pilot').length > 0),
   },
@@ -188,8 +212,8 @@ export function withScheduleFlags(command: Command): Command {
 export const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
 
 function commanderOption(name: keyof FlagOptions): Option {
-  const { flag, description, choices, repeatable, parse } = optionFlags[name];
-  const option = new Option(flag, description);
+  const { flag, group, description, choices, repeatable, parse } = optionFlags[name];
+  const option = new Option(flag, description).helpGroup(flagHeadings[group]);
   if (choices) option.choices(choices);
   if (parse) option.argParser(parse);
   if (repeatable) option.argParser(collect);

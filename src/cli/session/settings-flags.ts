@@ -19,9 +19,13 @@ const flags = [
   ],
 ] as const;
 
+/** The heading of these flags in `--help`. */
+export const settingsHeading = 'Settings:';
+
 /** Adds the settings' flags to a command. */
 export function withSettings(command: Command): Command {
-  for (const [flag, , description] of flags) command.option(flag, description);
+  for (const [flag, , description] of flags)
+    command.addOption(new Option(flag, description).helpGroup(settingsHeading));
   return command;
 }
 
