@@ -233,8 +233,8 @@ class BatchInProgress {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;
     const paused = { ...pauseReason, next: `${pauseReason.next}; then: enrich resume ${runId}` };
-    log.warn({ type: pauseReason.type }, 'a call paused its run');
     if (await pauseCalls(warehouse.database, runId, paused)) {
+      log.warn({ type: pauseReason.type }, 'a call paused its run');
       await ifNew?.();
       return paused;
     }

@@ -9,6 +9,7 @@ import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { openAdmissions } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
+import type { Logger } from '../../../src/telemetry/log.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
@@ -244,13 +245,14 @@ it.each([
   },
 );
 
-/** Enriches ten batches of ten people, all in flight at once. @returns the run, and the number of its calls */
+/** Enriches ten batches of ten people, all in flight at once. @returns the run, its calls, and warnings in the log */
 async function enrichTenBatches(
   name: string,
   answer: (emails: readonly string[]) => Partial<BulkAnswer>,
-): Promise<{ readonly runId: string; readonly calls: number }> {
+): Promise<{ readonly runId: string; readonly calls: number; readonly warnings: readonly string[] }> {
   const runId = await runOf(Array.from({ length: 100 }, (_, index) => `person${index}@${name}.example`));
   let calls = 0;
+  const warnings: string[] = [];
   const queue = new CallQueue({
     concurrency: 10,
     freeSlots: () => Promise.resolve({ slots: 10, wait: undefined }),
@@ -262,12 +264,16 @@ async function enrichTenBatches(
       return answer(details.map(({ email }) => email!));
     }),
     queue,
+    log: {
+      debug: () => {},
+      warn: (_: object, message: string) => warnings.push(message),
+    } as unknown as Logger,
   };
   const batches = Array.from({ length: 10 }, (_, index) => index + 1);
   const open = await openBatches(dependencies, runId, batches);
   const { signal } = new AbortController();
   await Promise.all(open.map((batch) => enrichBatch(dependencies, batch, signal)));
-  return { runId, calls };
+  return { runId, calls, warnings };
 }
 
 function refuse(): never {
@@ -282,6 +288,17 @@ it('a service that refuses every call pauses the run before each batch is divide
     pauseReason: { type: 'service.refuses-everybody' },
   });
   expect(new Set(await outcomesOf(warehouse, runId))).toEqual(new Set([null]));
+});
+
+it('a run that several refused calls pause says once that it is paused', async () => {
+  const { calls, warnings } = await enrichTenBatches('unauthorized', () => {
+    throw new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 });
+  });
+  expect(calls).toBeGreaterThan(1);
+  expect(warnings.toSorted()).toEqual([
+    ...Array<string>(calls).fill('a call failed'),
+    'a call paused its run',
+  ]);
 });
 
 it('a refused person at the head of each batch of ten is rejected, and the other people get an answer', async () => {
