@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf } from '../session/settings-flags.ts';
-import { flagHeadings, settingsOfOptions, withOptionFlags } from './run-option-flags.ts';
+import { flagHeadings } from './flag-headings.ts';
+import { settingsOfOptions, withOptionFlags } from './run-option-flags.ts';
 
 /** Flags of `run`, `backfill` and `plan` that are no options of a run; `run-option-flags.ts` has the others. */
 export interface CommandFlags {

@@ -17,6 +17,7 @@ import {
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
+import { flagHeadings } from './flag-headings.ts';
 import { readMapping, shellWord } from './mapping-proposal.ts';
 import {
   ceilingOf,
@@ -32,13 +33,6 @@ type FlagOptions = ChosenOptions & ScheduledOptions;
 
 /** The values of a flag on the command line: none without the flag, several for a repeated flag. */
 type Texts = readonly string[];
-
-/** The headings of `--help`. */
-export const flagHeadings = {
-  export: 'Export:',
-  data: 'Data to ask for:',
-  credits: 'Credits:',
-} as const;
 
 interface OptionFlag<Value> {
   readonly flag: string;
