@@ -99,7 +99,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     )
     .configureHelp({
       optionDescription: (option) =>
-        `${option.mandatory ? 'needed: ' : ''}${Help.prototype.optionDescription(option)}`,
+        `${option.mandatory ? 'required: ' : ''}${Help.prototype.optionDescription(option)}`,
       groupItems: withSettingsLast,
     })
     .configureOutput({

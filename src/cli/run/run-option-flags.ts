@@ -85,8 +85,9 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     flag: '--on-budget <what>',
     group: 'credits',
     description:
-      'when a budget is empty: finish, with the rest over budget, or pause until the budget is raised or its ' +
-      'next period begins (default: finish for --max-credits and in schedules; pause for other budgets)',
+      'what the run does when a budget is exhausted: finish, with the remaining rows over budget, or pause until ' +
+      'the budget is raised or its next period begins (default: finish for --max-credits and in schedules; pause ' +
+      'for other budgets)',
     choices: ['finish', 'pause'],
     read: ([policy]) => (policy === 'finish' || policy === 'pause' ? policy : null),
   },
@@ -116,7 +117,8 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   orderBy: {
     flag: '--order-by <column>',
     group: 'export',
-    description: 'column that orders the people to ask for, lowest value first; with desc: highest',
+    description:
+      'column that orders the people to ask for: lowest value first, or with COLUMN desc highest value first',
     read: ([column]) => (column === undefined ? null : parseRowOrder(column)),
     show: formatRowOrder,
   },
@@ -124,19 +126,19 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     flag: '--on-unknown <what>',
     group: 'credits',
     description:
-      'people of a call whose answer is lost: hold until you decide, or retry once at the price of both calls ' +
-      '(default: hold)',
+      'what happens to the people of a call whose answer is lost: hold until you decide, or retry once at the price ' +
+      'of both calls (default: hold)',
     choices: ['hold', 'retry'],
     read: ([what]) => (what === 'retry' ? 'retry' : 'hold'),
     show: (what) => (what === 'retry' ? what : null),
   },
   freshness: {
-    flag: '--freshness <clocks>',
+    flag: '--freshness <durations>',
     group: 'data',
     description:
       'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
     setting: 'FRESHNESS',
-    read: ([clocks]) => (clocks === undefined ? null : parseFreshness(clocks)),
+    read: ([durations]) => (durations === undefined ? null : parseFreshness(durations)),
     show: formatFreshness,
   },
   reveal: {

@@ -4,7 +4,7 @@ import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/i
 
 /** Help text: how to identify a person on the command line. */
 export const waysToNamePerson =
-  "WHO is an email address; the URL of a profile; person: and the service's id; an MD5 or SHA-256 of an address.";
+  "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an address.";
 
 /**
  * Parses an argument that identifies a person or a domain.

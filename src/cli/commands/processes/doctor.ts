@@ -4,7 +4,7 @@ import { exitCodes } from '../../../domain/problem.ts';
 import { examine } from '../../doctor/doctor-checks.ts';
 import type { Finding } from '../../doctor/finding.ts';
 import { printFacts, table } from '../../terminal/output.ts';
-import type { JsonFlag } from '../../terminal/json-option.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { settingsWithoutWrong, withSettings } from '../../session/settings-flags.ts';
 
 const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;
@@ -14,7 +14,7 @@ export function doctorCommand(): Command {
     .description(
       'Check the set-up: components in use, what is missing and how to get it. Starts and spends nothing.',
     )
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `

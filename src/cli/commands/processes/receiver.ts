@@ -13,9 +13,9 @@ export function receiverCommand(): Command {
     .addHelpText(
       'after',
       `
-Put a reverse proxy with a certificate in front of the receiver that forwards /webhooks/. The workers need the proxy's
-address as WEBHOOK_PUBLIC_URL, because their calls tell the service where to deliver: without it, late results come only
-by poll. GET /healthz shows that the receiver is alive, GET /readyz that it can store
+Put a reverse proxy with a certificate in front of the receiver; it forwards /webhooks/ and /healthz. The workers need
+the proxy's address as WEBHOOK_PUBLIC_URL, because their calls tell the service where to deliver. Without this setting,
+late results come only by poll. GET /healthz says that the receiver is alive, and GET /readyz that it can store
 deliveries. SIGTERM drains it. A delivery answered with 2xx is stored; runs apply it from the inbox (enrich inbox).
 
 Examples:

@@ -53,19 +53,14 @@ export function sandboxCommand(): Command {
     .option('--access-token <token>', 'accepted OAuth token')
     .option('--token-calls <n>', 'calls until an access token expires', wholeNumber(1))
     .option('--token-seconds <n>', 'seconds until an access token expires', wholeNumber(1))
-    .option('--rate-limits <limits>', 'fixed windows per endpoint, or unlimited', rateLimits, '600/hour')
-    .option(
-      '--match-rate <share>',
-      'share of people outside its own population whom the sandbox knows',
-      share,
-      0.82,
-    )
+    .option('--rate-limits <limits>', 'fixed windows per operation, or unlimited', rateLimits, '600/hour')
+    .option('--match-rate <share>', 'share of the people in your export whom the sandbox knows', share, 0.82)
     .option('--people <n>', 'people in the sandbox’s own population', wholeNumber(1), 100_000)
-    .option('--person-bytes <n>', 'bytes of JSON a person, about', wholeNumber(0), 6_000)
-    .option('--latency <ms>', 'milliseconds an answer takes', wholeNumber(0), 40)
+    .option('--person-bytes <n>', 'approximate bytes of JSON per person', wholeNumber(0), 6_000)
+    .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumber(0), 40)
     .option(
       '--late-delay <ms>',
-      'milliseconds until phones and waterfall results are delivered, at most',
+      'longest time in milliseconds until phones and waterfall results exist',
       wholeNumber(0),
       3_000,
     )
@@ -73,8 +68,11 @@ export function sandboxCommand(): Command {
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
     .option('--check-scenario <file>', 'scenario file to check, without starting')
     .option('--clock <time>', 'time to start at, such as 2027-03-01T00:00:00Z', time)
-    .option('--logged-calls <n>', 'calls whose details are kept', wholeNumber(0), 100_000)
-    .option('--state-directory <folder>', 'folder of the log of calls')
+    .option('--logged-calls <n>', 'calls whose details are kept in memory', wholeNumber(0), 100_000)
+    .option(
+      '--state-directory <folder>',
+      'folder that keeps log, bill, late results and the use of rate windows over restarts',
+    )
     .option('--openapi', 'print the OpenAPI description of the sandbox, without starting')
     .addHelpText(
       'after',

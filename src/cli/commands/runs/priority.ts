@@ -14,7 +14,7 @@ export function priorityCommand(): Command {
     .description('Change the priority of a run, from its next batch on.')
     .argument('<run>', steeredRun.unfinished)
     .addArgument(
-      new Argument('<which>', 'ad-hoc goes before nightly, nightly before backfill').choices(
+      new Argument('<priority>', 'ad-hoc goes before nightly, nightly before backfill').choices(
         Object.keys(taskPriorities),
       ),
     )

@@ -4,6 +4,7 @@ import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../run/describe-service.ts';
 import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { reportRun } from './run.ts';
+import { jsonOption } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { interruptionOf, requireUnfinished, resumeRun, waitForRun } from '../../run/steer-run.ts';
@@ -12,7 +13,7 @@ export function resumeCommand(): Command {
   return withSettings(new Command('resume'))
     .description('Continue a paused or interrupted run, and wait for it.')
     .argument('<run>', steeredRun.waiting)
-    .option('--json', 'one JSON object on the last line of standard output')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `

@@ -5,7 +5,7 @@ import { UsageProblem, exitCodes, type Problem } from '../../../domain/problem.t
 import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { reasonOption } from '../../terminal/note-flags.ts';
 import { deleteSchedule, openTimesOf } from '../../schedule/delete-schedule.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
@@ -52,7 +52,7 @@ Examples:
 function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('List schedules with their next and last times.')
-    .option('--json', 'one JSON array')
+    .option(...jsonArrayOption)
     .addHelpText('after', '\nExample:\n  enrich schedule list')
     .action(async (options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
@@ -68,8 +68,8 @@ function listCommand(): Command {
 function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('Show a schedule: its flags, its next times, and how the last times ended.')
-    .argument('<name>')
-    .option('--json', 'one JSON object')
+    .argument('<name>', 'name of the schedule')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule show nightly')
     .action(async (name: string, options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
@@ -82,7 +82,7 @@ function showCommand(): Command {
 function pauseCommand(): Command {
   return withSettings(new Command('pause'))
     .description('Pause a schedule. Runs in progress continue.')
-    .argument('<name>')
+    .argument('<name>', 'name of the schedule')
     .addOption(reasonOption('reason, shown in the Temporal UI and by show', 'enrich schedule pause'))
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
@@ -102,7 +102,7 @@ function pauseCommand(): Command {
 function resumeCommand(): Command {
   return withSettings(new Command('resume'))
     .description('Resume a paused schedule, from its next time on.')
-    .argument('<name>')
+    .argument('<name>', 'name of the schedule')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule resume nightly')
     .action(async (name: string, options: JsonFlag) => {
@@ -119,7 +119,7 @@ function resumeCommand(): Command {
 function triggerCommand(): Command {
   return withSettings(new Command('trigger'))
     .description('Start a run of a schedule now, also while the schedule is paused.')
-    .argument('<name>')
+    .argument('<name>', 'name of the schedule')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
     .action(async (name: string, options: JsonFlag) => {
@@ -145,7 +145,7 @@ function triggerCommand(): Command {
 function backfillCommand(): Command {
   return withSettings(new Command('backfill'))
     .description('Run the missed times of a schedule between two dates, one after another.')
-    .argument('<name>')
+    .argument('<name>', 'name of the schedule')
     .requiredOption(
       '--from <time>',
       'a date in the time zone of the schedule, or a time such as 2026-11-21T02:00:00Z',
@@ -187,7 +187,7 @@ Example:
 function deleteCommand(): Command {
   return withSettings(new Command('delete'))
     .description('Delete a schedule. Runs in progress continue, unless you cancel them too.')
-    .argument('<name>')
+    .argument('<name>', 'name of the schedule')
     .option('--cancel-runs', 'also cancel runs in progress, and runs that wait for a person')
     .option(...jsonOption)
     .addHelpText(

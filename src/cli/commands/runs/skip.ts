@@ -27,10 +27,10 @@ export function skipCommand(): Command {
     .argument('<run>', steeredRun.unfinished)
     .requiredOption(
       '--page <n>',
-      'number of the page, about 1,000 people in the order of the file',
+      'number of the page: about 1,000 people, in the order in which the run asks for them',
       wholeNumber(1),
     )
-    .addOption(reasonOption('reason of their outcome', 'enrich skip'))
+    .addOption(reasonOption('reason, kept with the outcome of its people', 'enrich skip'))
     .option(...jsonOption)
     .addHelpText(
       'after',

@@ -26,7 +26,7 @@ export function statusCommand(): Command {
   return withSettings(new Command('status'))
     .description('Show the status and figures of a run, or list the newest runs.')
     .argument('[run]', anyRun)
-    .option('--json', 'one JSON object; without a run, one JSON array')
+    .option('--json', 'result as one JSON object; without a run, as one JSON array')
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
     .addHelpText('after', '\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {

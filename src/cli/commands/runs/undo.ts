@@ -6,6 +6,7 @@ import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
+import { jsonOption } from '../../terminal/json-option.ts';
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
@@ -34,7 +35,7 @@ export function undoCommand(): Command {
     .addOption(reasonOption('reason, kept with the run; no names'))
     .option(...byOption)
     .option('--yes', 'do it without asking')
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `

@@ -17,7 +17,7 @@ import { describeReconciliation } from '../../run/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
@@ -57,7 +57,7 @@ function listCommand(): Command {
     .addOption(
       new Option('--overdue', 'calls whose late results did not come by the deadline').conflicts('all'),
     )
-    .option('--json', 'one JSON array')
+    .option(...jsonArrayOption)
     .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts list --overdue')
     .action(async (runId: string | undefined, options: ListFlags) => {
       const config = settingsOf(options);

@@ -9,6 +9,7 @@ import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../../led
 import type { Warehouse } from '../../../db/database.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { setBudgetCommand } from '../../run/budget-change.ts';
+import { jsonArrayOption } from '../../terminal/json-option.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
@@ -34,7 +35,7 @@ export function budgetCommand(): Command {
 function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('Show limits, settled and reserved credits of the newest periods and runs.')
-    .option('--json', 'one JSON array')
+    .option(...jsonArrayOption)
     .addHelpText(
       'after',
       `
@@ -70,7 +71,7 @@ function historyCommand(): Command {
   return withSettings(new Command('history'))
     .description('Show changes of limits, the newest first.')
     .argument('[budget]', `changes of this budget: ${forms}`)
-    .option('--json', 'one JSON array')
+    .option(...jsonArrayOption)
     .option('--limit <n>', 'maximum number of changes', wholeNumber(1, 10_000), 50)
     .addHelpText('after', '\nExample:\n  enrich budget history day')
     .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {

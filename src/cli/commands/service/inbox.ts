@@ -13,7 +13,7 @@ import { countAwaitedAfterRuns, makePollsDue } from '../../../late-results/late-
 import { getRun } from '../../../runs/runs.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSessionClient } from '../../session/with-service.ts';
@@ -34,7 +34,7 @@ function listCommand(): Command {
     .argument('[run]', 'deliveries of this run; "latest" is the newest run')
     .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
     .option('--limit <n>', 'maximum number of deliveries', wholeNumber(1), 50)
-    .option('--json', 'one JSON array')
+    .option(...jsonArrayOption)
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
     .action(
       async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {

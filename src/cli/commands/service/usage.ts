@@ -5,6 +5,7 @@ import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import type { CreditUsage, OperationUsage } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
+import { jsonOption } from '../../terminal/json-option.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { serviceName, type Config } from '../../../config/settings.ts';
 import { conclusionOf, reconciliationTable } from '../../run/describe-reconciliation.ts';
@@ -18,7 +19,7 @@ export function usageCommand(): Command {
   return withSettings(new Command('usage'))
     .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')
     .option('--reconcile', 'compare the service’s statement with the warehouse by credit cycle')
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage\n  ' +

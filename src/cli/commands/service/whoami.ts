@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { jsonOption } from '../../terminal/json-option.ts';
 import { printFacts, table } from '../../terminal/output.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withService } from '../../session/with-service.ts';
@@ -6,7 +7,7 @@ import { withService } from '../../session/with-service.ts';
 export function whoamiCommand(): Command {
   return withSettings(new Command('whoami'))
     .description('Show which user of the service the credential acts as. Costs nothing.')
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich whoami --json')
     .action(async (options: { json?: boolean }) => {
       const config = settingsOf(options);

@@ -6,6 +6,7 @@ import { findNamesakes } from '../../../privacy/find-namesakes.ts';
 import { keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
+import { jsonOption } from '../../terminal/json-option.ts';
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
@@ -27,7 +28,7 @@ export function eraseCommand(): Command {
     .addOption(reasonOption('reason, kept; no names'))
     .option(...byOption)
     .option('--yes', 'erase without asking')
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `

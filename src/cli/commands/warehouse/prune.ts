@@ -4,6 +4,7 @@ import { formatDuration } from '../../../domain/text/duration.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { retained, type Retained } from '../../../domain/runs/retention.ts';
 import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.ts';
+import { jsonOption } from '../../terminal/json-option.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -16,7 +17,7 @@ export function pruneCommand(): Command {
     )
     .option('--retention <times>', 'time to keep each (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove; otherwise only show what would be removed')
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `

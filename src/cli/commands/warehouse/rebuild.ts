@@ -5,6 +5,7 @@ import { readAnswersAgain } from '../../../calls/answers/read-answers-again.ts';
 import { rebuild } from '../../../people/rebuild.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { readUnfinishedUndo } from '../../../runs/undo-run.ts';
+import { jsonOption } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
@@ -19,7 +20,7 @@ export function rebuildCommand(): Command {
       'first read the stored answers and deliveries again, after a release that reads more fields',
     )
     .option('--check', 'only compare; exit code 1 where something differs, 3 beside an unfinished undo')
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `

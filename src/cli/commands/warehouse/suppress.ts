@@ -99,7 +99,7 @@ function importCommand(): Command {
 function removeCommand(): Command {
   return withSettings(new Command('remove'))
     .description('Remove people from the list; runs may ask for them again.')
-    .argument('<who...>', 'people, named as when they were added')
+    .argument('<who...>', 'people or @domain, named as when they were added')
     .option(...jsonOption)
     .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
@@ -119,7 +119,7 @@ function removeCommand(): Command {
 function checkCommand(): Command {
   return withSettings(new Command('check'))
     .description('Check whether people are on the list. Exit code 0: none is, 3: at least one is.')
-    .argument('<who...>', 'people')
+    .argument('<who...>', 'people or @domain')
     .option(...jsonOption)
     .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
@@ -140,7 +140,7 @@ function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('Show the newest entries of the list, without names.')
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
-    .option('--json', 'one JSON object')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich suppress list')
     .action(async (options: { limit: number; json?: boolean }) => {
       const { entries, counts } = await withWarehouse(settingsOf(options), async ({ warehouse }) => ({
