@@ -6,7 +6,8 @@ import { withSession, type Session } from '../session/session.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
 
 /** Help text of all commands that create schedules. */
-export const whatRunsSchedules = `Temporal stores schedules, and workers (enrich worker) run them with their own settings.
+export const whatRunsSchedules = `\
+Temporal stores schedules, and workers (enrich worker) run them with their own settings.
 Without TEMPORAL_ADDRESS the embedded server stores schedules, and they begin runs only while "enrich dev" or
 "enrich run" is running with the same data folder.`;
 
