@@ -41,8 +41,8 @@ export function explainPostgresFailure(
     return new Problem('postgres.permissions', 'the embedded PostgreSQL may not use its data directory', {
       where: files.data,
       next:
-        'give it back to the account that PostgreSQL runs as, with mode 700; it holds what was paid for: ' +
-        `read ${files.log}`,
+        `read ${files.log}; make the account that PostgreSQL runs as the owner of the directory, with mode 700, and ` +
+        'do not delete the directory: it holds what was paid for',
       cause,
     });
   }
@@ -61,8 +61,8 @@ export function explainPostgresFailure(
       {
         where: files.data,
         next:
-          `read ${files.log}; restore the directory from a copy: it holds what was paid for (moved away, an ` +
-          'empty one is begun)',
+          `read ${files.log}; restore the directory from a copy, because it holds what was paid for; if you move ` +
+          'it away, the next command begins an empty database',
         cause,
       },
     );

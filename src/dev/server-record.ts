@@ -31,7 +31,7 @@ export function writeRecord(directory: string, record: ServerRecord): void {
     renameSync(`${file}.tmp`, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-    throw new Problem('disk.full', 'the disk is full: what runs here cannot be written down', {
+    throw new Problem('disk.full', 'the disk is full: the record of an embedded server cannot be written', {
       where: directory,
       next: 'free disk space, then run the same command again; nothing is lost',
       cause: error,

@@ -86,12 +86,16 @@ export async function ensureTemporalCli(
       failures.push(`${origin}: ${error instanceof Error ? firstLine(error.message) : String(error)}`);
     }
   }
-  throw new Problem('temporal.cli', `no Temporal dev server can be had: ${failures.join('; ')}`, {
-    where: 'Temporal CLI',
-    next:
-      'install the Temporal CLI (https://docs.temporal.io/cli) or Go and try again, or set ' +
-      'TEMPORAL_ADDRESS to a Temporal server of yours',
-  });
+  throw new Problem(
+    'temporal.cli',
+    `the embedded Temporal server needs the Temporal CLI: ${failures.join('; ')}`,
+    {
+      where: 'Temporal CLI',
+      next:
+        'install the Temporal CLI (https://docs.temporal.io/cli) or Go and try again, or set ' +
+        'TEMPORAL_ADDRESS to a Temporal server of yours',
+    },
+  );
 }
 
 function cachedFile(settings: TemporalCliSettings): string {

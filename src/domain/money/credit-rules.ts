@@ -170,7 +170,7 @@ function waterfallCeiling(ask: Ask): Credits {
     throw new UsageProblem(
       'credits.no-ceiling',
       'a waterfall has no fixed price, and the run has no maximum per person',
-      { next: 'add --max-credits-per-person, or remove --waterfall' },
+      { where: '--max-credits-per-person', next: 'add this flag, such as 20, or remove --waterfall' },
     );
   }
   return ask.maxCreditsPerPerson;

@@ -107,7 +107,7 @@ function refuse(shown: string): (error: unknown) => never {
 }
 
 function tooMany(shown: string): Problem {
-  return new UsageProblem('export.too-many', `more than ${mostObjects} objects begin so`, {
+  return new UsageProblem('export.too-many', `more than ${mostObjects} objects have this prefix`, {
     where: shown,
     next: 'give the exports a prefix of their own, with {date} in it, or narrow the pattern',
   });

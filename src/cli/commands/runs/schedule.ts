@@ -168,7 +168,8 @@ Example:
         const { timezone } = definition;
         const from = timeOf('--from', options.from, timezone, 0);
         const to = timeOf('--to', options.to, timezone, 1);
-        if (from >= to) throw wrongTime('--to', options.to, 'write a time after --from');
+        if (from >= to)
+          throw wrongTime('--to', `"${options.to}" is not after --from`, 'write a later date or time');
         const missed = await missedTimes(client, name, { from, to, now: new Date() });
         await backfillSchedule(client, name, missed);
         await tellWhatRunsSchedules(session);
@@ -235,9 +236,9 @@ function timeOf(flag: string, text: string, timezone: string, daysOn: 0 | 1): Da
   }
   const time = parseMoment(text);
   if (time) return time;
-  throw wrongTime(flag, text, 'write 2026-11-21, or 2026-11-21T02:00:00Z');
+  throw wrongTime(flag, `"${text}" is no date and no time`, 'write 2026-11-21, or 2026-11-21T02:00:00Z');
 }
 
-function wrongTime(flag: string, text: string, next: string): Problem {
-  return new UsageProblem('setting.invalid', `"${text}" does not fit here`, { where: flag, next });
+function wrongTime(flag: string, what: string, next: string): Problem {
+  return new UsageProblem('setting.invalid', what, { where: flag, next });
 }

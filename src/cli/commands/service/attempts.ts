@@ -167,7 +167,7 @@ Examples:
         ? undefined
         : creditsOf('--credits', options.credits, 'write a number such as 7 or 2.5');
     if (given !== undefined && attemptIds.length > 1) {
-      throw new UsageProblem('setting.invalid', '--credits with several calls', {
+      throw new UsageProblem('setting.invalid', '--credits is for one call, and several are named', {
         where: '--credits',
         next: 'give --credits with one call at a time',
       });

@@ -90,15 +90,19 @@ Example:
 
 /** @throws Problem `match.unusable`; `match.no-person` where a row of an export with these cells is `no_identifier` */
 function readIdentity(options: MatchOptions): Identity {
-  const given = Object.entries(fields).flatMap(([name, { identity, parse }]) => {
+  const given = Object.entries(fields).flatMap(([name, { identity, parse, describe }]) => {
     const text = options[name as keyof typeof fields];
     if (text === undefined) return [];
     const value = parse(text);
     if (value !== undefined) return [[identity, value]];
-    throw new UsageProblem('match.unusable', `the value of --${kebabCase(name)} cannot be used`, {
-      where: `--${kebabCase(name)}`,
-      next: 'write it as in an export; enrich match --help has an example',
-    });
+    throw new UsageProblem(
+      'match.unusable',
+      `the value of --${kebabCase(name)} cannot be read as ${describe}`,
+      {
+        where: `--${kebabCase(name)}`,
+        next: 'correct the value; enrich match --help has an example',
+      },
+    );
   });
   const person = Object.fromEntries(given) as Identity;
   if (identityKeys(person).length > 0) return person;
