@@ -148,7 +148,7 @@ function importerOf(name: string): ImporterName {
 /** Policies of the flag replace those of the file, field by field. */
 async function policiesOf({ policies: file, policy }: CrmImportFlags): Promise<FieldPolicies> {
   const fromFile = readPolicies(file === undefined ? {} : await readPolicyFile(file), file ?? '--policies');
-  return policy === undefined ? fromFile : readPolicyPairs(policy, '--policy', fromFile);
+  return policy === undefined ? fromFile : readPolicyPairs(policy, fromFile);
 }
 
 function readPolicyFile(file: string): Promise<unknown> {

@@ -25,7 +25,7 @@ import {
   creditsOf,
   expectationsOf,
   extrasOf,
-  shareOf,
+  minMatchRateOf,
   withoutPeople,
 } from './run-option-values.ts';
 
@@ -95,7 +95,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     flag: '--min-match-rate <share>',
     group: 'credits',
     description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
-    read: ([share]) => (share === undefined ? null : shareOf('--min-match-rate', share)),
+    read: ([share]) => (share === undefined ? null : minMatchRateOf(share)),
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
   expectations: {

@@ -23,13 +23,13 @@ export function withoutPeople(choices: readonly string[]): readonly string[] {
   return choices.map((text) => withoutPerson(text, refusal));
 }
 
-/** `40%` or `0.4` as a share from 0 to 1. @throws Problem `setting.invalid` */
-export function shareOf(flag: string, text: string): number {
+/** A match rate, `40%` or `0.4`, as a share from 0 to 1. @throws Problem `setting.invalid` */
+export function minMatchRateOf(text: string): number {
   const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
   const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
   if (share >= 0 && share <= 1) return share;
   throw new UsageProblem('setting.invalid', `"${text}" is no share`, {
-    where: flag,
+    where: '--min-match-rate',
     next: 'write 40% or 0.4',
   });
 }

@@ -30,11 +30,12 @@ export function readPolicies(
 }
 
 /**
- * Reads policies such as `title=fill,email=never`.
+ * Reads the policies of `--policy`, such as `title=fill,email=never`.
  *
  * @throws Problem `policy.invalid`
  */
-export function readPolicyPairs(text: string, where: string, defaults?: FieldPolicies): FieldPolicies {
+export function readPolicyPairs(text: string, defaults?: FieldPolicies): FieldPolicies {
+  const where = '--policy';
   const pairs = text.split(',').map((pair) => {
     const [field, value, ...more] = pair.split('=').map((part) => part.trim());
     if (!field || !value || more.length > 0)

@@ -22,19 +22,18 @@ const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day:
 /**
  * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`.
  *
- * @param setting name of the setting, for the error
  * @returns the windows, shortest first; empty for `unlimited`
  * @throws Problem `setting.invalid`
  */
-export function parseRateLimits(text: string, setting = 'RATE_LIMITS'): RateLimit[] {
+export function parseRateLimits(text: string): RateLimit[] {
   if (text.trim().toLowerCase() === 'unlimited') return [];
   const limits = text.split(',').map((part) => {
     const match = /^\s*(\d{1,9})\s*\/\s*(\S+)\s*$/.exec(part);
     const calls = Number(match?.[1] ?? 0);
     const window = match?.[2]?.toLowerCase() ?? '';
-    if (!match || calls < 1) throw invalid(part, setting);
-    const seconds = named[window] ?? (/^\d/.test(window) ? parseDuration(window, setting) : 0);
-    if (seconds < 1) throw invalid(part, setting);
+    if (!match || calls < 1) throw invalid(part);
+    const seconds = named[window] ?? (/^\d/.test(window) ? parseDuration(window, 'RATE_LIMITS') : 0);
+    if (seconds < 1) throw invalid(part);
     return { calls, seconds };
   });
   return limits.sort((a, b) => a.seconds - b.seconds);
@@ -58,9 +57,9 @@ function windowName(seconds: number): string {
   return Object.keys(named).find((name) => named[name] === seconds) ?? formatDuration(seconds);
 }
 
-function invalid(part: string, setting: string): Problem {
+function invalid(part: string): Problem {
   return new UsageProblem('setting.invalid', `"${part.trim()}" is not a rate limit`, {
-    where: setting,
+    where: 'RATE_LIMITS',
     next: 'write calls and a window, such as 600/hour or 20/10s; separate several by commas; or write "unlimited"',
   });
 }

@@ -4,7 +4,7 @@ import { readPolicyPairs } from '../../../src/domain/crm/read-policies.ts';
 
 describe('readPolicyPairs()', () => {
   it('readPolicyPairs() reads a policy for each field, with blanks around its parts', () => {
-    expect(readPolicyPairs('title = overwrite-older, email=fill', '--policy')).toMatchObject({
+    expect(readPolicyPairs('title = overwrite-older, email=fill')).toMatchObject({
       title: 'overwrite-older',
       email: 'fill',
       phone: 'fill',
@@ -14,7 +14,7 @@ describe('readPolicyPairs()', () => {
   it.each(['title', 'title=', '=fill', 'title=fill=never', ''])(
     'readPolicyPairs() asks for FIELD=POLICY when it reads "%s"',
     (text) => {
-      expect(() => readPolicyPairs(text, '--policy')).toThrow(`"${text}" is not FIELD=POLICY`);
+      expect(() => readPolicyPairs(text)).toThrow(`"${text}" is not FIELD=POLICY`);
     },
   );
 });
