@@ -35,9 +35,9 @@ export interface RunOptions {
   readonly onUnknown: 'hold' | 'retry';
   /** Number of people who are asked for first; the quality gates then decide whether the run continues. */
   readonly pilot: number | null;
-  /** Share from 0 to 1 below which a run stops. */
+  /** Match rate, from 0 to 1, below which the run pauses. */
   readonly minMatchRate: number | null;
-  /** Decimal text: a pilot whose emails cost more stops its run. */
+  /** Credits as decimal text: a pilot whose emails cost more pauses its run. */
   readonly maxCostPerEmail: string | null;
   /** What `parseExpectations` reads; null: the export may have any form. */
   readonly expectations: string | null;

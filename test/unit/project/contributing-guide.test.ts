@@ -18,6 +18,13 @@ it.each([...new Set(namedPaths)])('the path %s in CONTRIBUTING.md exists', (path
   expect(existsSync(join(root, path))).toBe(true),
 );
 
+it('every activity that CONTRIBUTING.md names exists', () => {
+  const activities = read('src/contract/activities.ts');
+  const named = [...guide.matchAll(/activity `(\w+)`/gi)].map(([, name]) => name!);
+  expect(named.length).toBeGreaterThan(2);
+  expect(named.filter((name) => !activities.includes(`  ${name}(`))).toEqual([]);
+});
+
 it('the layout in CONTRIBUTING.md has a line for every folder of src', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
