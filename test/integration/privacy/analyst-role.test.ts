@@ -41,11 +41,11 @@ afterAll(async () => {
 describe('an analyst’s role', () => {
   it('docs/warehouse.md names every table that the analyst role does not read', () => {
     const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
-    const line = guide.split('\n').find((each) => each.startsWith('| does not read'))!;
+    const [, item = ''] = /^- \*\*The role does not read\*\*(.*?)^- /ms.exec(guide) ?? [];
     const hidden = Object.entries(analystColumns).flatMap(([table, columns]) =>
       columns === 'none' ? [table] : [],
     );
-    expect(hidden.filter((table) => !line.includes(`\`${table}\``))).toEqual([]);
+    expect(hidden.filter((table) => !item.includes(`\`${table}\``))).toEqual([]);
   });
 
   it('the analyst role reads nothing before it gets its rights', async () => {
