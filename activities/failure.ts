@@ -5,8 +5,8 @@ import type { Logger } from '../src/telemetry/log.ts';
 import { isDatabaseAway } from '../src/db/postgres-errors.ts';
 
 /**
- * Maps what an activity throws to what Temporal keeps: a type, one sentence and no cause, because causes carry
- * statements and cells. A database that is away is tried again; a Problem needs a person.
+ * Maps an error of an activity to the failure that Temporal keeps: a type and one sentence, without the cause, because
+ * causes have statements and cells. Temporal retries while the database is unreachable; a Problem needs a person.
  */
 export async function mappingFailures<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -41,7 +41,7 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
   }
 }
 
-/** Workflows of runs have the run's id, and those of pages `<run>/page-0007`. */
+/** The workflow of a run has the run's id, and the workflow of a page `<run>/page-0007`. */
 function runOfWorkflow(workflowId: string): { readonly runId: string; readonly page?: number } {
   const [runId = '', page] = workflowId.split('/page-');
   return { runId, ...(page !== undefined && { page: Number(page) }) };

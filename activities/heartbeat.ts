@@ -4,10 +4,10 @@ import { Context } from '@temporalio/activity';
 const beatMilliseconds = 2_500;
 
 /**
- * Runs work under a steady heartbeat, so that Temporal sees within seconds that this worker has died, and tells the
- * work by the signal when the activity is cancelled or the worker shuts down.
+ * Runs work with regular heartbeats, so that Temporal notices within seconds if this worker has died. The signal tells
+ * the work that the activity is cancelled or that the worker shuts down.
  *
- * @param details what the heartbeat says of the work: counts only
+ * @param details content of the heartbeat: only counts
  */
 export async function withHeartbeat<Result>(
   work: (signal: AbortSignal) => Promise<Result>,

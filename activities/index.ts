@@ -30,18 +30,18 @@ import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-/** What the activities of the control queue need, each its part. */
+/** Dependencies of the activities of the control queue. */
 export type ControlDependencies = PlanDependencies &
   IngestDependencies &
   LateDependencies &
   ServiceCheckDependencies &
   ScheduleDependencies & {
     readonly retention: Retention;
-    /** Undefined: no lineage is told. */
+    /** Undefined: no lineage events are sent. */
     readonly lineage: Lineage | undefined;
   };
 
-/** Activities of the control queue, bound to what this process runs with. */
+/** Creates the activities of the control queue. */
 export function createControlActivities(dependencies: ControlDependencies): ControlActivities {
   const { warehouse, retention, lineage, log } = dependencies;
   return {
@@ -115,7 +115,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
   };
 }
 
-/** Activities of the call queues, bound to what this process runs with. */
+/** Creates the activities of the call queues. */
 export function createCallActivities(
   dependencies: Omit<AttemptDependencies, 'log'>,
   log: Logger,
@@ -137,7 +137,7 @@ export function createCallActivities(
 }
 
 /**
- * Short work sends heartbeats too: without them Temporal would notice a dead worker only at the activity's timeout.
+ * Short work sends heartbeats too. Otherwise Temporal would notice a dead worker only at the timeout of the activity.
  */
 function beating<Result>(log: Logger, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   return mappingFailures(log, () => withHeartbeat(work));

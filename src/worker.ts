@@ -37,29 +37,32 @@ export interface WorkerSettings {
   /** Undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
   readonly log: Logger;
-  /** Undefined: no lineage is told. */
+  /** Undefined: no lineage events are sent. */
   readonly lineage: Lineage | undefined;
 }
 
 export interface RunningWorker {
-  /** Drains: no new activity is taken, no further call is begun, calls in flight are waited for. */
+  /** Drains: the worker takes no new activity, begins no call, and waits for calls in flight. */
   stop(): Promise<void>;
-  /** Settles when the worker has ended; fails if it ended by itself. */
+  /** Resolves when the worker has ended; rejects if the worker ended by itself. */
   readonly ended: Promise<void>;
 }
 
-/** The service requires an address; this one can never be reached (RFC 2606), so results are fetched by polls alone. */
+/**
+ * The service requires a webhook address. Nothing can be delivered to this address (RFC 2606), so results come only by
+ * polls.
+ */
 const nowhere = 'https://no-receiver.invalid';
-/** For the activities of the control queue. */
+/** Database connections for the activities of the control queue. */
 const controlConnections = 6;
-/** Waits up to this long stay in the activity; longer ones become a timer that the UI shows. */
+/** An activity waits up to this time. A longer wait becomes a timer of the workflow, which the UI shows. */
 const patienceMilliseconds = 20_000;
 
 /**
- * The composition root: everything that a worker process runs with is made here, once.
+ * The composition root: creates all parts of a worker process, once.
  *
- * Task queues of their own for paid calls: those have few slots and live long, and would starve ingest and page
- * opening.
+ * Paid calls have task queues of their own with few slots, because a call takes long: on a shared queue, calls would
+ * starve ingest and the opening of pages.
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { config, log, metrics, tracing } = settings;
@@ -73,7 +76,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   });
   const callWarehouse = openWarehouse(settings.databaseUrl, {
     ...connectionOptions,
-    // One per call in flight, and one for each batch that waits beside it.
+    // One for each call in flight, and one for each batch that waits beside it.
     connections: 2 * config.callConcurrency,
     keepsPlans: true,
   });
@@ -101,7 +104,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       queue.handBack();
     };
     const ended = runAll(workers, drain, close);
-    // A failure is not unhandled if it comes before the session waits for the end.
+    // The session handles the failure later: it waits for the end of the worker.
     ended.catch(() => {});
     return {
       ended,

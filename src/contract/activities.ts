@@ -6,7 +6,7 @@ import type { RunPriority } from './run-priorities.ts';
 import type { RunStatus } from './run-statuses.ts';
 import type { ScheduledRunInput, ScheduledRuns } from './scheduled-run-input.ts';
 
-// Temporal's history keeps every value here: ids, counts, times and reasons, never personal data or secrets.
+// Temporal's history keeps every value of these types: ids, counts, times and reasons, never personal data or secrets.
 
 export interface RunRequest {
   readonly runId: string;
@@ -26,13 +26,13 @@ export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
   | { readonly kind: 'pause'; readonly pauseReason: StatusReason };
 
-/** What a run does when a budget is empty. */
+/** What a run does when a budget is exhausted. */
 export type BudgetResolution =
   /** There are credits again. */
   | { readonly kind: 'open' }
-  /** It ends; people who were not asked for become `over_budget`. */
+  /** The run ends; people who were not asked for become `over_budget`. */
   | { readonly kind: 'finish'; readonly budget: string }
-  /** It waits for a person, or until the budget's next period begins. */
+  /** The run waits for a person, or for the next period of the budget. */
   | { readonly kind: 'wait'; readonly pauseReason: StatusReason; readonly milliseconds: number | null };
 
 export type IngestOutcome =
@@ -54,40 +54,40 @@ export type PlanOutcome =
     }
   | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
-/** What the service says of the credential before the run spends anything, in words for a person. */
+/** What the service says about the credential before the run spends credits, as text for a person. */
 export type ServiceCheck =
   | { readonly kind: 'ready'; readonly status: string }
   | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
 export interface OpenPage {
-  /** Numbers of the batches that still hold people to ask for. */
+  /** Numbers of the batches that have people to ask for. */
   readonly batches: readonly number[];
   readonly people: number;
 }
 
-/** What became of one batch; `calls` are those of this execution. */
+/** Result of one batch; `calls` counts the calls of this execution. */
 export type BatchResult =
   | { readonly kind: 'done'; readonly calls: number }
-  /** The rate windows are full or the service asked for a pause: come again then. */
+  /** The rate windows are full, or the service asked for a pause: the workflow continues the batch after this time. */
   | {
       readonly kind: 'wait';
       readonly calls: number;
       readonly milliseconds: number;
       readonly reason: string;
     }
-  /** No credits are left for even one person; what is left of the run is over budget. */
+  /** No credits are left for one more person; the remaining people of the run are over budget. */
   | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
   /**
-   * Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
+   * No call may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
    */
   | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
 
-/** What became of several batches: `done`, or why those that are `left` are not. */
+/** Result of several batches: `done`, or why the batches in `left` are not done. */
 export type BatchesResult = BatchResult & { readonly left: readonly number[] };
 
 export type PageResult =
   | { readonly kind: 'done'; readonly calls: number }
-  /** Its run told it to end, or its history is long: people of it are still open. */
+  /** The run asked the page to end, or the history of the page is long: some of its people are still open. */
   | { readonly kind: 'unfinished'; readonly calls: number }
   | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
   | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
@@ -98,9 +98,9 @@ export interface Pruned {
   readonly answers: number;
   /** Bodies of deliveries. */
   readonly deliveries: number;
-  /** Rows of exports that say nothing of people any more. */
+  /** Rows of exports whose personal data was removed. */
   readonly rows: number;
-  /** Old data that is kept because its calls or deliveries are still open. */
+  /** Data older than its retention that is kept, because its calls or deliveries are open. */
   readonly kept: {
     readonly answers: number;
     readonly deliveries: number;
@@ -109,7 +109,7 @@ export interface Pruned {
   };
 }
 
-/** Activities of the control queue. Every one is idempotent: its truth is in the database. */
+/** Activities of the control queue. All are idempotent, because their state is in the database. */
 export interface ControlActivities {
   ingestExport(request: RunRequest): Promise<IngestOutcome>;
   planRun(request: RunRequest): Promise<PlanOutcome>;

@@ -1,6 +1,6 @@
-/** The state of results that come after their answers, in requests and deliveries. */
+/** The late results of a run, counted in requests and deliveries. */
 export interface LateResultsStatus {
-  /** Requests whose results are waited for. */
+  /** Requests whose results are awaited. */
   readonly awaited: number;
   /** Requests whose results did not arrive in time. Results that arrive later are still applied. */
   readonly expired: number;
@@ -8,13 +8,13 @@ export interface LateResultsStatus {
   readonly arrived: number;
   /** Of those, by poll. */
   readonly polled: number;
-  /** Of those, after the run had ended. */
+  /** Of these deliveries, the ones that took effect after the run had ended. */
   readonly late: number;
   /** Deliveries whose results go to no person of a recorded answer. Their price counts. */
   readonly orphaned: number;
-  /** Deliveries that lie in the inbox. */
+  /** Deliveries that wait in the inbox. */
   readonly waiting: number;
-  /** When the run stops waiting, as ISO 8601; null where nothing is awaited. */
+  /** When the run stops waiting, as ISO 8601; null: no results are awaited. */
   readonly until: string | null;
   /** When these figures were read, by the database's clock, as ISO 8601. */
   readonly readAt: string;

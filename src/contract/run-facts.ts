@@ -1,6 +1,6 @@
 import type { RunStatus } from './run-statuses.ts';
 
-/** An undo of a run: its values are removed from contacts, its costs stay. */
+/** An undo of a run: the values of the run are removed from contacts, and its costs stay. */
 export interface Undone {
   readonly at: string;
   readonly by: string;
@@ -29,7 +29,7 @@ export interface RunFacts {
   /** The run's own budget; null: none. */
   readonly max_credits: string | null;
   readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
-  /** What the plan expected, with its range; null: not planned. */
+  /** The expected credits of the plan, with their range; null: there is no plan. */
   readonly expected_credits: {
     readonly expected: string;
     readonly low: string;
@@ -38,20 +38,20 @@ export interface RunFacts {
   readonly late_results: {
     readonly awaited: number;
     readonly arrived: number;
-    /** Of those, by poll and not by webhook. */
+    /** Of these results, the ones that came by poll. */
     readonly polled: number;
     readonly late: number;
     readonly expired: number;
     readonly orphaned: number;
     /** When the next poll is due, as ISO 8601; null: no call needs one. */
     readonly next_poll_at: string | null;
-    /** What an ended run still lacks, in a sentence; null: nothing. */
+    /** The late results that an ended run lacks, as a sentence; null: none. */
     readonly missing: string | null;
   };
   readonly undone: Undone | null;
 }
 
-/** Figures of a run, and when its workflow read them, as ISO 8601. */
+/** The figures of a run, and the time at which its workflow read them, as ISO 8601. */
 export interface RunFigures {
   readonly facts: RunFacts;
   readonly readAt: string;

@@ -5,47 +5,45 @@ import type { RunPriority } from './run-priorities.ts';
 
 export interface RunInput {
   readonly runId: string;
-  /** The file's name and the run's own budget, for readers of the input in the Temporal UI. */
+  /** The file's name and the run's own budget, for people who read the input in the Temporal UI. */
   readonly file: string;
   readonly maxCredits: string | null;
-  /** Already allowed to spend (`--yes`, or the terminal approved). */
+  /** The run may spend: `--yes`, or a person approved the plan on the terminal. */
   readonly approved: boolean;
-  /** Batches of a page that run at the same time. */
+  /** Number of batches of a page that run at the same time. */
   readonly batchConcurrency: number;
   readonly priority: RunPriority;
-  /** The namespace knows our search attributes. */
+  /** The namespace has the search attributes of runs. */
   readonly searchable: boolean;
-  /** The service has not been asked yet whether it accepts the credential. */
+  /** The run must ask the service whether it accepts the credential: no command has asked. */
   readonly checksService: boolean;
-  /**
-   * The run waits for results that arrive after the answers; absent if everything comes with the answer.
-   */
+  /** How the run waits for late results; absent: everything comes with the answers. */
   readonly lateResults?: { readonly pollAfterSeconds: number };
-  /** Carried over continue-as-new. */
+  /** The state of the execution before continue-as-new. */
   readonly carried?: CarriedState;
 }
 
 /** State that an execution of a run's workflow passes to the next one by continue-as-new. */
 export interface CarriedState {
   readonly plan: PlanSummary;
-  /** What the service says of the credential; null: not asked. */
+  /** What the service says about the credential; null: the service was not asked. */
   readonly service: string | null;
   readonly page: number;
   readonly figures: RunFigures | null;
   readonly isPilotPassed: boolean;
   readonly pauseReason: StatusReason | null;
-  /** Why the run is being cancelled; null: it is not. */
+  /** Why the run is being cancelled; null: the run is not being cancelled. */
   readonly cancelling: string | null;
-  /** Every call is made, and late results are awaited. */
+  /** All calls are made, and the run awaits late results. */
   readonly ending: RunEnding | null;
 }
 
-/** How a run ends once its late results are there. */
+/** How the run ends after its late results. */
 export interface RunEnding {
   readonly ending: 'finished' | 'over_budget' | 'cancelled';
-  /** The budget that had no credits left for the rest. */
+  /** The exhausted budget, if the run ends because of it. */
   readonly budget?: string;
-  /** Deliveries that had taken effect before. */
+  /** Number of deliveries that took effect in earlier executions. */
   readonly arrivedBefore: number;
 }
 

@@ -1,6 +1,9 @@
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
-/** Temporal's order of the tasks that wait for a worker, lowest first: a run's activities and pages inherit it. */
+/**
+ * Temporal's priorities of tasks that wait for a worker; the lowest number goes first. The activities and pages of a
+ * run have the priority of the run.
+ */
 export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const satisfies Readonly<
   Record<RunPriority, number>
 >;

@@ -2,36 +2,36 @@ import type { ScheduledOptions } from '../domain/runs/run-options.ts';
 import type { RunInput } from './run-input.ts';
 
 /**
- * Where a schedule finds its export, each time anew: a path as the worker sees it, an address, a pattern of either, a
- * table, or a query. `*` and `?` stand in the name of a file, and `{date}` anywhere for the as-of date in the
- * schedule's time zone, as 2026-11-21.
+ * The export of a schedule: a path on the workers' disk, an address, a pattern, a table, or a query. Every scheduled
+ * time looks the export up again. The name of the file can have `*` and `?`. `{date}` can be anywhere, and becomes the
+ * as-of date in the schedule's time zone, such as 2026-11-21.
  */
 export type ExportChoice =
   | { readonly kind: 'file' | 'every-new' | 'from-table' | 'query'; readonly from: string }
   | { readonly kind: 'newest'; readonly from: string; readonly by: 'name' | 'time' };
 
-/** Input of a schedule's workflow: the options of its runs, and what belongs to the schedule itself. */
+/** Input of a schedule's workflow: the options of its runs, and properties of the schedule. */
 export interface ScheduledRunInput extends ScheduledOptions {
   readonly schedule: string;
-  /** Workers of another service refuse it; null: the service of whichever worker runs it. */
+  /** Workers of another service refuse the schedule; null: the schedule uses the service of the worker that runs it. */
   readonly service: string | null;
-  /** The group of a schedule that `enrich schedule apply` manages; null: made by hand. */
+  /** The group of the schedule, if `enrich schedule apply` manages it; null: `enrich schedule set` made it. */
   readonly group: string | null;
   readonly export: ExportChoice;
   readonly timezone: string;
   /** The schedule may run without any budget (`--no-budget`). */
   readonly noBudget: boolean;
-  /** The namespace knows our search attributes. */
+  /** The namespace has the search attributes of runs. */
   readonly searchable: boolean;
 }
 
-/** What a schedule found to do. */
+/** The exports that a scheduled time found. */
 export interface ScheduledRuns {
-  /** Begun in the warehouse and approved, oldest file first; their workflows are still to be started. */
+  /** Runs that are recorded and approved, oldest file first; the workflow still has to start their workflows. */
   readonly runs: readonly RunInput[];
-  /** Files that could not be read this time: they fail this time of the schedule, and are tried again at the next. */
+  /** Files that could not be read: the scheduled time fails, and the next one tries these files again. */
   readonly refused: readonly RefusedExport[];
-  /** Files that are new as well, and are left for the next time. */
+  /** Number of new files that are left for the next scheduled time. */
   readonly left: number;
 }
 
@@ -40,9 +40,9 @@ export interface RefusedExport {
   readonly reason: string;
 }
 
-/** What became of one time of a schedule: the result that Temporal shows. */
+/** Result of one scheduled time, as Temporal shows it. */
 export interface ScheduledRunResult {
-  /** The time that the schedule stood for, as ISO 8601. */
+  /** The scheduled time, as ISO 8601. */
   readonly asOf: string;
   readonly summary: string;
   readonly runs: readonly {

@@ -1,4 +1,4 @@
-/** Everything but the calls: ingest, plan, page opening, finish. */
+/** The task queue of everything except paid calls: ingest, plan, opening of pages, finish. */
 export const controlTaskQueue = 'enrichment-control';
 
 /**
@@ -21,10 +21,13 @@ export const workflowTypes = {
   scheduled: 'scheduledRun',
 } as const;
 
-/** From the receiver to a run: its inbox has a delivery. Coalesced; a lost or repeated signal does no harm. */
+/**
+ * Signal of the receiver to a run: the inbox has a delivery. One signal can stand for several deliveries; a lost or
+ * repeated signal does no harm.
+ */
 export const deliveryReceivedSignalName = 'deliveryReceived';
 
-/** From a command to a run: a budget that the run waits for has changed. A repeated signal does no harm. */
+/** Signal of a command to a run: a budget that the run waits for has changed. A repeated signal does no harm. */
 export const budgetChangedSignalName = 'budgetChanged';
 
 /** The schedule that syncs late results of ended runs. */
@@ -34,9 +37,9 @@ export const sweepScheduleId = 'enrichment-late-results';
 export const pruneScheduleId = 'enrichment-retention';
 
 /**
- * Typed search attributes that runs carry; the dev server registers them at its start. `EnrichmentWaitsFor` is the type
- * of a pause reason (`budget.empty`), `approval`, `late results`, or `next call` (a full rate window, or calls of
- * higher priority); a run that waits for none of them has no value.
+ * Search attributes of runs, with their types; the dev server registers them at its start. `EnrichmentWaitsFor` is the
+ * type of a pause reason (`budget.empty`), `approval`, `late results`, or `next call` (a full rate window, or calls of
+ * higher priority). It has no value if the run waits for nothing.
  */
 export const searchAttributes = {
   EnrichmentStatus: 'Keyword',

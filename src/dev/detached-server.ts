@@ -12,19 +12,19 @@ import {
   type ServerRecord,
 } from './server-record.ts';
 
-/** Signals in the order in which a server is asked to end, with the seconds that each is given. */
+/** Signals that ask a server to end, in order, each with the seconds to wait after it. */
 export type StopSteps = readonly (readonly [signal: NodeJS.Signals, seconds: number])[];
 
-/** What has to be known of a server to find it, start it and stop it. */
+/** How to find, start and stop a server. */
 export interface ServerDefinition {
-  /** As a sentence names it: `PostgreSQL`. */
+  /** The name of the server in a sentence, such as `PostgreSQL`. */
   readonly name: string;
-  /** Its record, its log and its data lie here. */
+  /** Folder of the record, the log and the data of the server. */
   readonly directory: string;
-  /** How long it may take from its start to its first answer. */
+  /** Longest time from the start to the first answer. */
   readonly startSeconds: number;
   readonly stop: StopSteps;
-  /** Some port was asked for by a setting, so no other may be taken instead. */
+  /** A setting names a port, so the server must not take another one. */
   readonly portsAreFixed: boolean;
   choosePorts(previous: ServerPorts | undefined): Promise<ServerPorts>;
   command(ports: ServerPorts): {
@@ -32,28 +32,28 @@ export interface ServerDefinition {
     arguments: readonly string[];
     environment: NodeJS.ProcessEnv;
   };
-  /** `silent`: it does not answer as it should, and will not by waiting. */
+  /** `silent`: the server does not answer correctly, and waiting does not help. */
   probe(ports: ServerPorts): Promise<'ready' | 'starting' | 'silent'>;
-  /** Why it did not come up, from the end of its log. */
+  /** Why the server did not start, from the end of its log. */
   explain(log: string, context: { ended: string; ports: ServerPorts }): Problem;
-  /** A server that runs though our record of it is gone. */
+  /** Finds a running server whose record is lost. */
   findStray?(): ServerRecord | undefined;
 }
 
-/** A server that does not answer gets less patience than one that has sessions to end. */
+/** A server that does not answer gets less time than a server that has to end its sessions. */
 const endSilent: StopSteps = [
   ['SIGINT', 3],
   ['SIGQUIT', 2],
   ['SIGKILL', 5],
 ];
 
-/** Type of the Problem with which a server says that an earlier one of its directory has not ended yet. */
+/** Type of the Problem of a server whose predecessor in the same folder has not ended yet. */
 export const stillEnding = 'server.still-ending';
 
 /**
- * The server of a directory that runs and answers. One that runs and does not answer is ended.
+ * Finds the server of a folder that runs and answers. Ends a server that runs and does not answer.
  *
- * @returns undefined where none runs (any more)
+ * @returns undefined if no server runs
  */
 export async function findServer(
   definition: ServerDefinition,
@@ -80,15 +80,16 @@ export async function findServer(
 }
 
 /**
- * Starts a server that outlives this process, and waits until it answers.
+ * Starts a server that continues after this process, and waits until it answers.
  *
- * @throws Problem as the definition explains it
+ * @throws Problem that the definition makes of the log
  */
 export async function startServer(definition: ServerDefinition): Promise<ServerRecord> {
   makeFolder(definition.directory);
   // The child processes of a killed server may end some time after the server.
   const endedBy = performance.now() + 15_000;
-  // Another program may take a port between its choice and its use: then another port is chosen.
+  // Another program can take a port after the port was chosen and before the server uses it. Then another port is
+  // chosen.
   for (let attempt = 1; ;) {
     const previous = attempt === 1 ? readRecord(definition.directory) : undefined;
     const ports = await definition.choosePorts(previous);
@@ -106,7 +107,7 @@ export async function startServer(definition: ServerDefinition): Promise<ServerR
   }
 }
 
-/** Ends the server of a directory, if one runs there. */
+/** Ends the server of a folder, if one runs. */
 export async function stopServer(definition: ServerDefinition): Promise<void> {
   const record = runningRecord(definition.directory) ?? definition.findStray?.();
   if (record) await endServer(definition, record, definition.stop);

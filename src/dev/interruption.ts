@@ -1,7 +1,7 @@
-/** Signals that ask a process to end, and its exit code where it does. */
+/** Signals that ask a process to end, each with the exit code of a process that the signal ends. */
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** @param repeated it was told to end before */
+/** @param repeated an earlier signal has asked the process to end */
 type Handler = (signal: string, exitCode: number, repeated: boolean) => void;
 
 interface Listener {
@@ -12,13 +12,16 @@ interface Listener {
 const listeners: Listener[] = [];
 let isListening = false;
 
-/** @returns removes every handler that was added since: those of a command end with it */
+/**
+ * @returns a function that removes every handler that was added since, because the handlers of a command end with the
+ *   command
+ */
 export function beginCommand(): () => void {
   const before = listeners.length;
   return () => void listeners.splice(before);
 }
 
-/** As `onInterruption`; a second signal ends the process at once. */
+/** As `onInterruption`, but a second signal ends the process at once. */
 export function onFirstInterruption(stop: (exitCode: number) => void): () => void {
   return onInterruption((_signal, exitCode, repeated) =>
     repeated ? process.exit(exitCode) : stop(exitCode),
@@ -26,10 +29,10 @@ export function onFirstInterruption(stop: (exitCode: number) => void): () => voi
 }
 
 /**
- * Decides what a signal that asks this process to end does. The newest handler alone is told: who began last knows what
- * has to end first, and gives back what the others keep.
+ * Registers a handler for the signals that ask this process to end. Only the newest handler is called: the part of a
+ * command that began last must end first.
  *
- * @returns leaves the decision to the handler before
+ * @returns a function that removes the handler, so that the handler before it is called again
  */
 export function onInterruption(handle: Handler): () => void {
   if (!isListening) {

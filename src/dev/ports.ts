@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 
 /**
- * A port for a server on this machine's loopback address.
+ * Chooses a port for a server on the loopback address of this machine.
  *
- * @param fixed the port of the settings; 0 for any
- * @param previous the one that the server had before: kept where it is free, so that addresses stay the same
+ * @param fixed the port of the settings; 0: any port
+ * @param previous the port that the server had before; it is kept if it is free, so that addresses stay the same
  */
 export async function choosePort(fixed: number, previous: number | undefined): Promise<number> {
   if (fixed !== 0) return fixed;

@@ -3,10 +3,10 @@ import { portTaken } from '../domain/port-taken.ts';
 import { Problem } from '../domain/problem.ts';
 
 /**
- * What the output of a PostgreSQL that did not come up means for the user.
+ * Explains why PostgreSQL did not start, for the user.
  *
  * @param output the end of its log
- * @param context how the process ended, and where its files lie
+ * @param context how the process ended, and the paths of its files
  */
 export function explainPostgresFailure(
   output: string,

@@ -27,7 +27,7 @@ const localeArguments = [
   '--locale=C',
 ];
 
-/** Where everything of one embedded PostgreSQL lies. */
+/** The paths of an embedded PostgreSQL. */
 export interface PostgresFiles {
   /** `<data directory>/postgres`. */
   readonly directory: string;
@@ -57,7 +57,7 @@ export function postgresBinaries(): string {
     const bin = join(dirname(createRequire(embedded).resolve(name)), '..', 'native', 'bin');
     if (existsSync(join(bin, 'postgres'))) return bin;
   } catch {
-    // Not installed: reported below.
+    // The package is not installed: the Problem below says so.
   }
   throw new Problem('postgres.no-binaries', `there is no embedded PostgreSQL for this machine (${name})`, {
     where: 'node_modules',
@@ -66,12 +66,12 @@ export function postgresBinaries(): string {
 }
 
 /**
- * Makes the data directory with the role and the database of the product, unless it is there already. It is made under
- * another name and renamed, so that a directory that is there is complete.
+ * Makes the data directory with the role and the database of the product, unless it exists. It is made under another
+ * name and renamed, so that an existing directory is complete.
  *
  * No superuser can log in: the role and the database are made in PostgreSQL's single-user mode.
  *
- * @param durable false leaves out flushing to the disk
+ * @param durable false: without flushing to the disk
  * @throws Problem
  */
 export async function createDataDirectory(
@@ -96,7 +96,7 @@ export async function createDataDirectory(
   renameSync(draft, files.data);
 }
 
-/** @throws Problem `postgres.data-directory` when the password of an existing data directory is gone */
+/** @throws Problem `postgres.data-directory` if the password of an existing data directory cannot be read */
 export function readPassword(files: PostgresFiles): string {
   try {
     return readFileSync(files.password, 'utf8').trim();
@@ -112,7 +112,7 @@ export function readPassword(files: PostgresFiles): string {
 function createPassword(files: PostgresFiles): string {
   const password = randomBytes(24).toString('hex');
   writeFileSync(files.password, `${password}\n`, { mode: 0o600 });
-  // The mode above holds only for a file that is new.
+  // The mode above applies only to a new file.
   chmodSync(files.password, 0o600);
   return password;
 }
@@ -154,7 +154,7 @@ async function runToEnd(
   const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000));
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  // A command that fails at once closes its input; what matters is how it ends.
+  // A command that fails at once closes its input. Its exit code then says why.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const ended = await new Promise<string>((resolve) => {
@@ -169,7 +169,7 @@ async function runToEnd(
   }
 }
 
-/** Nothing of ours but the path: PG* variables of the shell would change what the server does. */
+/** Only PATH is passed on: PG* variables of the shell would change the behaviour of the server. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -21,9 +21,9 @@ import { runningRecord, type ServerRecord } from './server-record.ts';
 import { serverAccount, type ServerAccount } from './unprivileged.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Holds everything of this server; made where it is missing. */
+  /** Folder of this server; made if it is missing. */
   readonly directory: string;
-  /** 0, the default: a free one. */
+  /** 0 (default): a free port. */
   readonly port?: number;
   /** False: a crash of the machine may lose the database. For tests; money needs true, the default. */
   readonly durable?: boolean;
@@ -32,7 +32,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** With the password of the database's owner, who is no superuser but may create further databases. */
+  /** With the password of the owner of the database, who is no superuser and may create databases. */
   readonly databaseUrl: string;
   readonly port: number;
   readonly pid: number;
@@ -44,7 +44,9 @@ export interface EmbeddedPostgres {
 const startSeconds = 120;
 const answerSeconds = 5;
 
-/** Sized for a laptop that runs everything else as well; flushing stays on, because what is in here was paid for. */
+/**
+ * Settings for a laptop that runs all components. Flushing stays on, because the database records what was paid for.
+ */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -52,11 +54,11 @@ const serverSettings: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   work_mem: '32MB',
   maintenance_work_mem: '256MB',
-  // A million rows are staged in one go: with the default of 1GB, checkpoints take the disk from the load.
+  // A run can stage a million rows at once: with the default of 1GB, checkpoints slow the staging down.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  // No replica follows this server; without one, a table filled in the transaction that made it needs no log.
-  // Logs of a large load are removed and not kept for the next one: they were half of the data folder.
+  // No replica uses the log of this server. Without a replica, a table that is filled in the transaction that made it
+  // needs no log.
   wal_recycle: 'off',
   wal_init_zero: 'off',
   wal_level: 'minimal',
@@ -71,13 +73,13 @@ const throwAway: Readonly<Record<string, string>> = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  // A worker looks at each database once in this time, and a test run has a hundred of them.
+  // An autovacuum worker visits each database once in this time, and a test run has a hundred databases.
   autovacuum_naptime: '10min',
 };
 
 /**
- * Starts the embedded PostgreSQL of a directory, or finds the one that runs there. It outlives this process. One caller
- * at a time for a directory.
+ * Starts the embedded PostgreSQL of a folder, or finds the running one. The server continues after this process. For
+ * one folder, only one caller at a time is allowed.
  *
  * @throws Problem `port.taken`, `disk.full`, `postgres.data-directory`, `postgres.no-binaries`, `postgres.root`,
  *   `postgres.start`
@@ -98,14 +100,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** The address of the server that runs on a directory; undefined where none does. */
+/** The address of the running server of a folder; undefined if none runs. */
 export function runningPostgres(directory: string): string | undefined {
   const record = runningRecord(directory);
   return record && urlOf(postgresFiles(directory), record.port);
 }
 
 /**
- * Stops the server of a directory, connections or not, and leaves the data complete. Nothing happens where none runs.
+ * Stops the server of a folder, even if it has connections; the data stays complete. Does nothing if no server runs.
  */
 export async function stopEmbeddedPostgres(directory: string): Promise<void> {
   await stopServer(defineServer(postgresFiles(directory), { directory }));
@@ -118,7 +120,7 @@ function defineServer(files: PostgresFiles, options: EmbeddedPostgresOptions): S
     name: 'PostgreSQL',
     directory: files.directory,
     startSeconds,
-    // The fast shutdown: sessions end, the data is complete. What follows is for a server that hangs.
+    // The fast shutdown ends the sessions and leaves the data complete. The next signals are for a server that hangs.
     stop: [
       ['SIGINT', 20],
       ['SIGQUIT', 5],
@@ -158,9 +160,9 @@ function accountFor(files: PostgresFiles): ServerAccount {
 }
 
 /**
- * PostgreSQL's own lock file, read for what our record cannot tell: a server whose record is gone is found by it, and
- * one that names a process which is no server of this directory is removed. PostgreSQL would take any live
- * process of that id for a server, and after a reboot there may well be one.
+ * Reads PostgreSQL's own lock file, which finds a server whose record is lost. Removes the lock file if its process is
+ * no server of this folder: PostgreSQL takes any living process with that id for a server, and after a reboot another
+ * process can have it.
  */
 function findPostmaster(files: PostgresFiles): ServerRecord | undefined {
   const lines = lockFile(files);
@@ -185,7 +187,7 @@ function urlOf(files: PostgresFiles, port: number): string {
   return `postgres://${ownerRole}:${readPassword(files)}@127.0.0.1:${port}/${databaseName}`;
 }
 
-/** Asked over the wire only once the lock file says `ready`: until then another program may answer on that port. */
+/** Connects only after the lock file says `ready`: until then another program can answer on this port. */
 async function probe(files: PostgresFiles, port: number): Promise<'ready' | 'starting' | 'silent'> {
   if (lockFile(files)[7]?.trim() !== 'ready') return 'starting';
   const client = new Client({
@@ -200,7 +202,7 @@ async function probe(files: PostgresFiles, port: number): Promise<'ready' | 'sta
     await client.end();
     return 'ready';
   } catch {
-    // Not awaited: a server that hangs never confirms the end.
+    // Not awaited, because a server that hangs never confirms the end.
     client.end().catch(() => undefined);
     return 'silent';
   }

@@ -6,13 +6,13 @@ import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from './processes.ts';
 
-/** A mark in a directory that counts while the process that made it lives. */
+/** A mark in a folder. It counts while the process that made it is alive. */
 export interface Presence {
   readonly name: string;
   readonly process: ProcessIdentity;
 }
 
-/** Leaves a mark of this process; several may stand side by side. */
+/** Makes a mark of this process. A folder can have several marks. */
 export function announce(directory: string): Presence {
   const process = ownIdentity();
   const name = `${process.pid}_${process.start}_${randomBytes(6).toString('hex')}`;
@@ -25,7 +25,7 @@ export function withdraw(directory: string, presence: Presence): void {
   rmSync(join(directory, presence.name), { force: true });
 }
 
-/** The marks of living processes other than `own`; those of dead ones are removed. */
+/** Returns the marks of living processes except `own`, and removes the marks of dead processes. */
 export function othersPresent(directory: string, own?: Presence): Presence[] {
   return names(directory).flatMap((name) => {
     const [pid, start] = name.split('_');
@@ -38,13 +38,14 @@ export function othersPresent(directory: string, own?: Presence): Presence[] {
 }
 
 /**
- * Does `work` while no other process does it in the same directory.
+ * Does `work` while no other process does it in the same folder.
  *
- * Every contender makes a mark under its own name, then reads all marks: a contender that sees another living mark
- * takes its own back and tries again. Two can never both see themselves alone, and a dead one is no obstacle. A single
- * lock file would have to be broken when its owner dies, and two that break it at once both believe to hold it.
+ * Each process makes a mark with a name of its own and then reads all marks. A process that sees another living mark
+ * removes its own and tries again. So two processes never both see only their own mark, and a dead process blocks
+ * nobody. A single lock file would have to be removed after its owner has died, and two processes that remove it at
+ * once could both believe that they hold the lock.
  *
- * @throws Problem `lock.timeout` when others keep it for longer than `waitSeconds`
+ * @throws Problem `lock.timeout` if other processes hold the lock for longer than `waitSeconds`
  */
 export async function exclusively<Result>(
   directory: string,

@@ -2,16 +2,16 @@ import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, readdirSync, renameSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One incarnation of a process: the operating system reuses process ids. */
+/** A process, identified by its id and its start: the operating system reuses ids. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in the system's own notation; only compared, never read. */
+  /** The start time in the system's own format, only for comparisons. */
   readonly start: string;
 }
 
-/** A server that was started by this process and outlives it. */
+/** A server that this process started and that continues after it. */
 export interface DetachedProcess extends ProcessIdentity {
-  /** How the process ended; undefined while it runs. */
+  /** How the process ended; undefined: it runs. */
   ended(): string | undefined;
 }
 
@@ -19,7 +19,7 @@ export function ownIdentity(): ProcessIdentity {
   return identityOf(process.pid) ?? { pid: process.pid, start: '0' };
 }
 
-/** The process that has this id now; undefined where none has, or where it has ended and only waits to be reaped. */
+/** The process that has this id now; undefined: no process, or one that has ended and is not reaped yet. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const start = existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);
   return start === undefined ? undefined : { pid, start };
@@ -29,7 +29,7 @@ export function isRunning(process: ProcessIdentity): boolean {
   return identityOf(process.pid)?.start === process.start;
 }
 
-/** The command line of a process, arguments joined by spaces; empty where there is none. */
+/** The command line of a process, arguments joined by spaces; empty: there is none. */
 export function commandLineOf(pid: number): string {
   try {
     if (existsSync('/proc/self/stat'))
@@ -41,8 +41,9 @@ export function commandLineOf(pid: number): string {
 }
 
 /**
- * Starts a server in a session of its own: neither the end of this process nor Ctrl-C in its terminal reaches it. Its
- * output goes to a file, because a pipe to us would end it with us; the log of the start before is kept beside it.
+ * Starts a server in a session of its own, so that neither the end of this process nor Ctrl-C in its terminal ends the
+ * server. Its output goes to a file, because a pipe would end with this process. The log of the previous start is kept
+ * beside the file.
  */
 export function spawnDetached(options: {
   command: string;
@@ -75,10 +76,10 @@ export function spawnDetached(options: {
 }
 
 /**
- * Asks a process to end by each signal in turn, waiting a while after each.
+ * Sends signals to a process, and waits after each, until the process has ended.
  *
- * @param steps signals, with the seconds that each is given
- * @returns whether it has ended
+ * @param steps the signals, each with the seconds to wait
+ * @returns whether the process has ended
  */
 export async function stopProcess(
   target: ProcessIdentity,
@@ -100,7 +101,8 @@ export async function stopProcess(
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the name in parentheses, which may hold anything; the rest is counted from behind it.
+    // The second field is the name in parentheses. The name can contain anything, so the fields are counted after its
+    // closing parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     // A dead process that waits to be reaped is gone; but its first thread may be dead while others still hold its
     // ports.

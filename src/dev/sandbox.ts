@@ -10,15 +10,15 @@ import { findServer, startServer, stopServer, type ServerDefinition } from './de
 import { choosePort } from './ports.ts';
 
 export interface EmbeddedSandboxOptions {
-  /** Holds its record, its key and its bill; made where it is missing. */
+  /** Folder of the record, the key and the bill; made if it is missing. */
   readonly directory: string;
-  /** 0, the default: a free one. */
+  /** 0 (default): a free port. */
   readonly port?: number;
-  /** As `RATE_LIMITS` would be written: the plan that a new sandbox is on. */
+  /** Rate limits of a new sandbox, in the format of `RATE_LIMITS`. */
   readonly rateLimits: string;
-  /** The time at which a new sandbox starts, as ISO 8601; undefined: now. */
+  /** Start time of the clock of a new sandbox, as ISO 8601; undefined: now. */
   readonly clock?: string | undefined;
-  /** What callers are given: its key (the default), or access tokens that expire and are read again. */
+  /** The credential that callers get: the key (default), or access tokens that expire and are read again. */
   readonly credential?: 'key' | 'token';
   readonly onStep?: (text: string) => void;
 }
@@ -26,10 +26,10 @@ export interface EmbeddedSandboxOptions {
 const answerMilliseconds = 2_000;
 
 /**
- * Starts the sandbox of a directory, or finds the one that runs there. It is a process of its own, so that a killed
- * command takes neither the service nor its bill with it. One caller at a time for a directory.
+ * Starts the sandbox of a folder, or finds the running one. The sandbox is a process of its own, so that the end of a
+ * killed command ends neither the service nor its bill. For one folder, only one caller at a time is allowed.
  *
- * @returns how to call it
+ * @returns how to call the sandbox
  * @throws Problem `port.taken`, `sandbox.start`
  */
 export async function startEmbeddedSandbox(
@@ -45,12 +45,12 @@ export async function startEmbeddedSandbox(
   return { baseUrl: baseUrlOf(server.port), credential };
 }
 
-/** Stops the sandbox of a directory. Nothing happens where none runs. */
+/** Stops the sandbox of a folder. Does nothing if none runs. */
 export async function stopEmbeddedSandbox(directory: string): Promise<void> {
   await stopServer(defineServer(directory, { rateLimits: 'unlimited' }));
 }
 
-/** Few enough that a run of some hundred people has to read its token again. */
+/** A run of some hundred people has to read its token again. */
 const callsPerToken = 20;
 
 function defineServer(
@@ -70,7 +70,7 @@ function defineServer(
     command: ({ port }) => ({
       command: process.execPath,
       arguments: [
-        // Node runs no TypeScript: the sources need their build.
+        // Node does not run the TypeScript sources: the sandbox needs the build.
         projectFile('dist/cli/main.js'),
         'sandbox',
         `--port=${port}`,
@@ -87,7 +87,7 @@ function defineServer(
   };
 }
 
-/** Gets a new access token, as a program of one's own would that refreshes it. */
+/** Gets a new access token, as a program that refreshes tokens would. */
 function tokenCommand(port: number): string {
   const address = `http://127.0.0.1:${port}/sandbox/token`;
   const script = `fetch('${address}', { method: 'POST' }).then(async (answer) => console.log(await answer.text()))`;
@@ -102,7 +102,7 @@ function keyFile(directory: string): string {
   return join(directory, 'api-key');
 }
 
-/** Random: the sandbox never sees a key that is set for the real service. */
+/** Random, so that the sandbox never gets the key of the real service. */
 function keyOf(directory: string): string {
   if (!existsSync(keyFile(directory))) {
     makeFolder(directory);
@@ -111,7 +111,7 @@ function keyOf(directory: string): string {
   return readFileSync(keyFile(directory), 'utf8').trim();
 }
 
-/** Whether the sandbox with this key answers, by a route without faults: a scenario may delay every call. */
+/** Whether the sandbox with this key answers. Uses a route without faults, because a scenario can delay every call. */
 async function isReady(port: number, key: string): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/sandbox/ready`, {

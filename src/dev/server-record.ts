@@ -11,14 +11,14 @@ const schema = z.object({
   uiPort: z.number().int().exactOptional(),
 });
 
-/** Where a server listens on 127.0.0.1. */
+/** The ports of a server on 127.0.0.1. */
 export interface ServerPorts {
   readonly port: number;
-  /** Of the Temporal dev server: its UI. */
+  /** The UI of the Temporal dev server. */
   readonly uiPort?: number;
 }
 
-/** What a command leaves behind so that the next one finds the server that it started. */
+/** The record of a server, by which the next command finds it. */
 export interface ServerRecord extends ProcessIdentity, ServerPorts {}
 
 const fileName = 'server.json';
@@ -39,7 +39,7 @@ export function writeRecord(directory: string, record: ServerRecord): void {
   }
 }
 
-/** The record of the server that was started last, running or not; undefined where there is none that can be read. */
+/** The record of the last started server, whether it runs or not; undefined: there is no readable record. */
 export function readRecord(directory: string): ServerRecord | undefined {
   try {
     return schema.parse(JSON.parse(readFileSync(join(directory, fileName), 'utf8')));

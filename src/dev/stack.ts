@@ -12,29 +12,29 @@ import { startEmbeddedTemporal, stopEmbeddedTemporal } from './temporal.ts';
 import { watchServers, type WatchedServer } from './watch-servers.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
 
-/** Which parts a command needs. */
+/** The components that a command needs. */
 export interface StackNeeds {
   readonly postgres?: boolean;
   readonly temporal?: boolean;
   readonly sandbox?: boolean;
 }
 
-/** The servers that a command works with. Asking for a part that is neither set nor needed is a mistake and throws. */
+/** The servers of a command. Reading a part that is neither configured nor needed is a bug and throws. */
 export interface Stack {
-  /** Holds a password: never to be printed. */
+  /** Contains a password, so it must not be printed. */
   readonly databaseUrl: string;
   readonly temporal: TemporalAddress;
-  /** The service, or the sandbox with the key that it takes. */
+  /** The settings of the service, or of the sandbox with its credential. */
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
-  /** Which of the parts run on this machine by us. */
+  /** The parts that run embedded. */
   readonly embedded: { readonly postgres: boolean; readonly temporal: boolean; readonly sandbox: boolean };
   /**
-   * Starts embedded servers again that end before the release.
+   * Watches the embedded servers, and restarts a server that ends before the release.
    *
-   * @param onLost called once if one cannot be started again at its address
+   * @param onLost called once if a server cannot be restarted at its address
    */
   watch(onLost: (problem: Problem) => void): void;
-  /** The last command to give the stack back stops the embedded servers. May be called twice. */
+  /** The last command that releases the stack stops the embedded servers. A second call does nothing. */
   release(): Promise<void>;
 }
 
@@ -44,27 +44,27 @@ export function embeddedDirectories(dataDirectory: string) {
     postgres: join(dataDirectory, 'postgres'),
     temporal: join(dataDirectory, 'temporal'),
     sandbox: join(dataDirectory, 'sandbox'),
-    /** A mark for every process that uses the servers. */
+    /** Has a mark of each process that uses the servers. */
     users: join(dataDirectory, 'users'),
-    /** A mark for every command that carries runs of the embedded Temporal out. */
+    /** Has a mark of each command with a worker for embedded Temporal. */
     workers: join(dataDirectory, 'workers'),
-    /** A mark for the process that is starting or stopping them. */
+    /** Has the mark of the process that starts or stops the servers. */
     changing: join(dataDirectory, 'changing'),
   };
 }
 
-/** A first start may build the Temporal CLI, and others wait for it. */
+/** The first start can build the Temporal CLI, and other commands wait for it. */
 const waitSeconds = 15 * 60;
 
 /**
- * Gets the servers that a command needs: configured servers, and embedded ones in place of those that are not
- * configured. Commands at the same time share the embedded servers; those left by a killed command are found and used
- * again.
+ * Gets the servers that a command needs: configured servers, and embedded servers in place of components that are not
+ * configured. Simultaneous commands share the embedded servers. A command also uses servers that a killed command has
+ * left.
  *
- * A signal to a command that does not handle it itself ends the command only after the stack is given back.
+ * A signal ends a command that does not handle the signal only after the stack is released.
  *
  * @param onStep called with each step, as text for a terminal
- * @throws Problem of the component that cannot start; components that were started for it are stopped by then
+ * @throws Problem of the component that cannot start; the components that were started before are stopped again
  */
 export async function acquireStack(
   config: Config,
@@ -122,7 +122,11 @@ export async function acquireStack(
   }
 }
 
-/** The mark of this command; the first thing that is written. @throws Problem `data-directory.unusable` */
+/**
+ * The mark of this command, which is the first file that the command writes.
+ *
+ * @throws Problem `data-directory.unusable`
+ */
 function leaseOf(dataDirectory: string, users: string): Presence {
   try {
     return announce(users);
@@ -174,7 +178,7 @@ async function startServers(
     });
     starts.push(server.then((service) => ({ service })));
   }
-  // All have to settle before anything is stopped again: one that is still starting would be missed.
+  // All starts must settle before the servers are stopped: a server that is still starting would be missed.
   const parts: StackParts = {};
   for (const outcome of await Promise.allSettled(starts)) {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -183,7 +187,11 @@ async function startServers(
   return parts;
 }
 
-/** Starts an embedded server again. @throws Problem `server.moved`: the command cannot continue at another address */
+/**
+ * Restarts an embedded server.
+ *
+ * @throws Problem `server.moved` if the server has another address: the command cannot continue at another address
+ */
 async function startAgain(
   config: Config,
   part: keyof Stack['embedded'],
@@ -254,12 +262,12 @@ async function configuredParts(config: Config): Promise<StackParts> {
   return { temporal: await configuredTemporal(config.temporalAddress, config.temporalUiUrl) };
 }
 
-/** Temporal's own environment configuration names the namespace. */
+/** The namespace comes from Temporal's own environment configuration. */
 export async function configuredTemporal(
   address: string,
   uiUrl: string | undefined,
 ): Promise<TemporalAddress> {
-  // Loaded here: without a configured server it is not needed.
+  // Loaded only here, because commands without a configured server do not need it.
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   return {
     address,

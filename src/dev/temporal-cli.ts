@@ -12,7 +12,7 @@ const run = promisify(execFile);
 export const temporalCliVersion = '1.5.1';
 const goPackage = 'github.com/temporalio/cli/cmd/temporal';
 
-/** What decides where the Temporal CLI comes from. */
+/** Where to look for the Temporal CLI. */
 export interface TemporalCliSettings {
   readonly temporalCliPath: string | undefined;
   readonly cacheDirectory: string;
@@ -22,17 +22,17 @@ export interface TemporalCliSettings {
 
 export interface TemporalCli {
   readonly path: string;
-  /** Which of the ways it came from. */
+  /** How the CLI was found. */
   readonly origin: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'go install';
   /** As it names itself. */
   readonly version: string;
 }
 
 /**
- * The Temporal CLI of this machine, without fetching anything.
+ * Finds the Temporal CLI on this machine, without a download.
  *
- * @returns undefined where there is none
- * @throws Problem `temporal.cli` when TEMPORAL_CLI_PATH names something else
+ * @returns undefined if there is none
+ * @throws Problem `temporal.cli` if TEMPORAL_CLI_PATH names something else
  */
 export async function findTemporalCli(settings: TemporalCliSettings): Promise<TemporalCli | undefined> {
   const configured = settings.temporalCliPath;
@@ -55,11 +55,11 @@ export async function findTemporalCli(settings: TemporalCliSettings): Promise<Te
 }
 
 /**
- * The Temporal CLI of this machine; where there is none, it is fetched into the cache: by the SDK's download, or else
- * by `go install`, which takes minutes.
+ * Finds the Temporal CLI on this machine. If there is none, downloads it into the cache by the SDK, or else builds it
+ * with `go install`, which takes minutes.
  *
  * @param onStep called with each step, as text for a terminal
- * @throws Problem `temporal.cli` that lists everything that was tried
+ * @throws Problem `temporal.cli` that lists all tries
  */
 export async function ensureTemporalCli(
   settings: TemporalCliSettings,
@@ -102,7 +102,10 @@ function cachedFile(settings: TemporalCliSettings): string {
   return join(settings.cacheDirectory, `temporal-cli-${temporalCliVersion}`, 'temporal');
 }
 
-/** Downloaded under another name and renamed: the cache only has complete files, even with parallel downloads. */
+/**
+ * Downloads under another name and renames, so that the cache has only complete files even if several processes
+ * download.
+ */
 async function intoCache(
   settings: TemporalCliSettings,
   fetch: (directory: string) => Promise<string>,
@@ -115,12 +118,12 @@ async function intoCache(
     makeFolder(dirname(cachedFile(settings)));
     renameSync(file, cachedFile(settings));
   } finally {
-    // Go leaves its downloads read-only for their owner; here there are none, but a half-made file may be left.
+    // Go leaves read-only downloads for their owner. Here it leaves none, but an incomplete file can be left.
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** The SDK downloads only in order to start a server, so one is started and ended. */
+/** The SDK downloads the CLI only to start a server, so a server is started and stopped. */
 async function download(
   directory: string,
   _settings: TemporalCliSettings,

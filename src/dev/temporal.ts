@@ -10,10 +10,10 @@ import { ensureTemporalCli, type TemporalCliSettings } from './temporal-cli.ts';
 import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/namespace.ts';
 
 export interface EmbeddedTemporalOptions {
-  /** Holds everything of this server; made where it is missing. */
+  /** Folder of this server; made if it is missing. */
   readonly directory: string;
   readonly cli: TemporalCliSettings;
-  /** 0, the default: a free one. */
+  /** 0 (default): a free port. */
   readonly port?: number;
   readonly uiPort?: number;
   /** False: the server keeps its data in memory only. For tests; runs need true, the default. */
@@ -23,7 +23,7 @@ export interface EmbeddedTemporalOptions {
 }
 
 export interface EmbeddedTemporal {
-  /** `127.0.0.1:…`, as clients and workers take it. */
+  /** `127.0.0.1:…`, the format of clients and workers. */
   readonly address: string;
   readonly namespace: string;
   readonly uiUrl: string;
@@ -33,12 +33,12 @@ export interface EmbeddedTemporal {
 }
 
 const namespace = 'default';
-/** The dev server forgets closed runs after a day; a run of last week is still asked about. */
+/** By default the dev server deletes closed runs after a day, which is too early to look at a run of last week. */
 const retentionDays = 30;
 
 /**
- * Starts the Temporal dev server of a directory, or finds the one that runs there. It outlives this process. One caller
- * at a time for a directory.
+ * Starts the Temporal dev server of a folder, or finds the running one. The server continues after this process. For
+ * one folder, only one caller at a time is allowed.
  *
  * @throws Problem `temporal.cli`, `port.taken`, `disk.full`, `temporal.data-directory`, `temporal.start`
  */
@@ -60,7 +60,7 @@ export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): P
   };
 }
 
-/** Stops the server of a directory. Nothing happens where none runs. */
+/** Stops the server of a folder. Does nothing if none runs. */
 export async function stopEmbeddedTemporal(directory: string): Promise<void> {
   const cli = { temporalCliPath: undefined, cacheDirectory: directory };
   await stopServer(defineServer({ directory, cli, searchAttributes: {} }, 'temporal'));
@@ -101,24 +101,25 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
         ...(durable
           ? [`--db-filename=${join(directory, 'temporal.db')}`, '--sqlite-pragma=journal_mode=wal']
           : []),
-        // The order of priorities among waiting tasks: on by default only from server 1.31 on.
+        // Orders waiting tasks by priority. On by default only from server 1.31 on.
         '--dynamic-config-value=matching.useNewMatcher=true',
-        // By default the server looks 20 times a second for new tasks: each step of a workflow would wait 50 ms.
+        // By default the server polls 20 times a second for new tasks, so that each step of a workflow would wait up to
+        // 50 ms.
         '--dynamic-config-value=history.transferProcessorMaxPollRPS=1000',
         '--log-level=warn',
         '--log-format=json',
       ],
-      // Nothing of TEMPORAL_*: it is meant for clients, and the CLI would read it too.
+      // Without the variables TEMPORAL_*: they are meant for clients, and the CLI would read them too.
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     }),
-    // A client that is refused waits a second before it tries again; the dev server is up sooner.
+    // A refused client waits for a second before it tries again. The dev server starts faster.
     probe: async ({ port }) =>
       (await isListening(port)) && (await isServing(port, namespace)) ? 'ready' : 'starting',
     explain: (log, context) => explain(log, context, options),
   };
 }
 
-/** The error of a server that was up for a moment. */
+/** The error of a server that stopped soon after its start. */
 function lostWhileStarting(
   cause: unknown,
   server: ServerRecord,

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Who PostgreSQL runs as, and how to start it as that account. */
+/** The account of PostgreSQL, and how to start a command as this account. */
 export interface ServerAccount {
-  /** Undefined: we are an ordinary user, and the server runs as we do. */
+  /** Undefined: this process runs as an ordinary user, and PostgreSQL runs as the same user. */
   readonly ids: { readonly uid: number; readonly gid: number } | undefined;
-  /** The command line that runs `command` as that account. */
+  /** Returns the command line that runs `command` as this account. */
   wrap(command: string, parameters: readonly string[]): { command: string; arguments: readonly string[] };
 }
 
@@ -14,23 +14,23 @@ const asOurselves: ServerAccount = {
   wrap: (command, parameters) => ({ command, arguments: parameters }),
 };
 
-/** The capabilities that let an account read below directories that are closed to it, the weaker one first. */
+/** Capabilities with which an account can read below directories that are closed to it, the weaker one first. */
 const readingCapabilities = [
   { name: 'dac_read_search', bit: 2n },
   { name: 'dac_override', bit: 1n },
 ] as const;
 
 /**
- * PostgreSQL refuses to run as root. For root, the server runs as `nobody`, which exists everywhere, so that nothing is
- * added to the machine's accounts.
+ * PostgreSQL refuses to run as root. If this process is root, PostgreSQL runs as `nobody`: this account exists
+ * everywhere, so the machine needs no new account.
  *
- * A clone below /root (mode 0700) is closed to `nobody`. Opening it, copying 60 MB of binaries elsewhere or keeping the
- * data away from the project were rejected: `setpriv` hands the one capability that passes closed directories
- * to the server. `no_setuid_fixup` is needed because PostgreSQL checks its binaries by access(2), which drops all
- * capabilities of a non-root account otherwise.
+ * A clone below /root (mode 0700) is closed to `nobody`. `setpriv` gives the server the one capability that passes
+ * closed directories. Rejected: opening /root, copying 60 MB of binaries elsewhere, or keeping the data outside of the
+ * project. `no_setuid_fixup` is needed because PostgreSQL checks its binaries by access(2), which otherwise drops all
+ * capabilities of an account other than root.
  *
- * @param owner of the data directory, where there is one: PostgreSQL uses only a directory of its own account
- * @returns undefined where root cannot become another account on this machine
+ * @param owner owner of the data directory, if it exists: PostgreSQL uses only a directory of its own account
+ * @returns undefined if root cannot become another account on this machine
  */
 export function serverAccount(owner?: { uid: number; gid: number }): ServerAccount | undefined {
   if (process.getuid?.() !== 0) return asOurselves;

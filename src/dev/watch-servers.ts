@@ -13,7 +13,7 @@ export interface WatchedServer<Part extends string> {
 
 export interface Watch<Part extends string> {
   readonly servers: readonly WatchedServer<Part>[];
-  /** Starts a server again at the same address, or finds the one that another command has started. */
+  /** Restarts a server at the same address, or finds the one that another command has restarted. */
   readonly restart: (part: Part) => Promise<void>;
   /** Called once if a server cannot be started again. The watch ends then. */
   readonly onLost: (problem: Problem) => void;
@@ -22,10 +22,10 @@ export interface Watch<Part extends string> {
 }
 
 const watchMilliseconds = 1_000;
-/** A server that ends more often in one command has a cause that another start does not remove. */
+/** If a server ends more often in one command, another start does not remove the cause. */
 const mostRestarts = 3;
 
-/** Starts servers again that end while a command uses them: clients wait for them, and workers never give up. */
+/** Restarts servers that end while a command uses them. Clients and workers wait for their server without a limit. */
 export async function watchServers<Part extends string>(watch: Watch<Part>): Promise<void> {
   const { servers, onLost, signal } = watch;
   try {

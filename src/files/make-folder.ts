@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { UsageProblem } from '../domain/problem.ts';
 
 /**
- * Makes a folder, and those above it, for this user only; a folder that exists stays as it is.
+ * Makes a folder and its missing parent folders, readable only by this user. An existing folder stays unchanged.
  *
- * Below folders such as /proc, where the system answers "no such file" to every new name, the recursive mode of Node
- * tries again for ever.
+ * Not the recursive mode of Node: below folders such as /proc, where the system answers "no such file" to every new
+ * name, Node would try forever.
  *
  * @throws the error of the system, with its `code`
  */
@@ -22,7 +22,9 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** The failure of the system to use the folder for embedded state, as a problem; any other error as it is. */
+/**
+ * Turns the error of a folder for embedded state that cannot be used into a problem. Returns any other error unchanged.
+ */
 export function asUnusable(error: unknown, dataDirectory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new UsageProblem(

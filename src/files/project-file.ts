@@ -2,11 +2,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A file of the project, such as `package.json` or `dist/workflow-bundle.js`. The sources, the compiled files and the
- * bundled command line lie at different depths below the project's folder.
+ * Returns the absolute path of a file of the project, such as `package.json` or `dist/workflow-bundle.js`. The sources,
+ * the compiled files and the bundled command line are at different depths below the project's folder.
  *
- * @param path relative to the folder that holds `package.json`
- * @returns its absolute path
+ * @param path relative to the folder of `package.json`
  */
 export function projectFile(path: string): string {
   return fileURLToPath(new URL(path, root));

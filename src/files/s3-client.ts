@@ -2,13 +2,13 @@ import type * as AmazonS3 from '@aws-sdk/client-s3';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 
 export interface S3Settings {
-  /** Of a store that is compatible with S3; undefined: Amazon's own. */
+  /** Address of a store that is compatible with S3; undefined: Amazon S3. */
   readonly endpoint: string | undefined;
 }
 
 /**
- * Opens S3, or a store that is compatible with it, while it is used. Amazon's standard chain finds the credentials. The
- * library is loaded here, so that other commands start without it.
+ * Opens S3, or a compatible store, for the duration of `use`. Credentials come from Amazon's standard chain. The
+ * library is loaded only here, so that other commands start without it.
  */
 export async function withS3Client<Result>(
   settings: S3Settings,
@@ -18,11 +18,11 @@ export async function withS3Client<Result>(
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client({
-    // Amazon finds the bucket by the name of its host; compatible stores often have one name for all.
+    // Amazon finds a bucket by the name of the host. Compatible stores often have one host name for all buckets.
     ...(settings.endpoint !== undefined && { endpoint: settings.endpoint, forcePathStyle: true }),
-    // Not every compatible store knows the checksums that the library would add.
+    // Some compatible stores do not support the checksums that the library would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',
-    // A download as a whole is tried more often.
+    // The caller retries the whole download.
     maxAttempts: 2,
     requestHandler: { connectionTimeout: 15_000, requestTimeout: 60_000 },
   });
@@ -33,14 +33,14 @@ export async function withS3Client<Result>(
   }
 }
 
-/** Whether an export is read, or its files are written: which rights are needed. */
+/** What the caller does: read an export, or write an output. Decides what the error says and which rights it names. */
 const access = {
   export: { refused: 'S3 does not give it out', rights: 's3:GetObject, s3:ListBucket' },
   output: { refused: 'S3 does not take it', rights: 's3:PutObject, s3:AbortMultipartUpload' },
 } as const;
 
 /**
- * The problem that an error of S3 stands for, if another try does not help.
+ * Turns an error of S3 into a problem; undefined if a retry can help.
  *
  * @param shown the address
  */
@@ -75,7 +75,11 @@ export function asS3Problem(error: unknown, shown: string, kind: keyof typeof ac
   return undefined;
 }
 
-/** The problem that a try without an answer stands for. @param shown the address */
+/**
+ * Turns the error of a request without an answer into a problem.
+ *
+ * @param shown the address
+ */
 export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof access): Problem {
   const { name, code } = error as { name?: string; code?: string };
   return new Problem(`${kind}.unreachable`, `S3 does not answer (${code ?? name ?? 'unknown'})`, {

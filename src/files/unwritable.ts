@@ -1,6 +1,6 @@
 import { Problem, exitCodes } from '../domain/problem.ts';
 
-/** Errors of the system that last until a person names another file or folder, or changes who may write to it. */
+/** Codes of errors that last until a person names another file or folder, or changes its permissions. */
 const wrongPaths = [
   'ENOENT',
   'ENOTDIR',
@@ -15,12 +15,13 @@ const wrongPaths = [
 
 const fullDisk = ['ENOSPC', 'EDQUOT'];
 
-/** Errors of a connection: the database that gives the rows can be lost while they are written. */
+/** Codes of connection errors: the connection to the database that returns the rows can be lost during the writing. */
 const ofConnection = /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|NOTFOUND)/;
 
 /**
- * The failure of the system to write an output, as a problem; any other error as it is. A wrong path is wrong usage,
- * because the same command again would fail as well; otherwise, such as on a full disk, the command has failed.
+ * Turns the error of an output that cannot be written into a problem. Returns any other error unchanged. A wrong path
+ * is wrong usage, because the same command would fail again. Any other cause, such as a full disk, is a failure of the
+ * command.
  *
  * @param what the output, as a sentence names it
  */

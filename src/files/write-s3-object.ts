@@ -1,12 +1,12 @@
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from './s3-client.ts';
 
-/** S3 takes 10,000 parts, so that a file has at most 160 GB. Two parts are in memory at most. */
+/** S3 accepts 10,000 parts, so a file has at most 160 GB. At most two parts are in memory. */
 const partBytes = 16 * 1024 * 1024;
 
 /**
- * Writes an object of S3. A reader finds the former object or the complete new one. What fits into one part is put by
- * one request.
+ * Writes an object of S3. A reader gets either the former object or the complete new one. An object that fits into one
+ * part needs one request.
  *
  * @throws Problem `output.*`
  */
@@ -38,7 +38,7 @@ export async function writeS3Object(
       const finished = { ...object, UploadId: upload!.id, MultipartUpload: { Parts: upload!.parts } };
       await asked(client.send(new sdk.CompleteMultipartUploadCommand(finished)));
     } catch (error) {
-      // Parts of an upload that does not end cost money.
+      // Amazon charges for the parts of an incomplete upload.
       if (upload)
         await client
           .send(new sdk.AbortMultipartUploadCommand({ ...object, UploadId: upload.id }))
@@ -58,7 +58,7 @@ interface Upload {
   readonly parts: AmazonS3.CompletedPart[];
 }
 
-/** The bytes in parts; the last one may be empty. */
+/** Splits the bytes into parts; the last part can be empty. */
 async function* partsOf(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ readonly part: Uint8Array; readonly isLast: boolean }> {

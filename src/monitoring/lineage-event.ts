@@ -11,7 +11,7 @@ interface Dataset {
   readonly name: string;
 }
 
-/** What the events of a process have in common. */
+/** The fields that all events of a process share. */
 export interface LineageSource {
   /** Of the jobs: `OPENLINEAGE_NAMESPACE`. */
   readonly namespace: string;

@@ -4,18 +4,21 @@ import { getRun } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { lineageEvent, type LineageSource, type LineageType } from './lineage-event.ts';
 
-/** Tells a lineage receiver of the transitions of runs, at best: runs neither wait for it nor fail with it. */
+/**
+ * Sends the transitions of runs to a lineage receiver. Events can be lost: runs do not wait for the receiver, and a
+ * failing receiver fails no run.
+ */
 export interface Lineage {
   started(runId: string): void;
   /** A run has ended: finished, cancelled or failed. */
   ended(facts: RunFacts): void;
-  /** Waits a moment for what is being sent. */
+  /** Waits a moment for events that are being sent. */
   close(): Promise<void>;
 }
 
 const requestMilliseconds = 5_000;
 const closingMilliseconds = 2_000;
-/** More events are dropped: the receiver is away. */
+/** Maximum number of events that wait; more events are dropped, because the receiver is unreachable. */
 const mostWaiting = 100;
 
 const typeOf: Readonly<Record<string, LineageType>> = {

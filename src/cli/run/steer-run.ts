@@ -164,7 +164,10 @@ function whatStopDoes({ stack, config }: Session): string {
   ].join('\n');
 }
 
-/** Lets a program tell a run that goes on at the workers from a run that needs a person: both end with 3. */
+/**
+ * Distinguishes, for programs, a run that continues on the workers from a run that needs a person: both commands end
+ * with 3.
+ */
 function continuing(facts: RunFacts): RunFacts {
   if (facts.reason_type !== null || !workingStatuses.includes(facts.status)) return facts;
   return {

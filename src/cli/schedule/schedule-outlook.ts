@@ -21,7 +21,7 @@ import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 import type { Session } from '../session/session.ts';
 
-/** Failed requests until the command gives up, because a person is waiting. The scheduled run has more patience. */
+/** Failed requests until the command stops trying, because a person is waiting. A scheduled run tries longer. */
 const failuresWhileSomebodyWaits = 2;
 
 /**

@@ -41,7 +41,7 @@ export interface SessionNeeds {
 }
 
 /**
- * A worker gives up its calls a minute after the longest call. Its SDK can wait longer for a server that does not
+ * A worker abandons its calls a minute after the longest call. The SDK can wait longer for a server that does not
  * answer, such as one whose disk is full.
  */
 const closeSecondsBeyondCall = 65;
