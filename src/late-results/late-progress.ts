@@ -2,7 +2,7 @@ import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
-import { countUncovered, type CallPeople } from '../domain/late-results/delivered-part.ts';
+import { countUncovered, haveWholePrice, type CallPeople } from '../domain/late-results/delivered-part.ts';
 import { lateBill } from '../domain/late-results/late-bill.ts';
 import { storedCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
@@ -68,6 +68,7 @@ export async function settleByParts(
     arrived: call.awaits.filter((kind) => ended.includes(kind) || countUncovered(kind, people, covers) === 0),
     bill: { ...bill, certain: bill.certain && isCertain },
     highest: priced.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n),
+    hasWholePrice: haveWholePrice(covers),
   });
 }
 

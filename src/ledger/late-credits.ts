@@ -26,6 +26,8 @@ export interface LateProgress {
   readonly arrived: readonly LateKind[];
   readonly bill: LateBill;
   readonly highest: Credits;
+  /** The deliveries state the price of the whole request, because the answer of a waterfall left it out. */
+  readonly hasWholePrice: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ export interface LateProgress {
 export async function settleLateCredits(
   transaction: Transaction<Tables>,
   attemptId: string,
-  { arrived, bill, highest }: LateProgress,
+  { arrived, bill, highest, hasWholePrice }: LateProgress,
 ): Promise<void> {
   const found = await sql<AttemptMoney>`
     update attempts set awaits = array(select unnest(awaits) except select unnest(${arrived}::text[]))
@@ -71,7 +73,7 @@ export async function settleLateCredits(
       await pauseIfExceeded(transaction, { attemptId, ...money });
     }
   } else if (money.hasAnswer && money.complete) {
-    const known = bill.certain && !isRepeated && answered !== undefined;
+    const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
     if (known) await settleTotal(transaction, attemptId, money, atLeast);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
       await leaveUnknown(transaction, attemptId);

@@ -4,9 +4,8 @@ import { sql } from 'kysely';
 import { alignMatches } from '../../domain/identity/alignment.ts';
 import { isStub } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { recordCredits, worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
-import { countedPeople } from '../../domain/text/counted.ts';
-import { formatCredits, storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
+import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
+import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { arrivedPeople, findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
@@ -96,7 +95,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
   const stated = isCredible ? answer.creditsConsumed : undefined;
   const found = peopleFound(answer, stated, people.length);
-  const consumed = stated ?? unstatedCredits(record.asked, answer, found);
+  const consumed = stated ?? (isFreeMiss(record.asked, answer, found) ? 0n : undefined);
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
   const bodyGzip = await compressBody(answer.raw);
   await warehouse.database.transaction().execute(async (transaction) => {
@@ -106,7 +105,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
       creditsConsumed: consumed,
-      reason: stated === undefined ? reasonOfUnstated(answer, consumed, found) : null,
+      reason: consumed === undefined ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}` : null,
       foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
       foundPeople: found,
       awaited,
@@ -170,23 +169,6 @@ const mostCrediblePerPerson = wholeCredits(1_000);
 
 function isCrediblePrice({ creditsConsumed }: AnswerToRecord, asked: number): boolean {
   return creditsConsumed === undefined || creditsConsumed <= mostCrediblePerPerson * BigInt(asked);
-}
-
-/**
- * Returns what an answer costs that states no price. Answers to waterfalls usually state none, and their deliveries do
- * not tell whether their prices include the answer: each found person counts with the price of a record, so that no
- * less is settled than billed. The cost of any other answer is unknown.
- */
-function unstatedCredits(asked: AskedExtras, answer: AnswerToRecord, found: number): Credits | undefined {
-  const isUsual = asked.waterfall.length > 0 && answer.creditsProblem === 'absent';
-  return isUsual ? recordCredits(found) : undefined;
-}
-
-function reasonOfUnstated(answer: AnswerToRecord, counted: Credits | undefined, found: number): string {
-  const reason = `credits_consumed is ${answer.creditsProblem ?? 'missing'}`;
-  return counted === undefined
-    ? reason
-    : `${reason}: ${formatCredits(counted)} counted for ${countedPeople(found)} found`;
 }
 
 function idsOf(rows: readonly AnsweredRow[]): string[] {
@@ -258,6 +240,11 @@ function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, aske
   const unique = stated <= asked ? stated : 0;
   const billed = missing === asked - unique ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(asked, Math.max(listed, unique, billed));
+}
+
+/** Whether an answer to a waterfall found nobody, and leaves its price to a delivery that does not come. */
+function isFreeMiss({ waterfall }: AskedExtras, { creditsProblem }: AnswerToRecord, found: number): boolean {
+  return waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
 }
 
 /** Returns the late results that are due and their worst case; undefined if none is due. */

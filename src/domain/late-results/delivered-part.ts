@@ -1,6 +1,8 @@
 import {
+  deliveryKindNames,
   deliveryKinds,
   lateKinds,
+  lateKindsBy,
   type DeliveryKind,
   type LateKind,
   type LateValues,
@@ -104,6 +106,12 @@ export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterabl
   const withRows = new Set(call.idsOfRows.flatMap((id) => places.get(id) ?? []));
   const rowsLeft = [...withRows].filter((place) => !ofKind.has(`${kind}/${place}`)).length;
   return Math.max(0, all - call.surplus - (ofKind.size - strangers) - counted, rowsLeft - counted);
+}
+
+/** Whether bodies state the price of the whole request. @param covers of all bodies */
+export function haveWholePrice(covers: readonly string[]): boolean {
+  const kinds = deliveryKindNames.filter((kind) => deliveryKinds[kind].hasWholePrice).flatMap(lateKindsBy);
+  return covers.some((entry) => kinds.some((kind) => entry.startsWith(`${kind}/`)));
 }
 
 /** The first position of each id: the answer can list a person twice. */

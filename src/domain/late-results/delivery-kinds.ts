@@ -7,6 +7,8 @@ interface DeliveryFacts {
   readonly phoneOrigin: string;
   /** `kind` of the delivered addresses; null: the delivery has none. */
   readonly emailOrigin: string | null;
+  /** Bodies state the price of the whole request if the answer does not. */
+  readonly hasWholePrice: boolean;
   /** The credits of these deliveries in a report. */
   readonly creditsName: string;
 }
@@ -18,6 +20,7 @@ export const deliveryKinds = {
     countsMissing: true,
     phoneOrigin: 'reveal',
     emailOrigin: null,
+    hasWholePrice: false,
     creditsName: 'phones',
   },
   waterfall: {
@@ -25,6 +28,7 @@ export const deliveryKinds = {
     countsMissing: false,
     phoneOrigin: 'waterfall',
     emailOrigin: 'waterfall',
+    hasWholePrice: true,
     creditsName: 'waterfalls',
   },
 } as const satisfies Readonly<Record<string, DeliveryFacts>>;

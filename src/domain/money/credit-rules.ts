@@ -31,11 +31,6 @@ export function askOf(options: {
 const record = wholeCredits(1);
 const mobilePhone = wholeCredits(8);
 
-/** The price of the records of found people, without late results. */
-export function recordCredits(found: number): Credits {
-  return record * BigInt(found);
-}
-
 /** Whether an earlier call has found a person. A person who was found once is usually found again. */
 export type PeopleAsked = 'new' | 'found before';
 

@@ -58,4 +58,6 @@ export interface LateRequest {
   readonly people: readonly LatePerson[];
   /** The kinds that are delivered, with the fields that are asked for. */
   readonly fields: ReadonlyMap<DeliveryKind, readonly string[]>;
+  /** Credits billed with the answer; a waterfall's delivery reports the price of the whole request. */
+  readonly creditsOfAnswer: number;
 }

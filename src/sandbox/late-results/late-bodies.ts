@@ -92,9 +92,10 @@ function waterfallBodies({ request, fields, rule, seed }: Making): MadeBody[] {
   const parts = targets.flatMap((targetFields) =>
     groupsOf(request, rule).map((people) => ({ targetFields, people })),
   );
-  return parts.map(({ targetFields, people }) => {
+  return parts.map(({ targetFields, people }, index) => {
     const missing = rule.missing && request.people.length - people.length;
-    const credits = people.length * vendorCredits;
+    // The first body also has the cost of the answer, which the answer does not report.
+    const credits = (index === 0 ? request.creditsOfAnswer : 0) + people.length * vendorCredits;
     const body = waterfallBody({ people, requestId, targetFields, missing, credits, rule, seed });
     return { body, people, billed: people, creditsEach: vendorCredits };
   });

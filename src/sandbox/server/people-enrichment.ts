@@ -84,12 +84,13 @@ export class PeopleEnrichment {
       extras.data,
       fault,
     );
+    const isWaterfall = announced.some((member) => member.startsWith('"waterfall"'));
     const members = [
       '"status":"success","error_code":null,"error_message":null',
       `"total_requested_enrichments":${details.length}`,
       `"unique_enriched_records":${found}`,
       `"missing_records":${details.length - found}`,
-      ...creditsMember(Number(billing.credits), fault.credits),
+      ...(isWaterfall ? [] : creditsMember(Number(billing.credits), fault.credits)),
       ...announced,
       `"request_id":${requestId}`,
       `"matches":${fault.matches === 'not-a-list' ? '{"0":null}' : `[${people.join(',')}]`}`,
@@ -129,6 +130,7 @@ export class PeopleEnrichment {
       asked: asked.length,
       people: knownPeople,
       fields,
+      creditsOfAnswer: credits,
     };
     return {
       people,

@@ -109,7 +109,7 @@ export const lateCase: fc.Arbitrary<LateCase> = fc
     const lateBill = results.reduce((sum, { result }) => sum + result.credits, 0);
     // An answer without a price must list all people: nothing else shows the unlisted ones.
     const listed = found.map((is, person) => (is && (person !== hidden || answered === null) ? 1 : 0));
-    return { extras, found, listed, answered, bodies, bill: people.length + lateBill };
+    return { extras, found, listed, answered, bodies, bill: (answered ?? 0) + lateBill };
   })
   .chain(({ bodies, ...call }) => {
     const isWholeListed = call.listed.every((is, person) => is === call.found[person]);

@@ -92,7 +92,7 @@ export async function callWithPhones(
  * @param matches found people, in the order of the requested people
  * @param credits price that the answer states; null: none
  * @param phones the answer's status of late phones
- * @param counts the answer's own counts of people, and what is wrong with its price
+ * @param counts the answer's own counts of people
  */
 export async function recordPhonesAnswer(
   warehouse: Warehouse,
@@ -100,7 +100,7 @@ export async function recordPhonesAnswer(
   matches: readonly (0 | 1)[] = [1, 1, 1],
   credits: number | null = 3,
   phones?: 'pending' | 'skipped',
-  counts: Partial<Pick<AnswerToRecord, 'uniqueEnrichedRecords' | 'missingRecords' | 'creditsProblem'>> = {},
+  counts: Pick<AnswerToRecord, 'uniqueEnrichedRecords' | 'missingRecords'> = {},
   lateResults = { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
 ): Promise<void> {
   await recordAnswer(warehouse, {
@@ -110,6 +110,7 @@ export async function recordPhonesAnswer(
     asked: { ...call.extras, service: 'test' },
     lateResults,
     answer: {
+      ...counts,
       httpStatus: 200,
       requestId: call.requestId,
       matches: [
@@ -130,7 +131,6 @@ export async function recordPhonesAnswer(
       unreadableMatches: [],
       creditsConsumed: credits === null ? undefined : wholeCredits(credits),
       creditsProblem: credits === null ? 'absent' : undefined,
-      ...counts,
       ...(phones && { phoneEnrichment: { status: phones } }),
       raw: Buffer.from('{}'),
     },

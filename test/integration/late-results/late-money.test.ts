@@ -85,19 +85,11 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 17 });
   });
 
-  it('a waterfall whose answer states no price is settled for its bodies and a record of each person', async () => {
+  it('a waterfall in two bodies is settled for both if its answer has no price', async () => {
     const call = await answeredCall(emailsAndPhones, null);
     await deliver(call, waterfallBody(call, 'phone_numbers', 10));
     await deliver(call, waterfallBody(call, 'emails', 4));
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 17 });
-  });
-
-  it('a waterfall whose answer misstates its price is unknown when its bodies have arrived', async () => {
-    const call = await callWithPhones(warehouse, emailsAndPhones);
-    await recordPhonesAnswer(warehouse, call, [1, 1, 1], null, undefined, { creditsProblem: 'negative' });
-    await deliver(call, waterfallBody(call, 'phone_numbers', 10));
-    await deliver(call, waterfallBody(call, 'emails', 4));
-    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 60 });
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 14 });
   });
 
   it.each([0, null])(
