@@ -64,7 +64,7 @@ describe('cancelling', () => {
   it('enrich cancel ends a killed run without another call, and no command continues the run', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
-    const cancelled = await system.enrich(['cancel', runId]);
+    const cancelled = await system.hereAlone(['cancel', runId]);
     expect(cancelled.code).toBe(0);
     expect(system.sandbox.log.bill().calls).toBe(calls);
     const { status, outcomes } = await statusOf(runId);
@@ -116,30 +116,21 @@ describe('pausing', () => {
     });
   });
 
-  it('enrich run ends with 3 and the facts of its run if a signal comes at once', async () => {
-    const begun = system.begin(['run', system.sample(60), '--yes', '--json']);
-    await expect.poll(begun.output, { timeout: 60_000, interval: 2 }).toMatch(/^run enrich-/m);
-    begun.kill('SIGTERM');
-    expect(await begun.ended).toBe(3);
-    const runId = await latestRun();
-    expect(begun.output()).toContain(`{"run_id":"${runId}"`);
-    await system.enrich(['cancel', runId]);
-  });
-
-  it('a run that is interrupted while it reads its export makes no call at the worker of another command', async () => {
+  it('a signal at once ends enrich run with 3 and facts, and a worker of another command makes no call', async () => {
     const command = ['run', system.sample(70), '--yes', '--json'];
     const begun = system.begin(command);
     await expect.poll(begun.output, { interval: 2 }).toMatch(/^run enrich-/m);
     begun.kill('SIGTERM');
-    await begun.ended;
+    expect(await begun.ended).toBe(3);
     const runId = await latestRun();
+    expect(begun.output()).toContain(`{"run_id":"${runId}"`);
     const interrupted = await statusOf(runId);
     expect(interrupted).toMatchObject({ status: 'paused', reason_type: 'run.interrupted' });
 
-    expect((await system.enrich(['run', system.sample(20), '--yes'])).code).toBe(0);
+    expect((await system.hereAlone(['run', system.sample(20), '--yes'])).code).toBe(0);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', calls: interrupted.calls });
 
-    const again = await system.enrich(command);
+    const again = await system.hereAlone(command);
     expect(again.code).toBe(0);
     expect(again.facts()).toMatchObject({ run_id: runId, status: 'finished' });
     await expectPromisesKept(system);
@@ -169,7 +160,7 @@ describe('pausing', () => {
     await holder.query('rollback');
     holder.release();
     await begun.ended;
-    const resumed = await system.enrich(['resume', runId, '--json']);
+    const resumed = await system.hereAlone(['resume', runId, '--json']);
     expect(resumed.stderr).not.toContain('error:');
     expect(resumed.facts()).toMatchObject({ run_id: runId, status: 'finished' });
     await expectPromisesKept(system);
@@ -210,37 +201,37 @@ describe('pausing', () => {
     expect(twice.output()).toContain(`continuing ${runId}`);
     expect(await count('runs')).toBe(runs + 1);
     // The workflow waits for the hour of the rate limit.
-    expect((await system.enrich(['cancel', runId])).code).toBe(0);
+    expect((await system.hereAlone(['cancel', runId])).code).toBe(0);
     await expectPromisesKept(system);
   });
 
   it('enrich pause holds a killed run, and enrich skip leaves out a page when the run is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
-    const killed = await system.enrich(['status', runId.slice(-6)]);
+    const killed = await system.hereAlone(['status', runId.slice(-6)]);
     expect(killed.stdout).toContain(`run ${runId}: interrupted`);
     expect(killed.stdout).toContain(`${runId} has no worker`);
     expect(killed.stdout).toMatch(/\d+ calls? of \S+ had no recorded answer: the credits stay reserved/);
     expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
-    const listed = await system.enrich(['status', '--json']);
+    const listed = await system.hereAlone(['status', '--json']);
     expect(listed.stderr).toContain(`${runId} has no worker`);
     const workers = join(system.directory, 'state', 'workers');
     const mark = announce(workers);
-    const working = await system.enrich(['status', runId]);
+    const working = await system.hereAlone(['status', runId]);
     expect(working.stdout).toContain(`run ${runId}: running`);
     expect(working.stdout).toMatch(new RegExp(`watch it: http.*/workflows/${runId}/[^/]+/user-metadata`));
     withdraw(workers, mark);
-    expect(await system.enrich(['pause', runId])).toMatchObject({ code: 0 });
+    expect(await system.hereAlone(['pause', runId])).toMatchObject({ code: 0 });
     expect(system.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
-    const again = await system.enrich(['pause', runId, '--reason', 'another reason']);
+    const again = await system.hereAlone(['pause', runId, '--reason', 'another reason']);
     expect(again.stdout).toContain('already paused, and the reason stays: enrich pause');
     expect(again.code).toBe(0);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
 
-    const skipped = await system.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
+    const skipped = await system.hereAlone(['skip', runId, '--page', '1', '--reason', 'wrong region']);
     expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
-    const resumed = await system.enrich(['resume', runId, '--json']);
+    const resumed = await system.hereAlone(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
     expect(resumed.facts().outcomes['cancelled']).toBeGreaterThan(0);
     expectFiguresOf(await system.details(runId), resumed.facts());
@@ -266,7 +257,7 @@ describe('a day without credits', () => {
   it('an empty day budget pauses a run until a command raises it', async () => {
     const calls = system.sandbox.log.bill().calls;
     expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
-    const paused = await system.enrich(['run', system.sample(30), '--yes', '--json']);
+    const paused = await system.hereAlone(['run', system.sample(30), '--yes', '--json']);
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
       status: 'paused',
@@ -282,17 +273,17 @@ describe('a day without credits', () => {
       'waits for': paused.facts().reason,
       'pages done': '0 of 1',
     });
-    const notEnough = await system.enrich(['budget', 'set', 'day', 'used']);
+    const notEnough = await system.hereAlone(['budget', 'set', 'day', 'used']);
     expect(notEnough.stdout).toContain(`${runId} still waits`);
-    const raised = await system.enrich(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
+    const raised = await system.hereAlone(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
     expect(raised.stdout).toContain(`enrich resume ${runId}`);
-    const status = await system.enrich(['status', runId]);
+    const status = await system.hereAlone(['status', runId]);
     expect(status.stdout).toContain(
       'paused: a budget was empty, and has credits again: the run has not continued yet\n' +
         `  next: enrich resume ${runId}`,
     );
     expect(status.stdout).not.toContain('interrupted');
-    const resumed = await system.enrich(['resume', runId, '--json']);
+    const resumed = await system.hereAlone(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
     const finished = await system.details(runId);
     expectFiguresOf(finished, resumed.facts());

@@ -154,10 +154,15 @@ export class TestSystem {
    * Runs `enrich` to its end in this process (see `runHere`), with this system's Temporal as the server: a run needs
    * the worker of the system.
    */
-  async here(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  here(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+    return this.hereAlone(parameters, { ...this.sharedTemporal(), ...environment });
+  }
+
+  /** As `here`, with an embedded Temporal: a command that continues a run has a worker of its own, in this process. */
+  async hereAlone(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
     return withFacts(
       await runHere(parameters, {
-        environment: { ...this.#environment, ...this.sharedTemporal(), ...environment },
+        environment: { ...this.#environment, ...environment },
         directory: this.directory,
       }),
     );
