@@ -17,22 +17,22 @@ export interface OptOutColumn extends OptOutMeaning {
   readonly values?: ReadonlySet<string>;
 }
 
-/** Which cells of a record hold what: positions from 0, in order of preference. */
+/** The columns of each field: positions from 0, in order of preference. */
 export interface ColumnMap {
   readonly source: string;
   readonly single: Readonly<Record<SingleField, readonly number[]>>;
   readonly emails: readonly number[];
   readonly optOuts: readonly OptOutColumn[];
-  /** The column that must name `source` in every row; undefined where the file is of one source. */
+  /** The column that must name `source` in every row; undefined: all rows of the file are of one source. */
   readonly sourceColumn: number | undefined;
   readonly warnings: readonly string[];
 }
 
 /**
- * Decides which column holds what. The mapping file goes first, then the recognised CRM, then common names; no column
- * is taken twice, and of two columns of one name none is taken by guess.
+ * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
+ * is used once. If two columns have the same name, neither is chosen by guess.
  *
- * @param options.source the name to file the contacts under; the name of a known CRM also says whose columns these are
+ * @param options.source the source of the contacts; the name of a known CRM also says whose columns these are
  * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
  *   `mapping.opt-out-ignored`, `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`
  */
@@ -101,9 +101,7 @@ export function mapColumns(
   return map;
 }
 
-/**
- * The record of what was chosen: raw header → field. Of two columns with one name, the second is shown with its number.
- */
+/** The recorded mapping: raw header → field. If two columns have the same name, the second is shown with its number. */
 export function describeColumns(
   header: readonly string[],
   map: ColumnMap,
@@ -124,7 +122,7 @@ export function describeColumns(
   return { mapping: Object.fromEntries(entries), ignored };
 }
 
-/** The fields of a header's columns, from the record of what was chosen. */
+/** The fields of a header's columns, from the recorded mapping. */
 export function fieldsOfHeader<Chosen>(
   header: readonly string[],
   mapping: Readonly<Record<string, Chosen>>,
@@ -136,7 +134,7 @@ export function fieldsOfHeader<Chosen>(
   });
 }
 
-/** The name of a column in the record of what was chosen. */
+/** The name of a column in the recorded mapping. */
 export function recordedName(header: readonly string[], column: number): string {
   const name = header[column]!;
   return header.indexOf(name) === column ? name : `${name} (column ${column + 1})`;
@@ -184,8 +182,8 @@ function refuseIgnoredOptOuts(columns: Columns, ignore: ExportMapping['ignore'])
 }
 
 /**
- * Refuses a file that tells of no person: no column identifies people, or a bare name stands in a file whose other
- * columns are those of companies or deals.
+ * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
+ * companies or deals.
  */
 function refuseWithoutPeople(
   columns: Columns,
@@ -231,9 +229,9 @@ function refuseWithoutPeople(
 }
 
 /**
- * Warnings of columns that a person would want to be read: what identifies people if nothing else in the file does, and
- * record ids, without which a later mapping makes a second contact of each record. The columns of a known CRM's record
- * ids are known, and others are of its companies or owners.
+ * Warnings about unused columns that seem to matter: columns that identify people, if no other column does, and record
+ * ids, because a later mapping makes a second contact of each record. The record ids of a known CRM are recognised:
+ * other columns with ids are of its companies or owners.
  *
  * @param chosen columns of each field
  */

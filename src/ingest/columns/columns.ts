@@ -23,7 +23,7 @@ export class Columns {
     return !this.#taken.has(column);
   }
 
-  /** The header as a person would search for it. One without a known name may be a contact, and is not shown. */
+  /** Where the header is, for errors. A header without a known name can be a contact, and is not shown. */
   where(): string {
     if (!this.#recognised) return `${this.#path}, header`;
     const shown = this.#header.slice(0, 12).map((name) => shownHeader(name) || '(empty)');
@@ -35,7 +35,10 @@ export class Columns {
     return this.#header[column]!;
   }
 
-  /** Columns that a mapping file names for one field, in its order. Two fields of one column are refused. */
+  /**
+   * Takes the columns that a mapping file names for a field, in its order. Refuses a column that is named for two
+   * fields.
+   */
   take(references: ColumnReference | readonly ColumnReference[]): number[] {
     const list = typeof references === 'object' ? references : [references];
     const columns = [...new Set(list.map((reference) => this.#find(reference)))];
@@ -46,8 +49,9 @@ export class Columns {
   }
 
   /**
-   * Free columns of these names, in the order of the names. Two columns of one name are refused where no better column
-   * is there, and left alone where one is. Emails are no exception: in a joined report the second one is the owner's.
+   * Takes the free columns with these names, in the order of the names. Two columns with the same name are refused if
+   * no better column exists, and otherwise ignored. This holds for emails too: in a joined report the second column is
+   * the owner's.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const columns: number[] = [];
@@ -56,7 +60,7 @@ export class Columns {
       if (found.length < 2) columns.push(...found);
       else if (columns.length === 0) throw this.#ambiguous(field, found);
     }
-    // Ids of two systems must not stand in for one another from row to row.
+    // Only one column: the ids of two systems must not alternate from row to row.
     const claimed = field === 'contact_id' ? columns.slice(0, 1) : columns;
     for (const column of claimed) this.#taken.add(column);
     return claimed;

@@ -10,8 +10,8 @@ const profiles = listed(`
   linkedin link, contact linkedin url, profile url, linked in url, linked in, linked in profile`);
 
 /**
- * Names that are understood in any export, after those of a recognised CRM. Spelling does not matter here:
- * `first_name`, `First Name` and `firstName` are one.
+ * Names that are recognised in any export, after the names of a recognised CRM. Spelling does not matter: `first_name`,
+ * `First Name` and `firstName` are one name.
  */
 export const commonNames: FieldNames = {
   contact_id: [

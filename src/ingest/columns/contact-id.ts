@@ -3,16 +3,16 @@ import { importers } from '../../domain/crm/importer.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { isNoValue } from './row-fit.ts';
 
-/** An index entry must hold it; ids of CRMs are far shorter. */
+/** The id must fit into an index entry; ids of CRMs are far shorter. */
 const longestId = 500;
 
 /**
- * The id that a contact is filed under.
+ * The id of a contact.
  *
- * @param cell of the CRM's own id column; empty where there is none
+ * @param cell of the CRM's column of record ids; empty without such a column
  * @param keys identity keys of the row
- * @returns the CRM's id; or a stable key of the identity, hashed because ids are shown where personal data must not be;
- *   or the row, where no person can be told
+ * @returns the CRM's id; otherwise a hash of the first identity key, because ids are shown where personal data must not
+ *   be; otherwise, for a row without a key, an id of the row
  */
 export function contactIdOf(
   source: string,
@@ -28,7 +28,7 @@ export function contactIdOf(
     : `key:${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** Three CRMs write one id in two ways. */
+/** Three CRMs have two spellings of one id. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
   if (source === 'dynamics365' && importers.dynamics.idPattern.test(id)) return id.toLowerCase();
@@ -38,8 +38,8 @@ function canonicalId(source: string, id: string): string {
 }
 
 /**
- * The three characters by which the 18-character form, safe where letter case is lost, goes beyond the one of 15: each
- * says which of five characters are capitals.
+ * The last three characters of the 18-character form, which is safe where letter case is lost: each says which of five
+ * characters are capitals.
  */
 function salesforceSuffix(id: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';

@@ -1,4 +1,4 @@
-/** Fields of a contact that a column can be taken for. */
+/** Fields of a contact that a column can have. */
 export const singleFields = [
   'contact_id',
   'person_id',
@@ -13,5 +13,5 @@ export const singleFields = [
 export type SingleField = (typeof singleFields)[number];
 export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
 
-/** Column names in order of preference: the first that holds something is taken. Of emails, all are. */
+/** Column names in order of preference: the first column with a value counts. All columns of emails count. */
 export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;

@@ -13,10 +13,10 @@ const readers = {
   profile_url: parseProfileUrl,
   domain: parseDomain,
 } as const;
-/** Fields that tell people apart: each row has its own. */
+/** Fields that identify a person: each row has another value. */
 const identifiers = ['contact_id', 'person_id', 'email', 'hashed_email', 'profile_url'] as const;
 
-/** Fewer cells prove nothing. */
+/** Fewer unreadable cells show nothing. */
 const fewestUnreadable = 3;
 const fewestRepeated = 10;
 const mostUnreadable = 0.5;
@@ -24,8 +24,8 @@ const mostUnreadable = 0.5;
 const mostRepeated = 0.8;
 
 /**
- * Refuses a mapping file that cannot be meant, by the first rows: columns whose cells are mostly unreadable as the
- * field they are named for, and identifiers that are mostly the same.
+ * Refuses an implausible mapping file, by the first rows: most cells of a column cannot be read as its field, or most
+ * identifiers are equal.
  *
  * @throws Problem `mapping.implausible`, with counts and without cells
  */

@@ -13,13 +13,16 @@ import type { FieldNames } from './fields.ts';
 /** Names are in the letter case of the CRM; `…` at the beginning or end of a name means any text. */
 export interface KnownExport {
   readonly source: string;
-  /** Alternatives, each a list of names that must all be there. Inside a name `|` means either. */
+  /**
+   * Signatures of the CRM: alternatives, each a list of names that must all be in the header. `|` inside a name
+   * separates alternatives.
+   */
   readonly signatures: readonly (readonly string[])[];
-  /** Names that no other program is known to write. Two columns of such names are a signature as well. */
+  /** Names that no other known program writes. Two columns with such names are a signature too. */
   readonly ownNames?: readonly string[];
-  /** The form of its record ids. */
+  /** The form of the CRM's record ids. */
   readonly idForm?: RegExp;
-  /** The form of record ids that no other program writes; ids of this form are a signature as well. */
+  /** The form of record ids that no other program writes. Ids of this form are a signature too. */
   readonly ownIdForm?: RegExp;
   readonly fields: FieldNames;
 }
@@ -31,7 +34,9 @@ const orInCapitals = (names: readonly string[]): string[] =>
 const idsOfDynamics = listed(`
   (Do Not Modify) Contact, (Nicht ändern) Kontakt, (Ne pas modifier) Contact, (No modificar) Contacto`);
 
-/** Names by which HubSpot's record id is told from another program's. Some files of other programs have them too. */
+/**
+ * Names that distinguish HubSpot's record id from that of other programs. Some files of other programs have them too.
+ */
 const besideRecordIdOfHubSpot = listed(`
   Create Date, Last Modified Date, Lifecycle Stage, Lead Status, State/Region, Country/Region, Mobile Phone Number,
   Email Domain, Marketing contact status, Last Activity Date`);
@@ -50,7 +55,7 @@ const shortNumber = /^\d{1,13}$/;
 
 const emailsOfPipedrive = ['Email', ...localHeaders.email];
 
-/** Names that Zoho shares with Salesforce or vtiger, by which its record id is told from another program's. */
+/** Names that Zoho shares with Salesforce or vtiger, and that distinguish its record id from that of other programs. */
 const besideRecordIdOfZoho = listed(`
   Contact Owner, Lead Owner, Account Name, Created Time, Modified Time, Secondary Email, Email Opt Out,
   Mailing Street, Mailing City, Mailing State, Mailing Zip, Mailing Country`);
@@ -66,14 +71,14 @@ const ownNamesOfSalesforce = [
       EmailBouncedDate, IsEmailBounced, MasterRecordId, IndividualId, SystemModstamp, …__c`),
   ),
 ];
-/** Names of the interface that other programs have too. */
+/** API names that other programs have too. */
 const apiNamesOfSalesforce = orInCapitals(
   listed(
     'AccountId, MailingStreet, MailingCity, MailingState, MailingCountry, DoNotCall, IsDeleted, OwnerId',
   ),
 );
 
-/** In any order: a header that several of them could have written is of none. */
+/** The order does not matter: a header that several CRMs could have written is not recognised. */
 export const knownExports: readonly KnownExport[] = [
   {
     // The service's own export. Its contact id names the saved contact, not the person that `details.id` asks for.

@@ -18,7 +18,7 @@ const mappingSchema = z.strictObject({
     .string()
     .regex(/^[^"\r\n\ufeff]$/, 'must be one character')
     .optional(),
-  /** Where quotes enclose no cells: `5" pipe` in a file that quotes nothing. */
+  /** For files whose quotes are ordinary characters, such as `5" pipe`. */
   quotes: z.literal('none').optional(),
   columns: z
     .strictObject({
@@ -40,7 +40,7 @@ const mappingSchema = z.strictObject({
   ignore: columns.optional(),
 });
 
-/** What a person says about the columns of an export: `--mapping FILE`. */
+/** The content of a mapping file (`--mapping FILE`). */
 export type ExportMapping = z.infer<typeof mappingSchema>;
 export type ColumnReference = z.infer<typeof column>;
 

@@ -3,14 +3,14 @@ import { headerKey } from '../../domain/text/header-name.ts';
 import { listed } from '../../domain/text/listed.ts';
 
 /**
- * How a column says that a contact has opted out.
+ * How a column states an opt-out.
  *
  * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted"):
- *   whatever it holds is one, but for a plain no.
+ * every value except a plain no means opted out.
  * - `consent`: the column states a consent ("Allow Emails?", "Marketing status"): only a plain no or a word of refusal
- *   is one.
+ * means opted out.
  *
- * Empty says nothing: neither consent nor refusal.
+ * An empty cell means neither.
  */
 export type OptOutPolarity = 'refusal' | 'consent';
 
@@ -50,9 +50,10 @@ const aboutCalls =
 const aboutPost = /fax|postal|donotpost|letter|directmail|donotallow(?:bulk)?mails?$/;
 
 /**
- * What a column says about opting out, by its name. A name that does not say what was refused forbids processing.
+ * What a column states about opting out, by its name. If the name does not say what was refused, the opt-out forbids
+ * processing.
  *
- * @returns undefined where the column is about something else, or about fax or letters, which are never sent
+ * @returns undefined if the column is about something else, or about fax or letters, which the product never sends
  */
 export function optOutOf(header: string): OptOutMeaning | undefined {
   const key = headerKey(header);
@@ -67,7 +68,7 @@ const plainRefusal = new Set(
   listed('0, false, no, n, f, off, nein, non, nej, nee, não, nao, falsch, faux, falso, onwaar'),
 );
 
-/** What these say of a refusal: there is none. */
+/** Words that mean that there is no refusal. */
 const plainNo = new Set([
   ...plainRefusal,
   ...listed(`
@@ -84,7 +85,7 @@ const refusalWords = new RegExp(
   'u',
 );
 
-/** Whether a cell is a word for a refusal or for none, or may be the time of a refusal. */
+/** Whether a cell is a word of refusal, a plain no, or possibly the time of a refusal. */
 export function isPlainAnswer(cell: string): boolean {
   const value = displayForm(cell).toLowerCase();
   return plainNo.has(value) || refusalWords.test(value) || /^\d/.test(value);
@@ -93,7 +94,7 @@ export function isPlainAnswer(cell: string): boolean {
 /**
  * Whether a cell says that the contact has opted out.
  *
- * @param values instead of the rule of the polarity: the values, in lower case, that mean so
+ * @param values of the mapping file, in lower case, that mean "opted out"; they replace the rule of the polarity
  */
 export function isOptedOut(cell: string, polarity: OptOutPolarity, values?: ReadonlySet<string>): boolean {
   if (cell === '') return false;

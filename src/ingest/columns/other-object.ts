@@ -1,7 +1,7 @@
 import { headerKey } from '../../domain/text/header-name.ts';
 import { listed } from '../../domain/text/listed.ts';
 
-/** Columns by which exports of other objects are known, in the languages of the CRMs. */
+/** Columns that identify exports of other objects, in the languages of the CRMs. */
 const otherObjects = {
   companies: listed(`
     company name, company owner, company domain name, account name, account owner, account type, account number,
@@ -27,10 +27,10 @@ const personal = listed(
   'title, job title, jobtitle, department, birthdate, birthday, salutation, reports to',
 );
 
-/** Columns that such an export needs: one name alone can stand in a file of contacts. */
+/** Number of such columns that an export must have: a file of contacts can have one of them. */
 const enough = 2;
 
-/** What an export holds in place of contacts, by its columns; undefined where it could be contacts. */
+/** The kind of objects in an export, by its columns; undefined: it can be an export of contacts. */
 export function otherObjectOf(header: readonly string[]): keyof typeof otherObjects | undefined {
   const keys = [...new Set(header.map(headerKey))];
   const count = (names: readonly string[]): number => {

@@ -4,23 +4,25 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 
 /** A file that `enrich export` has written. */
 export interface OwnFile {
-  /** The CRM whose contacts it holds. */
+  /** The CRM of the contacts. */
   readonly source: string;
-  /** The names of the column of record ids. */
+  /** Names of the column of record ids. */
   readonly idNames: readonly string[];
-  /** The column that names the CRM of each row, from 0; undefined in an import file, which is for one CRM. */
+  /**
+   * Position of the column that names the CRM of each row, from 0; undefined in an import file, which is for one CRM.
+   */
   readonly sourceColumn: number | undefined;
 }
 
-/** Columns that only our export has beside the name of the CRM. */
+/** Columns that only `enrich export` writes, besides the name of the CRM. */
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
 /**
- * Recognises what this product has written: contacts as CSV, and import files of a CRM, which hold the record's id and
- * some columns of the CRM's importer.
+ * Recognises files of `enrich export`: contacts as CSV, and import files of a CRM, which have the record id and some
+ * columns of the CRM's importer.
  *
  * @param rows the first rows
- * @returns undefined where another program wrote the file
+ * @returns undefined if another program wrote the file
  * @throws Problem `export.mixed-sources`
  */
 export function recogniseOwnFile(

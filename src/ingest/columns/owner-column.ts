@@ -1,6 +1,6 @@
 import { comparisonForm } from '../../domain/identity/normalise.ts';
 
-/** Who works on a record, in the words of CRMs and of colleagues. */
+/** Words for colleagues who work on a record, in CRMs and exports. */
 const ownerWords = [
   'owner|rep|representative|salesperson|sales (?:person|manager|agent)|seller|csm',
   'assignee|assigned (?:to|user)',

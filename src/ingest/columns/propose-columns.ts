@@ -8,14 +8,14 @@ import type { Field } from './fields.ts';
 import { optOutOf } from './opt-out.ts';
 import { isOwnerColumn } from './owner-column.ts';
 
-/** Fields that cells show by themselves. */
+/** Fields that the form of the cells shows. */
 const contents: readonly [Field, (cell: string) => unknown][] = [
   ['email', (cell) => parseEmails(cell)[0]],
   ['hashed_email', parseHashedEmail],
   ['profile_url', parseProfileUrl],
   ['domain', (cell) => (/^(?:https?:\/\/)?[\w-]+(?:\.[\w-]+)+/.test(cell) ? parseDomain(cell) : undefined)],
 ];
-/** Parts of names that are too general to be read as a name of their own, and good enough to be proposed. */
+/** Parts of names that are too general to recognise a column, and sufficient for a proposal. */
 const hints: readonly [string, Field][] = [
   ['mail', 'email'],
   ['firm', 'organization_name'],
@@ -47,13 +47,12 @@ const fullName =
   /^(?:\p{Lu}[\p{L}'’-]*\.?)(?: (?:\p{Ll}{1,4}|\p{Lu}[\p{L}'’-]*\.?)){0,3} \p{Lu}[\p{L}'’-]+$/u;
 
 /**
- * Proposes what the columns of a header hold that is not recognised: by their cells, then by a known name within their
- * name, then as full names if the cells look like them. A proposal is for a person to check, and is never taken
- * without being asked for. A column that names the owner of a record is never proposed, because the owner is a
- * colleague.
+ * Proposes fields for the columns of an unrecognised header: by the cells, then by a known name within the column's
+ * name, then as full names if the cells look like names. A person must confirm a proposal. A column that names the
+ * owner of a record is never proposed, because the owner is a colleague.
  *
  * @param rows the first rows
- * @returns a field for each column of the header; undefined: none is proposed
+ * @returns a field for each column of the header; undefined: no proposal
  */
 export function proposeColumns(
   header: readonly string[],
@@ -100,7 +99,9 @@ function isFullName(rows: readonly { readonly cell: string; readonly address: st
   return new Set(names.map(({ cell }) => cell)).size * 2 > filled.length;
 }
 
-/** Whether a column is named like an id, or is the first one and looks like ids; each row has another value in it. */
+/**
+ * Whether a column has the name of an id, or is the first column and looks like ids, and each row has another value.
+ */
 function isId(name: string, rows: readonly (readonly string[])[], column: number): boolean {
   const cells = rows.map((row) => (row[column] ?? '').trim());
   return (
@@ -121,7 +122,7 @@ function fieldOfCells(cells: readonly string[]): Field | undefined {
 }
 
 function fieldOfName(name: string): Field | undefined {
-  // Opt-outs are found by themselves.
+  // Opt-out columns are recognised without a mapping.
   if (optOutOf(name) !== undefined) return undefined;
   const key = headerKey(name);
   const known = Object.entries(commonNames)

@@ -23,7 +23,7 @@ import { contactIdOf } from './contact-id.ts';
 import { isOptedOut } from './opt-out.ts';
 import { isNoValue } from './row-fit.ts';
 
-/** One record of an export as it is staged. */
+/** A record of an export in the form in which it is staged. */
 export interface StagedRow {
   readonly rowNumber: number;
   readonly contactId: string;
@@ -117,7 +117,7 @@ export function createRecordCheck(
   };
 }
 
-/** How each field of an identity is read, but for addresses. */
+/** How each field of an identity is read, except addresses. */
 const fieldReaders = [
   ['personId', 'person_id', parsePersonId],
   ['hashedEmail', 'hashed_email', parseHashedEmail],
@@ -141,7 +141,7 @@ function readIdentity(cells: readonly ByteText[], { single, emails }: ColumnMap)
   return identity;
 }
 
-/** The first of these columns that holds something of use. */
+/** The first readable value of these columns. */
 function first(
   cells: readonly ByteText[],
   columns: readonly number[],
@@ -156,7 +156,10 @@ function first(
   return undefined;
 }
 
-/** All addresses, each once: work before free mail before those that several people read, then as the columns stand. */
+/**
+ * All addresses, each once: work addresses first, then free mail, then shared mailboxes; each in the order of the
+ * columns.
+ */
 function readEmails(cells: readonly ByteText[], columns: readonly number[]): string[] {
   const found: string[] = [];
   for (const column of columns) {

@@ -2,7 +2,7 @@ import { decodeText, type ByteText } from '../reading/byte-text.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { isKnownName } from './is-known-name.ts';
 
-/** No column's name is longer. */
+/** Maximum length of a column's name. */
 const longestName = 100;
 
 /**

@@ -5,14 +5,14 @@ import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { decodeText, type ByteText } from '../reading/byte-text.ts';
 import type { ColumnMap } from './column-map.ts';
 
-/** What people write where they have no value. */
+/** Placeholders for a missing value. */
 const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
 
 export function isNoValue(cell: string): boolean {
   return noValue.test(cell) || isPlaceholder(cell);
 }
 
-/** What tells for columns of addresses, profile URLs, hashes and domains whether a cell is one. */
+/** For each kind of column (address, profile URL, hash, domain): whether a cell is one. */
 export function cellParsers(columns: ColumnMap): ReadonlyMap<number, (cell: string) => boolean> {
   const parsers = new Map<number, (cell: string) => boolean>();
   const add = (list: readonly number[], parse: (cell: string) => unknown): void => {
@@ -41,14 +41,14 @@ export function createRowFit(columns: ColumnMap): (cells: readonly ByteText[]) =
       const cell = decodeText(cells[column] ?? ('' as ByteText)).trim();
       if (cell === '' || isNoValue(cell)) continue;
       if (isReadable(cell)) certain = Math.max(certain, column + 1);
-      // A website that is none says little: the company's name is often put there.
+      // A cell that is no website shows little: people often write the name of the company there.
       else if (!domains.has(column)) return undefined;
     }
     return certain;
   };
 }
 
-/** The last column, from the left, that something is taken from; 0 where there is none. */
+/** Number of columns up to the last one that a field uses; 0: none. */
 export function usedColumns(columns: ColumnMap): number {
   const used = [
     ...Object.values(columns.single).flat(),

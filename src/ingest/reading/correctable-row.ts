@@ -1,22 +1,22 @@
 type Sign = 'quote' | 'delimiter' | 'break' | 'other';
 
-/** Where in a cell the text has come to. */
+/** The position within a cell. */
 const quoting = { begins: 0, plain: 1, quoted: 2, closes: 3 } as const;
 const positions = 4;
 const inserted = ['quote', 'delimiter', 'break'] as const;
 
 /**
- * Tells whether lines are one row in which one sign is wrong: a quote or a delimiter is surplus or missing, or the line
- * break between two rows is missing.
+ * Decides whether lines are one row with one wrong character: a surplus or missing quote or delimiter, or a missing
+ * line end between two rows.
  *
- * All corrections are followed at the same time, so that a text is read once. A state is a number: rows ended, cells
- * ended, and what `quoting` names.
+ * Follows all corrections at the same time, so that a text is read once. A state is a number: ended rows, ended cells,
+ * and the position that `quoting` names.
  */
 export class CorrectableRow {
   readonly #delimiter: string;
   readonly #lineBreak: string;
   readonly #width: number;
-  /** The state without a correction; undefined where the text is not well-formed. */
+  /** The state without a correction; undefined: the text is not well-formed. */
   #asWritten: number | undefined = quoting.begins;
   /** The states after one correction. */
   #corrected = new Set<number>();

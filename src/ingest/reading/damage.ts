@@ -7,7 +7,7 @@ import { RecordScanner } from './record-scanner.ts';
 import { RecordsAbove, type ReadRecord, type RecordStart } from './records-above.ts';
 import { hasHalfQuotes, type RowShape } from './row-shape.ts';
 
-/** Lines that the parser has read otherwise than they were written. */
+/** Lines that the parser has read differently from how they were written. */
 export interface Damage extends RecordStart {
   /**
    * - `torn`: the lines are one damaged record.
@@ -18,7 +18,7 @@ export interface Damage extends RecordStart {
   readonly end: number;
   /** What stands there. */
   readonly records: ByteText[][];
-  /** Lines below the damaged ones that the parser has read as parts of the same record. */
+  /** Number of lines below the damaged lines that the parser has read as parts of the same record. */
   readonly linesSwallowed: number;
 }
 
@@ -27,9 +27,9 @@ export interface ParsedText {
   /** The first record that was parsed. */
   readonly from: RecordStart;
   readonly parsed: Papa.ParseResult<ByteText[]>;
-  /** So many records at the beginning are no rows. */
+  /** Number of records at the beginning that are no rows. */
   readonly exempt: number;
-  /** The text ends with the file. */
+  /** The text ends at the end of the file. */
   readonly last: boolean;
   /** Is filled with why records are no rows, by their positions: quotes are surplus or missing. */
   readonly faults: Map<number, string>;
@@ -44,11 +44,11 @@ const linesSearched = 50;
 const charactersSearched = 64 * 1024;
 
 /**
- * Finds damaged records and where they end: a damaged record is the shortest run of lines that is a row but for one
- * sign (`CorrectableRow`), and behind which a row begins.
+ * Finds damaged records and their ends. A damaged record is the shortest sequence of lines that one correction turns
+ * into a row (`CorrectableRow`), and below which another row begins.
  *
- * A record of several lines is damaged where it has other cells than a row, where the quotes in it are not as they
- * should be, or where its lines are rows if they are read on their own.
+ * A record of several lines is damaged if it has another number of cells than a row, if its quotes do not enclose whole
+ * cells, or if each of its lines is a row.
  */
 export class DamageInspector {
   readonly #delimiter: string;
@@ -77,7 +77,7 @@ export class DamageInspector {
     this.#above.clear();
   }
 
-  /** The first damaged record that the parser has read as something else. */
+  /** The first damaged record that the parser has read as another record. */
   find({ text, from, parsed, exempt, last, faults }: ParsedText): Damage | undefined {
     const { data, errors, meta } = parsed;
     const guessed = new Set(errors.map((error) => error.row));
@@ -103,7 +103,7 @@ export class DamageInspector {
     return undefined;
   }
 
-  /** The damage of a record that is too long to be one. */
+  /** The damage of a record that is longer than the limit. */
   findOverlong(text: string, { index, start }: RecordStart): Damage | undefined {
     const record = { index, start, end: text.length, cells: [], isTall: true, isRow: false };
     return this.#damageOf(text, record, false);

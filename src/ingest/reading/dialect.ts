@@ -1,9 +1,9 @@
-/** How records and cells are told apart. */
+/** How records and cells are separated. */
 export interface Dialect {
   readonly delimiter: string;
   /** `mixed`: CR alone ends some lines and LF others. CRLF and LF may alternate in any case. */
   readonly lineEnds: 'LF' | 'CRLF' | 'CR' | 'mixed';
-  /** Quotes enclose no cells: they are characters like others. */
+  /** Quotes are ordinary characters and enclose no cells. */
   readonly quotes?: 'none' | undefined;
 }
 
@@ -12,7 +12,7 @@ export function lineBreakOf({ lineEnds }: Pick<Dialect, 'lineEnds'>): '\r' | '\n
   return lineEnds === 'CR' ? '\r' : '\n';
 }
 
-/** How many of a character are in a text, up to a position. */
+/** Counts a character in a text, up to a position. */
 export function countCharacter(text: string, character: string, end = text.length): number {
   let count = 0;
   for (let at = text.indexOf(character); at !== -1 && at < end; at = text.indexOf(character, at + 1))

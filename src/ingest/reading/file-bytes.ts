@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 
-/** Of one reading from the disk. */
+/** Bytes of one read from the disk. */
 const readBytesAtOnce = 1024 * 1024;
 /**
  * Of one piece of work: small enough that the event loop serves the database in between, and that what is made of it
@@ -14,14 +14,14 @@ const readBytesAtOnce = 1024 * 1024;
  */
 const pieceBytes = 64 * 1024;
 
-/** What a file looks like from outside: if either figure changes, it is not the same content any more. */
+/** Size and time of a file: if one of them changes, the content is no longer the same. */
 export interface FileState {
   readonly bytes: number;
   readonly modifiedMilliseconds: number;
 }
 
 /**
- * Looks a file up and refuses what cannot be an export.
+ * Reads the state of a file, and refuses a file that cannot be an export.
  *
  * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
  */
@@ -62,14 +62,14 @@ export async function hashExport(
   return { sha256: hash.digest('hex'), bytes };
 }
 
-/** Whether a file begins as gzip does, whatever it is called. */
+/** Whether the content of a file begins like gzip, whatever its name. */
 export async function isGzip(path: string): Promise<boolean> {
   for await (const piece of readStoredBytes(path)) return piece[0] === 0x1f && piece[1] === 0x8b;
   return false;
 }
 
 /**
- * The bytes of a file piece by piece, as they are stored. Each piece is in the same memory: it is gone with the next.
+ * Reads the stored bytes of a file in pieces. All pieces use the same memory: a piece is valid until the next one.
  *
  * @throws Problem `export.missing`, `export.unreadable`
  */
@@ -94,7 +94,7 @@ async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenera
 }
 
 /**
- * The bytes of a file piece by piece, unpacked where it is gzip. A piece is gone with the next.
+ * Reads the bytes of a file in pieces, and unpacks gzip. A piece is valid until the next one.
  *
  * @throws Problem `export.unreadable`, `export.gzip-damaged`
  */
@@ -104,7 +104,7 @@ export async function* readBytes(path: string, gzip: boolean, signal?: AbortSign
     return;
   }
   const gunzip = createGunzip({ chunkSize: pieceBytes });
-  // A failure of either stream ends the other, and comes out of the loop below.
+  // An error of either stream ends the other stream, and the loop below throws it.
   pipeline(createReadStream(path, { ...(signal && { signal }) }), gunzip, () => {});
   try {
     yield* gunzip as AsyncIterable<Buffer>;

@@ -10,7 +10,10 @@ interface ForeignKind {
 const saveAsCsv = 'open it in a spreadsheet program and save it as "CSV UTF-8", then use that file';
 const fromTheCrm = 'export the contacts as CSV from the CRM, then use that file';
 
-/** Files that people hand over in place of a CSV, told by how they begin; what they are called says nothing. */
+/**
+ * Files that people use by mistake in place of a CSV file. The beginning of the content identifies them, whatever their
+ * name.
+ */
 const foreignKinds: readonly ForeignKind[] = [
   {
     name: 'a Word document (docx)',
@@ -76,7 +79,7 @@ const foreignKinds: readonly ForeignKind[] = [
 ];
 
 /**
- * Refuses files that are no delimited text.
+ * Refuses a file that is no delimited text.
  *
  * @param head the first kilobytes, unpacked
  * @throws Problem `export.not-csv`

@@ -9,11 +9,11 @@ import type { ExportMapping } from '../columns/mapping-file.ts';
 import type { Dialect } from './dialect.ts';
 import { refuseOtherDelimiter } from './unknown-delimiter.ts';
 
-/** Where the header stands in a file, and how its cells are told apart. */
+/** The position of the header in a file, and how cells are separated. */
 export interface Layout {
   readonly dialect: Dialect;
   readonly header: string[];
-  /** At least one column's name is known: what stands there is a header, and can be shown. */
+  /** At least one column's name is known: the line is a header, and can be shown. */
   readonly recognised: boolean;
   /** Records before the header: titles, notes, `sep=;`. */
   readonly recordsBefore: number;
@@ -81,7 +81,7 @@ interface Candidate {
   readonly headerAt: number;
   /** Known column names in the header. */
   readonly score: number;
-  /** The sample ends before its first record. */
+  /** The sample ends within its first record. */
   readonly isCut: boolean;
 }
 
@@ -159,7 +159,7 @@ function isBetter(left: Candidate, right: Candidate): boolean {
   return usualWidth(left.records) > usualWidth(right.records);
 }
 
-/** The number of cells that most records have. */
+/** The most frequent number of cells of a record. */
 export function usualWidth(records: readonly (readonly string[])[]): number {
   const counts = new Map<number, number>();
   for (const record of records) {

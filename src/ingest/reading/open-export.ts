@@ -9,7 +9,7 @@ import { findRowShape, type RowShape } from './row-shape.ts';
 import { surveyExport, type SurveyedExport } from './survey.ts';
 import { refuseUnknownDelimiter } from './unknown-delimiter.ts';
 
-/** An export of which everything is known that can be known before its rows are read. */
+/** An opened export: everything that is known before its rows are read. */
 export interface OpenedExport {
   readonly survey: SurveyedExport;
   readonly layout: Layout;
@@ -21,7 +21,7 @@ export interface OpenedExport {
 export interface ReadingOptions {
   /** Content of a mapping file. */
   readonly mapping?: Readonly<Record<string, unknown>> | undefined;
-  /** The name to file the contacts under, whatever the file looks like. */
+  /** The source of the contacts, whatever the file looks like. */
   readonly source?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,9 +30,9 @@ export interface ReadingOptions {
 const sampleCharacters = 256 * 1024;
 
 /**
- * Reads a file once and decides how to read it: encoding, delimiter, line ends, header, and which column holds what.
+ * Reads a file once, and decides how to read it: encoding, delimiter, line ends, header, and the columns of each field.
  *
- * @throws Problem `export.*`, `mapping.*`: where, and what to do
+ * @throws Problem `export.*`, `mapping.*` that say where, and what to do
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
   const { survey, layout, mapping } = await readLayout(path, options);
@@ -57,7 +57,7 @@ async function mapColumnsOfPeople(...parameters: Parameters<typeof mapColumns>):
   }
 }
 
-/** Encoding, dialect, header and first rows of a file: what is known of it before its columns are. */
+/** Encoding, dialect, header and first rows of a file: what is known before its columns are assigned. */
 export async function readLayout(
   path: string,
   options: ReadingOptions,
@@ -81,10 +81,10 @@ async function readSample(
 }
 
 /**
- * Lets problems name an export as a person knows it, where the path is that of a downloaded copy.
+ * Makes problems name the export as the user knows it, if the read file is a downloaded copy.
  *
- * @param path what is read
- * @param shown where it came from
+ * @param path of the copy
+ * @param shown the address of the export
  */
 export async function namingExport<Result>(
   path: string,

@@ -4,9 +4,9 @@ import { readBytes } from './file-bytes.ts';
 import type { SurveyedExport } from './survey.ts';
 
 /**
- * The text of a surveyed file piece by piece, without a byte order mark.
+ * Reads the text of a surveyed file in pieces, without a byte order mark.
  *
- * @param line tells the line that is being read, for the error
+ * @param line returns the number of the current line, for the error
  * @throws Problem `export.encoding`, `export.unreadable`
  */
 export async function* readText(
@@ -15,7 +15,7 @@ export async function* readText(
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder(file.encoding, { fatal: true });
-  // Always as a stream: of a whole buffer, Node 20 decodes windows-1252 as if it were latin1.
+  // Always as a stream: Node 20 decodes windows-1252 in a whole buffer as latin1.
   const decode = (bytes: Buffer | undefined): string => {
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
@@ -55,7 +55,7 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** The bytes do not fit the encoding. */
+/** The bytes are not valid in the encoding. */
 function invalidText(file: SurveyedExport, line: number, cause: unknown): Problem {
   return new UsageProblem('export.encoding', `the file is not valid ${file.encoding}`, {
     where: `${file.path}, near line ${line}`,

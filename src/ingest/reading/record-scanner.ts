@@ -1,7 +1,7 @@
 import type { ByteText } from './byte-text.ts';
 import { hasHalfQuotes } from './row-shape.ts';
 
-/** Reads single records from any position of a text, and tells whether their quotes enclose whole cells. */
+/** Reads single records from any position of a text, and decides whether their quotes enclose whole cells. */
 export class RecordScanner {
   readonly #delimiter: string;
   readonly #mostCells: number;

@@ -2,18 +2,18 @@ import type { ByteText } from './byte-text.ts';
 import type { RecordScanner } from './record-scanner.ts';
 import { hasHalfQuotes, type RowShape } from './row-shape.ts';
 
-/** Where a record stands in the text, and its number among the records that are read of it. */
+/** The position of a record in the text, and its number among the parsed records. */
 export interface RecordStart {
   readonly index: number;
   readonly start: number;
 }
 
-/** A record as the parser has read it. */
+/** A parsed record. */
 export interface ReadRecord extends RecordStart {
   readonly cells: readonly ByteText[];
   readonly end: number;
   readonly isTall: boolean;
-  /** As many cells as a row has, and the quotes are as they should be. */
+  /** The record has as many cells as a row, and its quotes enclose whole cells. */
   readonly isRow: boolean;
 }
 
@@ -26,7 +26,7 @@ interface RecordAbove extends RecordStart {
 /** Records above in which a cell may begin that ends in the record below. */
 interface Openings {
   readonly openings: readonly RecordStart[];
-  /** The cells of the records show it. */
+  /** The cells of the records show the column. */
   readonly isSure: boolean;
 }
 

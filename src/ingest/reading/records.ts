@@ -25,9 +25,9 @@ export interface RowExpectation {
   readonly recordsBefore: number;
 }
 
-/** A record that is longer has lost its closing quote, or is no record. */
+/** Maximum length of a record; a longer record has lost its closing quote, or is no record. */
 const longestRecord = 4 * 1024 * 1024;
-/** Text that may be read again behind damaged quotes. Beyond it, quotes enclose no cells in this file. */
+/** Maximum text that is read again after damaged quotes. Beyond it, the quotes of this file enclose no cells. */
 const longestReread = 64 * 1024 * 1024;
 
 const noFaults: ReadonlyMap<number, string> = new Map();
@@ -52,7 +52,7 @@ export class RecordParser {
   #line = 1;
   #reread = 0;
 
-  /** @param expected without it, records are taken as the quotes say */
+  /** @param expected undefined: records are read as their quotes say */
   constructor(path: string, dialect: Dialect, expected?: RowExpectation) {
     this.#path = path;
     this.#dialect = dialect;
@@ -73,7 +73,7 @@ export class RecordParser {
 
   /**
    * @param text the next piece
-   * @param last nothing follows
+   * @param last the text is the last piece
    * @throws Problem `export.unclosed-quote`, `export.record-too-long`
    */
   parse(text: ByteText, last: boolean): RecordBatch {
@@ -152,7 +152,7 @@ export class RecordParser {
     return countCharacter(text, lineBreakOf(this.#dialect), end);
   }
 
-  /** Only where both kinds occur: a replaced line end inside a quoted cell is the lesser evil there. */
+  /** Only if both kinds of line ends occur. A replaced line end inside a quoted cell is the smaller harm then. */
   #withOneLineEnd(text: string, last: boolean): string {
     if (this.#dialect.lineEnds !== 'mixed') return text;
     // A CR at the very end may be the first half of a CRLF.
@@ -190,7 +190,7 @@ export class RecordParser {
 }
 
 /**
- * The records of a surveyed file, batch by batch, with flat memory.
+ * Reads the records of a surveyed file in batches, with bounded memory.
  *
  * @param shape of the rows below the header
  * @throws Problem `export.unclosed-quote`, `export.record-too-long`, `export.encoding`, `export.unreadable`

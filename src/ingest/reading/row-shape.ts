@@ -9,7 +9,7 @@ import { encodeText, type ByteText } from './byte-text.ts';
 import { countCharacter } from './dialect.ts';
 import { usualWidth, type Layout } from './layout.ts';
 
-/** What a row of one export looks like, so that a damaged record can be told from the rows it swallowed. */
+/** The form of a row of one export, which distinguishes a damaged record from the rows in it. */
 export interface RowShape {
   /** Cells of every row: those of the header, unless all rows prove another number. */
   readonly width: number;

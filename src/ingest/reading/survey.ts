@@ -4,7 +4,7 @@ import { EncodingDetector, checkedEncoding } from './encoding.ts';
 import { emptyFile, fileState, hashExport, isGzip, readBytes, type FileState } from './file-bytes.ts';
 import { refuseForeignKind } from './file-kind.ts';
 
-/** An export that was read once from end to end: it is text, and its encoding is known. */
+/** An export that was read once completely: it is text, and its encoding is known. */
 export interface SurveyedExport {
   readonly path: string;
   readonly sha256: string;
@@ -16,10 +16,10 @@ export interface SurveyedExport {
 }
 
 /**
- * Reads a file once, keeping nothing: content hash, packing, encoding. 220 MB take a quarter of a second, and nothing
- * is staged of a file that turns out to be unreadable in its last line.
+ * Reads a file once and keeps nothing: computes its content hash, and recognises gzip and encoding. 220 MB take a
+ * quarter of a second. So no row is staged of a file whose last line is unreadable.
  *
- * @param encoding a label given by hand
+ * @param encoding a label from the mapping file
  * @throws Problem `export.*`, `mapping.encoding`
  */
 export async function surveyExport(
@@ -51,7 +51,7 @@ export async function surveyExport(
   };
 }
 
-/** @throws Problem `export.changed` where the file is not what was surveyed any more */
+/** @throws Problem `export.changed` if the file has changed since the survey */
 export async function refuseChange(survey: SurveyedExport): Promise<void> {
   const now = await fileState(survey.path);
   if (now.bytes === survey.state.bytes && now.modifiedMilliseconds === survey.state.modifiedMilliseconds) {
@@ -60,7 +60,7 @@ export async function refuseChange(survey: SurveyedExport): Promise<void> {
   throw changedExport(survey.path);
 }
 
-/** The file is another one than what the run was begun with. */
+/** The content is not that of the run. */
 export function changedExport(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,

@@ -3,25 +3,25 @@ import { errorCode } from '../../domain/error-code.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
-/** One answer with the bytes of a remote export, from its beginning or from where it broke off. */
+/** An answer with the bytes of a remote export, from its beginning or from the position of an interruption. */
 export interface RemotePart {
-  /** Position of the first byte; 0 where the server began anew. */
+  /** Position of the first byte; 0: the server sends all bytes. */
   readonly from: number;
-  /** Names the version of the content; undefined where the server has no name for it that can be relied upon. */
+  /** Version of the content; undefined: the server states no reliable version. */
   readonly etag: string | undefined;
-  /** Size of the whole; undefined where the server does not say. */
+  /** Size of the whole content; undefined: the server does not state it. */
   readonly bytes: number | undefined;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** An export that lies elsewhere. */
+/** An export that is not on this machine. */
 export interface RemoteExport {
   /** As a person may see it. */
   readonly shown: string;
   /**
-   * Asks for the bytes from a position on if the file still has this version, and for all bytes otherwise.
+   * Requests the bytes from a position if the content still has this version, and otherwise all bytes.
    *
-   * @throws Problem if another try cannot help; any other error if it can
+   * @throws Problem if a retry does not help; any other error if a retry can help
    */
   open(from: number, etag: string | undefined, signal: AbortSignal): Promise<RemotePart>;
 }
@@ -29,9 +29,7 @@ export interface RemoteExport {
 export interface DownloadLimits {
   readonly bytes: number;
   readonly seconds: number;
-  /**
-   * Failures one after another, without a byte in between, before it is abandoned; the pauses grow from one second on.
-   */
+  /** Maximum number of failures in a row without a byte in between. The pauses between retries grow from one second. */
   readonly failures: number;
   readonly firstPauseMilliseconds: number;
 }
@@ -56,11 +54,11 @@ export interface DownloadRetry {
 const longestPauseMilliseconds = 30_000;
 
 /**
- * Fetches a remote export whole: a transfer that breaks off continues where it was while the content is the same, and
- * from the beginning otherwise.
+ * Downloads a remote export. An interrupted transfer continues at its position if the content is the same, and
+ * otherwise from the beginning.
  *
- * @param onRetry told before each pause
- * @returns the name of its version, if it has one
+ * @param onRetry called before each pause
+ * @returns the version of the content, if there is one
  * @throws Problem `export.*`
  */
 export async function download(
@@ -90,7 +88,7 @@ export async function download(
       if (failures >= limits.failures) throw unreachable(remote, error);
       const pause = Math.min(limits.firstPauseMilliseconds * 2 ** (failures - 1), longestPauseMilliseconds);
       onRetry?.({ reason: codeOf(error), waitSeconds: pause / 1_000 });
-      // Ended early by the signal: the next turn says so.
+      // The signal ended the transfer: the next iteration throws.
       await sleep(pause, undefined, { signal: ended }).catch(() => {});
     }
   }
@@ -129,7 +127,7 @@ function tooSlow(remote: RemoteExport, limits: DownloadLimits): Problem {
   });
 }
 
-/** No other try can help before a person corrects the address. A name server that is away has another code. */
+/** A retry does not help until a person corrects the address. An unreachable name server has another code. */
 function unknownHost(remote: RemoteExport, cause: unknown): Problem {
   return new UsageProblem('export.host-unknown', 'the host of the export does not exist', {
     where: remote.shown,
@@ -146,7 +144,7 @@ function unreachable(remote: RemoteExport, error: unknown): Problem {
   });
 }
 
-/** Codes only: messages of HTTP clients hold whole addresses. */
+/** Only codes, because messages of HTTP clients contain whole addresses. */
 function codeOf(error: unknown): string {
   const { name, message } = error as Partial<Record<'name' | 'message', unknown>>;
   const isOurs = name === 'Error' && typeof message === 'string' && !message.includes('//');

@@ -2,29 +2,29 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
-/** Where the rows of an export are taken from. */
+/** The address of an export. */
 export type ExportAddress =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'standard-input' }
   | {
       readonly kind: 'http';
-      /** With everything that it takes to fetch it: never to be shown, logged or kept. */
+      /** The address with its secrets, for the download. It must not be shown, logged or stored. */
       readonly url: string;
-      /** Without login, and without a query that may hold a secret. */
+      /** The address without a login, and without a query that can contain a secret. */
       readonly shown: string;
     }
   | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
   | { readonly kind: 'table'; readonly schema: string; readonly table: string }
   | { readonly kind: 'query'; readonly sql: string };
 
-/** Stands where a part of an address was left out because it may be a secret. */
+/** Replaces a part of an address that can be a secret. */
 const withheld = '?…';
 
 /**
- * Reads an address as a person writes it, or as `addressText` wrote it: a path, `-`, `https://…`, `s3://bucket/key`,
+ * Reads an address that a person or `addressText` has written: a path, `-`, `https://…`, `s3://bucket/key`,
  * `table:schema.table`, `query:SQL`.
  *
- * @param folder what a relative path is relative to
+ * @param folder base of a relative path
  * @throws Problem `export.address`
  */
 export function parseAddress(text: string, folder: string): ExportAddress {
@@ -44,7 +44,7 @@ export function parseAddress(text: string, folder: string): ExportAddress {
 }
 
 /**
- * Reads the name of a table, such as `crm.contacts`; without a schema it is one of `public`.
+ * Reads the name of a table, such as `crm.contacts`; the default schema is `public`.
  *
  * @throws Problem `export.address`
  */
@@ -62,7 +62,7 @@ export function tableAddress(name: string): ExportAddress {
   return { kind: 'table', schema, table };
 }
 
-/** The address in one line, as it is kept with a run and shown: without secrets. `parseAddress` reads it again. */
+/** The address in one line without secrets, as a run stores and shows it. `parseAddress` reads it again. */
 export function addressText(address: ExportAddress): string {
   switch (address.kind) {
     case 'file':
@@ -80,7 +80,7 @@ export function addressText(address: ExportAddress): string {
   }
 }
 
-/** What a person would call the export: the name of the file, where it is one. */
+/** The name of the export for a person: the name of the file, if it is a file. */
 export function addressName(address: ExportAddress): string {
   switch (address.kind) {
     case 'file':
@@ -100,14 +100,14 @@ export function addressName(address: ExportAddress): string {
   }
 }
 
-/** What stands in errors and lists: the name of what has no address that leads anywhere. */
+/** The address for errors and lists; an export without an address has a name. */
 export function shownAddress(address: ExportAddress): string {
   return address.kind === 'file' || address.kind === 'http' || address.kind === 's3'
     ? addressText(address)
     : addressName(address);
 }
 
-/** Whether the stored address is enough to fetch the export: no secret had to be left out of it. */
+/** Whether the stored address suffices for the download: no secret was left out. */
 export function canBeFetchedAgain(address: ExportAddress): boolean {
   if (address.kind === 'standard-input') return false;
   return address.kind !== 'http' || address.url === address.shown;
@@ -150,7 +150,7 @@ export function refusePlainHttp(url: URL, from = url): void {
 const secretName =
   /sig|token|secret|passw|pwd|auth|cred|key|code|jwt|session|ticket|policy|expires|hmac|hash|^se$|^sp$|^sv$|^sr$/i;
 
-/** Signatures and tokens are long, or are called what they are. What is neither may be shown and kept. */
+/** Signatures and tokens are long, or have a telling name. Any other parameter can be shown and stored. */
 function mayBeSecret([name, value]: readonly [string, string]): boolean {
   return secretName.test(name) || value.length >= 32;
 }

@@ -11,20 +11,21 @@ import { withS3 } from './s3-objects.ts';
 /** An export that is there. */
 export interface FoundExport {
   readonly address: ExportAddress;
-  /** The version, where the list of what is there names one. */
+  /** The version of the export, if the listing states it. */
   readonly etag?: string | undefined;
-  /** When it was last changed, in milliseconds, where the list of what is there says so. */
+  /** Time of the last change, in milliseconds since 1970, if the listing states it. */
   readonly modified?: number | undefined;
 }
 
 /**
- * The exports that a schedule means at a time.
+ * Finds the exports of a schedule at a scheduled time.
  *
- * A file that is being written has to have another name until it is whole: hidden files, and names that end in `.part`,
- * `.tmp` or `.crdownload`, are never taken by a pattern.
+ * Patterns ignore hidden files and names that end in `.part`, `.tmp` or `.crdownload`: an incomplete file must have
+ * such a name.
  *
- * @param asOf the time that the schedule stands for; with the time zone it is what `{date}` becomes
- * @returns at most one but for `every-new`: all, oldest first. What is named in full is not looked for
+ * @param asOf the scheduled time; together with the time zone it gives `{date}`
+ * @returns for `every-new` all exports, oldest first; otherwise at most one. An export that is named without a pattern
+ *   is returned without a check
  * @throws Problem `export.*`
  */
 export async function findExports(
@@ -44,8 +45,8 @@ export async function findExports(
 }
 
 /**
- * @throws Problem `export.pattern` where a pattern has `*` or `?` in a folder: only files are looked for; and in a web
- *   address, which has no list of what is there
+ * @throws Problem `export.pattern` if a folder in the pattern has `*` or `?`, or if the pattern is a web address, which
+ *   has no listing
  */
 export function checkPattern(address: ExportAddress): void {
   const refuse = (what: string, next: string): never => {
@@ -65,7 +66,7 @@ export function checkPattern(address: ExportAddress): void {
 }
 
 interface DatedExport extends FoundExport {
-  /** Whole, for the order of names. */
+  /** The whole name, to order names. */
   readonly name: string;
   readonly modified: number;
 }
@@ -93,11 +94,12 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   );
   const files: DatedExport[] = [];
   for (const entry of entries) {
-    // A name that is no UTF-8 is not passed over: it is found by its bytes, and refused when it is opened by its text.
+    // A file whose name is no UTF-8 is not ignored: the listing has its bytes, and opening it by its text fails with an
+    // error.
     const name = entry.name.toString();
     if (entry.isDirectory() || !fits(name)) continue;
     const path = join(folder, name);
-    // Gone since the folder was read, or a link to nowhere: there is nothing to enrich.
+    // The file was removed after the folder was read, or is a broken link: there is nothing to enrich.
     const found = await stat(Buffer.concat([Buffer.from(`${folder}${sep}`), entry.name])).catch(
       () => undefined,
     );

@@ -10,9 +10,9 @@ const mostRedirects = 5;
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * An export behind a web address. Logins come from the address, or from `.netrc`; each is sent to its own host only.
+ * An export at a web address. Logins come from the address or from `.netrc`, and each is sent only to its own host.
  *
- * @param options.silenceMilliseconds how long a server may say nothing before it counts as gone
+ * @param options.silenceMilliseconds time without a byte after which the server counts as unreachable
  * @param use ends before the connections are closed
  */
 export async function withHttpExport<Result>(
@@ -30,7 +30,7 @@ export async function withHttpExport<Result>(
   }
 }
 
-/** Whether the content at an address is still of a version that is known. */
+/** Whether the content at an address still has a known version. */
 export function isStillAt(
   address: HttpAddress,
   etag: string,
@@ -68,7 +68,7 @@ class HttpExport implements RemoteExport {
     const { statusCode, headers } = answer;
     if (statusCode !== 200 && statusCode !== 206) {
       await answer.body.dump();
-      // What was there before is not there any more: from the beginning.
+      // The version has changed: starts again from the beginning.
       if (statusCode === 416 && from > 0) return this.open(0, undefined, signal);
       this.#refuse(statusCode);
     }
@@ -78,7 +78,7 @@ class HttpExport implements RemoteExport {
     if (statusCode === 206 && Number(start) !== from) throw new Error('another part came than was asked for');
     return {
       from: statusCode === 206 ? from : 0,
-      // A weak one says that two versions are alike, and not that they are the same bytes.
+      // A weak version says that two contents are equivalent, and not that their bytes are equal.
       etag: tag?.startsWith('"') ? tag : undefined,
       bytes: statusCode === 206 ? Number(whole) : Number.isNaN(length) ? undefined : length,
       body: answer.body,
@@ -92,7 +92,7 @@ class HttpExport implements RemoteExport {
       const answer = await request(withoutLogin(url), {
         dispatcher: this.#agent,
         headers: {
-          // As it is stored: parts of what is packed on the way do not fit together.
+          // Without compression for the transfer, because parts of compressed transfers do not fit together.
           'accept-encoding': 'identity',
           ...headers,
           ...(authorization !== undefined && { authorization }),

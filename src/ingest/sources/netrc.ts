@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 
 /**
- * The login for a host in a `.netrc` file, as curl and git read it: so that no password stands in an address.
+ * Reads the login of a host from a `.netrc` file, as curl and git do, so that addresses need no password.
  *
- * @param named only what the file says of this host by name counts, and not its default
- * @returns the value of an Authorization header; undefined where the file is not there or does not name the host
+ * @param named ignore the `default` entry of the file
+ * @returns the value of an Authorization header; undefined if there is no file or no entry
  */
 export async function basicAuthorization(
   netrcFile: string,
@@ -30,7 +30,7 @@ export async function basicAuthorization(
   return login === undefined || password === undefined ? undefined : basic(login, password);
 }
 
-/** Without comments, and without macros for FTP, which run to the next blank line. A quoted word may have blanks. */
+/** Removes comments and macros for FTP, which end at a blank line. A quoted word can have blanks. */
 function wordsOf(text: string): string[] {
   const bare = text.replaceAll(/^macdef[^]*?(?:\n\s*\n|$(?![^]))/gm, '').replaceAll(/^[ \t]*#.*$/gm, '');
   return [...bare.matchAll(/"((?:[^"\\]|\\.)*)"|\S+/g)].map(

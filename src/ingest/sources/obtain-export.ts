@@ -11,33 +11,33 @@ import { withS3 } from './s3-objects.ts';
 import { StagingDirectory, type StagedContent, type StagingFile } from './staging-directory.ts';
 import { changedExport } from '../reading/survey.ts';
 
-/** What it takes to reach exports that are no files of this machine. */
+/** Access to exports that are not files of this machine. */
 export interface ExportAccess {
   readonly stagingDirectory: string;
   readonly s3: S3Settings;
   /** Logins for web addresses. */
   readonly netrcFile: string;
-  /** Of the warehouse: for tables and queries. */
+  /** Pool of the warehouse, for tables and queries. */
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
   readonly limits?: DownloadLimits | undefined;
-  /** Told when a download failed and is tried again. */
+  /** Called before a retry of a download. */
   readonly onRetry?: ((retry: DownloadRetry) => void) | undefined;
 }
 
 export interface ObtainedExport extends StagedContent {
-  /** The version of what lies elsewhere, where it has a name. */
+  /** The version of a remote export, if it has one. */
   readonly etag: string | undefined;
 }
 
-/** Whether the export has to be fetched before it can be read. */
+/** Whether the export must be downloaded before it can be read. */
 export function isElsewhere(address: ExportAddress): boolean {
   return address.kind !== 'file';
 }
 
 /**
- * Brings an export to this machine, with flat memory, and takes its hash: a file stays where it is, anything else is
- * written to the staging directory, for the caller alone, who gives it to a run or removes it.
+ * Makes an export available on this machine with bounded memory, and computes its hash. A file stays where it is. Any
+ * other export is written to the staging directory for the caller, who assigns it to a run or removes it.
  *
  * @throws Problem `export.*`
  */
@@ -57,20 +57,20 @@ export async function obtainExport(
   return { ...content, etag };
 }
 
-/** What is known of a run that has to be staged. */
+/** The facts of a run that must be staged. */
 export interface ContentWanted {
   readonly runId: string;
-  /** The address as it is kept with the run. */
+  /** The stored address of the export. */
   readonly filePath: string;
-  /** Of the content that the run is bound to. */
+  /** Hash of the content that the run is bound to. */
   readonly fileSha256: string;
 }
 
 /**
- * The export of a run on this machine: what was fetched for it, what is in the staging directory already, or fetched
- * now and still the same. In the staging directory it is the run's own from then on, until it is removed.
+ * Finds the export of a run on this machine: the file that was fetched for the run, a file of the staging directory, or
+ * a new download with the same content. The file in the staging directory then belongs to the run until it is removed.
  *
- * @param options.fetched the path of what was fetched for the run
+ * @param options.fetched path of the file that was fetched for the run
  * @throws Problem `export.*`
  */
 export async function findContent(
@@ -97,7 +97,7 @@ export async function findContent(
   return (await staging.claim(sha256, runId, obtained.path)) ?? obtained.path;
 }
 
-/** @returns the version, where it has a name */
+/** @returns the version, if the export has one */
 async function fetch(
   address: Exclude<ExportAddress, { kind: 'file' }>,
   access: ExportAccess,

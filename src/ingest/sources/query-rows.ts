@@ -6,13 +6,15 @@ import type { StagingFile } from './staging-directory.ts';
 
 type RowsAddress = Extract<ExportAddress, { kind: 'table' | 'query' }>;
 
-/** A sort of millions of rows takes minutes; what takes longer would hold back the cleaning of the whole database. */
+/**
+ * Maximum duration. Sorting millions of rows takes minutes; a longer transaction would hold back the vacuum of the
+ * whole database.
+ */
 const longestMinutes = 30;
 
 /**
- * Writes the rows of a table or a query as CSV, with the names of the columns above: from one snapshot, in a
- * transaction that cannot write. Without an order of its own the rows are sorted, so that the same rows are the same
- * content.
+ * Writes the rows of a table or a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the
+ * rows if the query does not, so that the same rows are the same content.
  *
  * @throws Problem `export.table`, `export.query`
  */
@@ -39,7 +41,7 @@ export async function copyRows(
   } catch (error) {
     throw asProblem(error, address);
   } finally {
-    // In the middle of a COPY a connection is of no use to anybody else.
+    // A connection within a COPY cannot be reused.
     client.release(failed);
   }
 }
@@ -60,12 +62,12 @@ async function statementOf(client: PoolClient, address: RowsAddress): Promise<st
   return `copy (${hasOrder(query) ? query : sorted(query)}\n) to stdout with (format csv, header true)`;
 }
 
-/** By the text of the whole row, byte by byte: an order that every table has, and that no locale changes. */
+/** By the text of the whole row, byte by byte: every table has this order, and it does not depend on a locale. */
 function sorted(query: string): string {
   return `select * from (${query}\n) as "enrich row" order by "enrich row"::text collate "C"`;
 }
 
-/** Whether the statement itself is ordered: not a part of it in parentheses, and not a text that speaks of it. */
+/** Whether the statement itself has an ORDER BY: not a subquery in parentheses, and not a text. */
 export function hasOrder(query: string): boolean {
   let bare = query.replace(/--[^\n]*|\/\*[^]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$/g, ' ');
   for (let inner = ''; inner !== bare;) {

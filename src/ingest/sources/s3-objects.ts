@@ -13,10 +13,10 @@ export interface S3Object {
   readonly modified: number;
 }
 
-/** Listed to find the newest: a folder that holds more is no folder of exports. */
+/** Maximum number of listed objects; a prefix with more objects is no folder of exports. */
 const mostObjects = 100_000;
 
-/** The objects of S3, or of a store that is compatible with it. Who we are is found by Amazon's standard chain. */
+/** The objects of S3, or of a compatible store. Amazon's standard chain finds the credentials. */
 export class S3Store {
   readonly #client: AmazonS3.S3Client;
   readonly #sdk: typeof AmazonS3;
@@ -27,7 +27,7 @@ export class S3Store {
   }
 
   /**
-   * All objects whose key begins so.
+   * All objects whose key has the prefix.
    *
    * @throws Problem `export.*`
    */
@@ -53,7 +53,7 @@ export class S3Store {
     return objects;
   }
 
-  /** One object, to be fetched. */
+  /** One object, for the download. */
   object(address: S3Address): RemoteExport {
     const shown = addressText(address);
     return {
@@ -64,7 +64,7 @@ export class S3Store {
           return await this.#get(address, range, signal);
         } catch (error) {
           const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
-          // Another version lies there since, or a shorter one: from the beginning.
+          // The object has another version, or is shorter: starts again from the beginning.
           const changed = $metadata?.httpStatusCode === 412 || name === 'InvalidRange';
           if (from > 0 && changed) return await this.#get(address, {}, signal).catch(refuse(shown));
           return refuse(shown)(error);
@@ -92,7 +92,7 @@ export class S3Store {
   }
 }
 
-/** Opens the store while it is used. */
+/** Opens the store for the duration of `use`. */
 export function withS3<Result>(
   settings: S3Settings,
   use: (store: S3Store) => Promise<Result>,

@@ -3,7 +3,7 @@ import { link, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/
 import { join } from 'node:path';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
 
-/** Content that is on this machine now. */
+/** Content in the staging directory. */
 export interface StagedContent {
   readonly path: string;
   /** Hexadecimal. */
@@ -11,9 +11,9 @@ export interface StagedContent {
   readonly bytes: number;
 }
 
-/** Whatever is younger may belong to a command that has not begun its run yet. */
+/** A younger file can belong to a command that has not begun its run yet. */
 const abandonedAfterMilliseconds = 3_600_000;
-/** The program that writes to standard input may be silent for hours. */
+/** A program can pause for hours while it writes to standard input. */
 const partAbandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
@@ -31,17 +31,17 @@ export class StagingDirectory {
     this.#folder = folder;
   }
 
-  /** Where a run has its content, once it has claimed it. */
+  /** Path of the content of a run, after `claim`. */
   pathOf(sha256: string, runId: string): string {
     return join(this.#folder, `${sha256}.${runId}`);
   }
 
   /**
-   * Makes content that is here that of a run, under a name that no other person removes: what was fetched for it, or
-   * otherwise what a person has left, or still uses. What the run has already stays, because it may be being read.
+   * Assigns content of the directory to a run, under a name that no other owner removes: the file that was fetched for
+   * the run, or else a file of another owner. A file that the run already has stays, because it can be in use.
    *
-   * @param fetched the path of what was fetched for this run; it is not there any more afterwards
-   * @returns undefined where it is not here
+   * @param fetched path of the file that was fetched for this run; the file is moved
+   * @returns undefined if the directory does not have the content
    */
   async claim(sha256: string, runId: string, fetched?: string): Promise<string | undefined> {
     const own = this.pathOf(sha256, runId);
@@ -53,14 +53,14 @@ export class StagingDirectory {
       return own;
     }
     if (fetched === undefined) return undefined;
-    // A disk without second names for a file.
+    // The file system has no hard links.
     return rename(fetched, own).then(
       () => own,
       () => undefined,
     );
   }
 
-  /** Writes what `fill` appends; nothing is left of it where that fails. */
+  /** Writes what `fill` appends; removes the file if `fill` fails. */
   async write(fill: (file: StagingFile) => Promise<void>): Promise<StagedContent> {
     const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
     try {
@@ -152,7 +152,7 @@ export class StagingFile {
     this.#bytes = 0;
   }
 
-  /** Ends the file; what was written survives a loss of power. */
+  /** Ends the file and flushes it, so that a power failure does not lose it. */
   async finish(): Promise<{ sha256: string; bytes: number }> {
     await this.#handle.sync();
     return { sha256: this.#hash.digest('hex'), bytes: this.#bytes };

@@ -2,12 +2,12 @@ import type { StagedRow } from '../columns/read-row.ts';
 import { CopyMemory } from './copy-memory.ts';
 import { copyRow } from './copy-row.ts';
 
-/** Some 8,000 rows of a CRM: a kill loses at most the work on two chunks, and no row. */
+/** About 8,000 rows of a CRM: a kill loses the work on at most two chunks, and no row. */
 const usualBytes = 4 * 1024 * 1024;
 /** For the rows of one piece of the file, which are added before the chunk is full. */
 const spareBytes = 512 * 1024;
 
-/** Consecutive rows of a run, as COPY reads them. */
+/** Consecutive rows of a run in the format of COPY. */
 export class Chunk {
   readonly #runId: string;
   readonly #memory = new CopyMemory(usualBytes + spareBytes);

@@ -1,17 +1,17 @@
 import { encodeText, type ByteText } from '../reading/byte-text.ts';
 
-/** What COPY expects before the first row: its signature, no flags and no extension. */
+/** The header of COPY: its signature, no flags and no extension. */
 const header = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 
-/** Numbers of PostgreSQL's types, which no version changes. */
+/** Object ids of PostgreSQL's types, the same in all versions. */
 const types = { text: 25, integer: 23 } as const;
 
-/** A loop writes fewer characters faster than a call of the buffer does. */
+/** For fewer characters, a loop is faster than a call of the buffer. */
 const fewCharacters = 24;
 
 /**
- * Values in the binary format of COPY, in memory that is used again: allocating megabytes for each chunk anew kept the
- * garbage collector busy for a seventh of the time of staging.
+ * Values in the binary format of COPY, in reused memory: allocating megabytes for each chunk kept the garbage collector
+ * busy for a seventh of the time of staging.
  */
 export class CopyMemory {
   #memory: Buffer;
@@ -21,7 +21,7 @@ export class CopyMemory {
     this.#memory = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** Where the next value begins. */
+  /** Position of the next value. */
   get used(): number {
     return this.#used;
   }
@@ -42,7 +42,7 @@ export class CopyMemory {
     else this.bytes(encodeText(value));
   }
 
-  /** A text as the bytes that it is written with. */
+  /** A text in its encoded bytes. */
   bytes(value: ByteText): void {
     const { length } = value;
     this.#int32(length);

@@ -19,8 +19,8 @@ export const copyColumns = [
 ] as const;
 
 /**
- * Writes one row in the binary format of COPY: PostgreSQL takes the values as they are, where it would search text for
- * delimiters, quotes and line ends, and parse numbers and arrays. That was a third of its work on a row, indexes apart.
+ * Writes one row in the binary format of COPY, which PostgreSQL reads without searching for delimiters, quotes and line
+ * ends, and without parsing numbers and arrays. These were a third of its work on a row, without the indexes.
  */
 export function copyRow(memory: CopyMemory, runId: string, row: StagedRow): void {
   const { identity } = row;

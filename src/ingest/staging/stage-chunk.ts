@@ -7,7 +7,7 @@ import { Problem } from '../../domain/problem.ts';
 import type { Chunk } from './chunk.ts';
 import { copyColumns } from './copy-row.ts';
 
-/** What the run keeps of how its file was read. */
+/** The facts about the reading of the file that the run stores. */
 export interface ReadingRecord {
   readonly header: readonly string[];
   readonly mapping: Readonly<Record<string, string>>;
@@ -15,11 +15,11 @@ export interface ReadingRecord {
 }
 
 /**
- * Stages consecutive rows in one transaction, together with the run's own count of them. The run's row is locked, so a
- * second process that stages the same file finds what the first one did: rows that are there are left out.
+ * Stages consecutive rows in one transaction, together with the run's number of staged rows. Locks the run, so that a
+ * second process that stages the same file leaves out the rows that the first one has staged.
  *
- * @param onCopy told when COPY begins
- * @returns the number of rows of the run that are staged now
+ * @param onCopy called when COPY begins
+ * @returns the number of staged rows of the run
  */
 export async function stageChunk(
   pool: Pool,
@@ -50,7 +50,7 @@ export async function stageChunk(
   });
 }
 
-/** Marks a file as staged to its end. Doing so again changes nothing. */
+/** Marks a file as completely staged. A repetition changes nothing. */
 export async function finishStaging(
   pool: Pool,
   runId: string,
@@ -105,7 +105,7 @@ async function inTransaction<Result>(
   }
 }
 
-/** PostgreSQL quotes the line that it stumbled over; errors go to logs, and cells must not. */
+/** The errors of PostgreSQL quote the line. Errors go to logs, which must have no cells. */
 function withoutCells(error: unknown): Error {
   if (!(error instanceof Error)) return new Error('staging failed');
   if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });

@@ -10,10 +10,10 @@ import { changedExport, refuseChange } from '../reading/survey.ts';
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;
-  /** A run in `enrichment.runs`: its `file_sha256` is what must be read, and its `rows_staged` where to continue. */
+  /** The run: `file_sha256` is the content to read, and `rows_staged` is where to continue. */
   readonly runId: string;
   readonly path: string;
-  /** Told after each commit how many rows of the run are staged. */
+  /** Called after each commit with the number of staged rows. */
   readonly onProgress?: ((rowsStaged: number) => void) | undefined;
 }
 
@@ -26,17 +26,17 @@ export interface StagedExport {
   readonly mapping: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
-/** Malformed rows that a warning names. */
+/** Maximum number of malformed rows that a warning names. */
 const shownFaults = 3;
 
 /**
- * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its
- * normalised identity and its keys. Records that cannot be read or name no person have their outcome at once.
+ * Stages an export: streams it with bounded memory into `enrichment.run_rows`, each record with its raw cells, its
+ * normalised identity and its keys. A record that cannot be read or identifies no person gets its outcome at once.
  *
- * Chunks are committed together with the run's count of rows, so that after a kill, or beside another process that
- * stages the same run, every row is staged once. A run that is staged to its end stays as it is.
+ * Chunks are committed together with the number of staged rows. So every row is staged once, also after a kill or
+ * beside another process that stages the same run. A completely staged run stays unchanged.
  *
- * @throws Problem `export.*`, `mapping.*` where the file is at fault; errors of the driver where the database is
+ * @throws Problem `export.*`, `mapping.*` for an error of the file; errors of the driver for an error of the database
  */
 export async function stageExport(options: StagingOptions): Promise<StagedExport> {
   const { pool, runId, path, signal } = options;
@@ -53,7 +53,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   let rows = 0;
   let malformed = 0;
   const examples: string[] = [];
-  // One chunk is written while the other is filled: database and parser work side by side.
+  // One chunk is written while the other is filled, so that database and parser work at the same time.
   let filling = new Chunk(runId);
   let writing = new Chunk(runId);
   let staging: Promise<unknown> = Promise.resolve();
