@@ -25,11 +25,14 @@ import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import {
   idsInLog,
+  idsOfOthers,
+  isRequestOfAnother,
   lockAttempt,
   readRecipients,
   type LockedAttempt,
   type NamedRecipient,
 } from './awaiting-call.ts';
+import { ofAnotherCall } from './deliveries.ts';
 import { peopleOfCall, settleByParts } from './late-progress.ts';
 import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
@@ -87,12 +90,17 @@ export async function applyLateResult(
     const assigned = assignDelivered(recipients, content.people, kind, [...attempt.foundIds, ...knownIds]);
     const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, recipients, assigned);
     const dropsBody = suppressed.people.size > 0;
-    const shares = sharesOf(attempt, content, recipients, assigned);
     const { targetFields, requestId } = content;
+    const isOfAnother =
+      !attempt.hasAnswer &&
+      requestId !== undefined &&
+      (await isRequestOfAnother(transaction, attempt, requestId));
+    const others = attempt.hasAnswer ? [] : await idsOfOthers(transaction, attempt, knownIds);
+    const shares = sharesOf(attempt, content, recipients, assigned, others);
     const bearsRequestId = requestId !== undefined && requestId === attempt.requestId;
     const body = { kind, people: shares, targetFields, bearsRequestId };
     const part = deliveredPart(body, peopleOfCall(attempt));
-    const refusal = refusalOf(attempt, content, part);
+    const refusal = refusalOf(attempt, content, isOfAnother ? undefined : part);
     if (refusal) {
       await mark({
         status: 'quarantined',
@@ -143,6 +151,7 @@ function sharesOf(
   { people }: LateResult,
   recipients: readonly NamedRecipient[],
   assigned: readonly (readonly number[])[],
+  others: readonly string[],
 ): DeliveredShare[] {
   const known = new Set(attempt.foundIds);
   return people.map((person, index) => {
@@ -156,6 +165,7 @@ function sharesOf(
       alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify([phones, emails])),
       hasPhones: phones.length > 0,
       hasEmails: emails.length > 0,
+      isOther: id !== undefined && others.includes(id),
       fields,
       isPending,
     };
@@ -174,7 +184,7 @@ function refusalOf(
   content: LateResult,
   part: DeliveredPart | undefined,
 ): { readonly reason: string; readonly pauses: boolean } | undefined {
-  if (!part) return { reason: 'no person in it belongs to this call', pauses: false };
+  if (!part) return { reason: ofAnotherCall, pauses: false };
   const { creditsConsumed: credits, creditsProblem } = content;
   if (content.people.length === 0 && credits !== undefined && credits > 0n)
     return { reason: 'it states a price and no people', pauses: false };

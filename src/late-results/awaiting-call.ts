@@ -107,6 +107,43 @@ export async function readRecipients(
   return recipients.rows;
 }
 
+/**
+ * Of these ids, those that answers have for people whom a call without an answer did not ask for: no row of the call
+ * has a key of the person.
+ */
+export async function idsOfOthers(
+  transaction: Transaction<Tables>,
+  { attemptId, options: { service } }: LockedAttempt,
+  knownIds: readonly string[],
+): Promise<string[]> {
+  if (knownIds.length === 0) return [];
+  const others = await sql<{ id: string }>`
+    select distinct person_id as id from observations
+    where service = ${service} and person_key = any(${knownIds.map(keyOfId)}::text[]) and person_id is not null
+    except
+    select o.person_id
+    from observations o
+    join attempt_people p on p.attempt_id = ${attemptId}
+    join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+    where o.service = ${service} and o.person_key = any(${knownIds.map(keyOfId)}::text[])
+      and o.identity_keys && r.keys
+  `.execute(transaction);
+  return others.rows.map(({ id }) => id);
+}
+
+/** Whether another call to the service has this request id. */
+export async function isRequestOfAnother(
+  transaction: Transaction<Tables>,
+  { attemptId, options: { service } }: LockedAttempt,
+  requestId: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from attempts a join runs r using (run_id)
+    where a.request_id = ${requestId} and a.attempt_id <> ${attemptId} and r.options ->> 'service' = ${service} limit 1
+  `.execute(transaction);
+  return rows.length > 0;
+}
+
 /** The ids of a body that an answer of any call has stated: such an id identifies that person alone. */
 export async function idsInLog(
   transaction: Transaction<Tables>,

@@ -211,11 +211,15 @@ export async function quarantineDelivery(
 const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
   covers = '{}', brings = '{}', credits = null`;
 
+/** Why a readable delivery is quarantined. */
+export const ofAnotherCall = 'no person in it belongs to this call';
+
 /** Reopens deliveries that were read before the answer of their call: now the people of the call are known. */
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update webhook_deliveries set ${resetToReceived}
-    where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate') and body is not null
+    where attempt_id = ${attemptId} and body is not null
+      and (status in ('orphaned', 'duplicate') or (status = 'quarantined' and reason = ${ofAnotherCall}))
   `.execute(transaction);
 }
 

@@ -63,6 +63,7 @@ function playByRules({ extras, found, listed, answered, sent, bill }: LateCase):
       return {
         knownId: listed[person] ? idOf(person) : undefined,
         alias: idOf(person),
+        isOther: false,
         hasEmails: emails.some(({ isKnown }) => isKnown),
         hasPhones: phones.some(({ isKnown }) => isKnown),
         fields: [...(emails.length > 0 ? ['emails'] : []), ...(phones.length > 0 ? ['phone_numbers'] : [])],

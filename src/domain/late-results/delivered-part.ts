@@ -29,6 +29,8 @@ export interface DeliveredShare {
   readonly knownId: string | undefined;
   /** Distinguishes strangers of one call. */
   readonly alias: string;
+  /** A person of another call, whom this call did not ask for. */
+  readonly isOther: boolean;
   readonly hasPhones: boolean;
   readonly hasEmails: boolean;
   /** Fields that the body has for the person, empty lists included. */
@@ -75,7 +77,7 @@ export function deliveredPart(
         (body.bearsRequestId &&
           body.people.some(isKnown) &&
           body.people.length <= call.ids.length + call.unlisted)));
-  const counted = body.people.filter((person) => isKnown(person) || strangersCount);
+  const counted = body.people.filter((person) => isKnown(person) || (strangersCount && !person.isOther));
   if (counted.length === 0 && body.people.length > 0) return undefined;
   const targets = kindsOfFields(body.kind, body.targetFields);
   const isForTargets = counted.some((person) =>

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { settleByLastBody } from '../../../src/late-results/last-bodies.ts';
 import { endAwaitedByPoll } from '../../../src/late-results/late-polls.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
@@ -269,6 +270,41 @@ describe('an answer with more people than were asked for', () => {
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
     await deliver(call, phonesBody(call.ids.slice(2), 8));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+});
+
+describe('a call without an answer', () => {
+  const unanswered = { status: 'unknown', settled: null, reserved: 27 };
+
+  async function unansweredCall(): Promise<PhonesCall> {
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'no answer in time');
+    return call;
+  }
+
+  it('a delivery about people of another call has no price for a call without an answer', async () => {
+    const [call, other] = [await unansweredCall(), await answeredCall()];
+    await deliver(call, phonesBody(other.ids, 40));
+    expect(await statuses(call)).toEqual(['quarantined']);
+    expect(await books(call)).toEqual(unanswered);
+    expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running' });
+  });
+
+  it('a delivery with the request id of another call has no price for a call without an answer', async () => {
+    const [call, other] = [await unansweredCall(), await answeredCall()];
+    await deliver(call, phonesBody(['vendor-1'], 40, { request_id: other.requestId }));
+    expect(await statuses(call)).toEqual(['quarantined']);
+    expect(await books(call)).toEqual(unanswered);
+  });
+
+  it('a delivery that seemed to be of another call is applied when the answer names its people', async () => {
+    const [call, other] = [await unansweredCall(), await answeredCall()];
+    const early = { ...call, ids: other.ids };
+    await deliver(early, phonesBody(early.ids, 24));
+    await recordPhonesAnswer(warehouse, early);
+    await drainCall(warehouse, early);
+    expect(await statuses(early)).toEqual(['applied']);
+    expect(await books(early)).toMatchObject({ status: 'settled', settled: 27 });
   });
 });
 

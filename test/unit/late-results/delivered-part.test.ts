@@ -6,7 +6,16 @@ const call = { ids: ['ada', 'bert'], hidden: 0, unlisted: 0, surplus: 0, idsOfRo
 
 function share(knownId: string, values: Partial<DeliveredShare> = {}): DeliveredShare {
   const fields = ['emails', 'phone_numbers'];
-  return { knownId, alias: knownId, hasEmails: true, hasPhones: true, fields, isPending: false, ...values };
+  return {
+    knownId,
+    isOther: false,
+    alias: knownId,
+    hasEmails: true,
+    hasPhones: true,
+    fields,
+    isPending: false,
+    ...values,
+  };
 }
 
 function partOf(targetFields: readonly string[], people: readonly DeliveredShare[]) {
