@@ -72,8 +72,7 @@ export function answeredRows(
     factsOfAnswer(person, documentedPerson(person, answer.exactMatches?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
-    // The log does not keep that a part of the person was not read: weak evidence could accept the person later.
-    if (!person || person.isPartlyRead) return [];
+    if (!person) return [];
     const unmatchedFacts = factsAt(person, matchIndex);
     const id = unmatchedFacts.person_id;
     const key = id === null ? keyOfStranger(person) : keyOfId(id);

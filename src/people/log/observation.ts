@@ -3,7 +3,11 @@ import { parseEmail, isRoleAddress } from '../../domain/identity/email-address.t
 import { contactFields, type ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import { bounded, identityKeys } from '../../domain/identity/identity-keys.ts';
 import { readyPerson } from '../../domain/identity/identity-evidence.ts';
-import { matchKeysOfIdentityKeys, matchKeysOfPerson } from '../../domain/identity/match-keys.ts';
+import {
+  matchKeysOfIdentityKeys,
+  identifyingKeysOfPerson,
+  matchKeysOfPerson,
+} from '../../domain/identity/match-keys.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { personFieldGroups, type FieldGroup } from '../../domain/warehouse/person-columns.ts';
 import type { Person } from '../../domain/identity/person.ts';
@@ -87,7 +91,8 @@ export function factsOfAnswer(
     person_id: fields.person_id,
     organization_key: key,
     identity_keys: confirmedKeys(person, fields),
-    match_keys: matchKeysOfPerson(person, emailHashes),
+    // The log does not keep that a part of the person was not read. Only identifiers lead to such a person.
+    match_keys: (person.isPartlyRead ? identifyingKeysOfPerson : matchKeysOfPerson)(person, emailHashes),
     facts,
     organization:
       organization && key !== null

@@ -134,6 +134,20 @@ describe('two people of one name at one employer', () => {
     expect(rows).toEqual([{ outcome: 'over_budget', reason: 'no credits were left; filled without a call' }]);
   });
 
+  it('a partly readable person without a row goes to a contact with an identifier, not with a name', async () => {
+    const { first, second, person } = namesakes();
+    const found = { ...person, email: second.email, isPartlyRead: true };
+    const [asked] = strangers();
+    const runId = await runningRunOf(warehouse, [asked!]);
+    await answerBatch(warehouse, { runId }, () => [found]);
+    const { email: _, ...unaddressed } = first;
+    const named = { ...unaddressed, keys: [`name:john partly|${people}`] };
+    const laterRuns = await Promise.all([named, second].map((row) => runningRunOf(warehouse, [row])));
+    for (const later of laterRuns) await reconcileContacts(warehouse, later, signal);
+    expect(await contact(named.contactId)).toBeUndefined();
+    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+  });
+
   /** Plays the run of one contact. A row that is fresh needs no answer. */
   async function playRun(
     row: StagedRow,
