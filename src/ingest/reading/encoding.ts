@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { UsageProblem } from '../../domain/problem.ts';
+import { Windows1252Words } from './windows-1252.ts';
 
 /** What the bytes of a file turned out to be. */
 export interface FoundEncoding {
@@ -13,7 +14,7 @@ export interface FoundEncoding {
  *
  * Byte order marks and the zero bytes of UTF-16 decide at once. What is valid UTF-8 to the end is UTF-8. What is not,
  * and holds no valid UTF-8 character either, is read as Windows-1252 with a warning, if all its bytes are characters
- * there. A mixture of both would come out garbled either way, and is refused.
+ * there and its words can be words. A mixture of both would come out garbled either way, and is refused.
  */
 export class EncodingDetector {
   readonly #path: string;
@@ -25,6 +26,9 @@ export class EncodingDetector {
   #foreignLine: number | undefined;
   /** The line with a byte that is no character in Windows-1252 either. */
   #unknownLine: number | undefined;
+  readonly #words = new Windows1252Words();
+  /** The line with the first word that can be no word in Windows-1252. */
+  #garbledLine: number | undefined;
   #line = 1;
 
   /** @param given a label that was checked: the detector only sees to it that UTF-8 is valid */
@@ -72,19 +76,22 @@ export class EncodingDetector {
           'mapping file, such as "encoding": "shift_jis"',
       });
     }
-    if (this.#unknownLine !== undefined) {
+    const otherLine = this.#unknownLine ?? (this.#words.areGarbled ? this.#garbledLine : undefined);
+    if (otherLine !== undefined) {
       throw new UsageProblem('export.encoding', 'the file is neither UTF-8 nor Windows-1252', {
-        where: `${this.#path}, line ${this.#unknownLine}`,
+        where: `${this.#path}, line ${otherLine}`,
         next:
           'export it again as UTF-8 (in Excel "CSV UTF-8", not "CSV (MS-DOS)"), or name its encoding in a mapping ' +
-          'file, such as "encoding": "shift_jis"',
+          'file, such as "encoding": "windows-1251" (Cyrillic), windows-1250 (Central European), macintosh or ' +
+          'shift_jis',
       });
     }
     return {
       encoding: 'windows-1252',
       warning:
-        `line ${this.#foreignLine} is not UTF-8: the file is read as Windows-1252; if accents come out ` +
-        'wrong, export it as UTF-8 or name the encoding in a mapping file',
+        `line ${this.#foreignLine} is not UTF-8: the file is read as Windows-1252; its letters are then ` +
+        `${this.#words.letters.join(', ')}; if these are wrong, export it as UTF-8 or name the encoding in a ` +
+        'mapping file',
     };
   }
 
@@ -95,6 +102,8 @@ export class EncodingDetector {
       this.#foreignLine ??= this.#line + countLines(bytes.subarray(0, firstInvalid(bytes)));
       const unknown = bytes.toString('latin1').search(unknownBytes);
       if (unknown !== -1) this.#unknownLine ??= this.#line + countLines(bytes.subarray(0, unknown));
+      const garbled = this.#words.read(bytes);
+      if (garbled !== undefined) this.#garbledLine ??= this.#line + countLines(bytes.subarray(0, garbled));
       const decoded = new TextDecoder('utf-8').decode(bytes);
       this.#sawUtf8 ||= /[^\0-\u007f\ufffd]/.test(decoded);
     }

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../src/domain/problem.ts';
 import type { ReadingOptions } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
+import { inEncoding } from '../../helpers/exports/in-encoding.ts';
 import { inspectExport } from '../../helpers/exports/inspect-export.ts';
 
 const file = exportFiles();
@@ -76,6 +77,56 @@ describe('encodings', () => {
       await expect(inspectExport(file(bytes), { mapping: { encoding: 'shift_jis' } })).resolves.toBeDefined();
     },
   );
+
+  const people = (names: string): string =>
+    [header, ...names.split(' ').map((name, index) => `Ada,${name},ada${index}@orbit.example,Orbit`)].join(
+      '\n',
+    );
+
+  it.each([
+    ['windows-1251', 'Иванов Петрова Соколов'],
+    ['koi8-r', 'Иванов Петрова Соколов'],
+    ['iso-8859-5', 'Иванов Петрова Соколов'],
+    ['windows-1253', 'Παπαδόπουλος Νικολάου Γεωργίου'],
+    ['windows-1255', 'כהן לוי מזרחי'],
+    ['windows-1250', 'Wałęsa Łukasik Paweł Żółtowski Kowalski'],
+    ['iso-8859-2', 'Wałęsa Łukasik Paweł Żółtowski Kowalski'],
+    ['macintosh', 'Müller Schäfer Jürgens Weiß'],
+    ['gb18030', '王小明 李建国 张志强'],
+    ['euc-kr', '김민수 이영희 박철수'],
+  ])(
+    'a file in %s is refused before names are garbled, unless a mapping file names it',
+    async (encoding, names) => {
+      const bytes = inEncoding(people(names), encoding);
+      const problem = await refusal(bytes);
+      expect(problem.type).toMatch(/^export\.(mixed-)?encoding$/);
+      expect(problem.next).toContain('mapping file');
+      await expect(inspectExport(file(bytes), { mapping: { encoding } })).resolves.toMatchObject({
+        encoding,
+      });
+    },
+  );
+
+  it.each([
+    'Müller Weiß Jørgensen Åkesson Sæther Ærø Ñuñez Conceição Ávila Brontë',
+    'O’Neil D´Angelo Col·lectiu N°Client café® Œuvre',
+    'MÜLLER ÅSE PEÑA ÇELIK',
+    'Jean–Luc Straße…Nord «Société» “Müller” km² 100m³ Ltd.™ A×B',
+  ])('a file in Windows-1252 is read with all that its names have: %s', async (names) => {
+    const inspected = await inspectExport(file(inEncoding(people(names), 'windows-1252')));
+    expect(inspected.encoding).toBe('windows-1252');
+  });
+
+  it('one garbled name does not refuse a file in Windows-1252', async () => {
+    const names = `${'Müller '.repeat(40)}M¼ller`;
+    const inspected = await inspectExport(file(inEncoding(people(names), 'windows-1252')));
+    expect(inspected.encoding).toBe('windows-1252');
+  });
+
+  it('the warning of a file in Windows-1252 has its letters, which show a wrong reading', async () => {
+    const { warnings } = await inspectExport(file(inEncoding(people('Jiří Dvořák Němec'), 'windows-1250')));
+    expect(warnings[0]).toContain('its letters are then á, í, ì, ø');
+  });
 
   it('the encoding of a mapping file is used', async () => {
     const bytes = Buffer.concat([
