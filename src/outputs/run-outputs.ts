@@ -72,7 +72,9 @@ export const runFields = {
       missing: z
         .string()
         .nullable()
-        .describe('The late results that an ended run lacks, in a sentence. Null: none, or the run has not ended.'),
+        .describe(
+          'The late results that an ended run lacks, in a sentence. Null: none, or the run has not ended.',
+        ),
     })
     .describe('Results that arrive after the answer of a call.'),
   undone,
