@@ -255,18 +255,29 @@ describe('rate windows', () => {
       insert into rate_calls (call_id, scope, counted_until)
       select 'old-' || age, '${bulkMatchScope}', clock_timestamp() - make_interval(hours => age)
       from generate_series(23, 49) as age`);
-    const remaining = async (rateLimits: RateLimit[]): Promise<string[]> => {
-      expect(await ask(runId, { rateLimits })).toMatchObject({ kind: 'admitted' });
+    const remaining = async (): Promise<string[]> => {
+      expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
       const { rows } = await warehouse.pool.query<{ call_id: string }>(
         `select call_id from rate_calls where call_id like 'old-%' order by counted_until limit 1`,
       );
       return rows.map((row) => row.call_id);
     };
-    const twoDays = [{ calls: 1_000, seconds: 2 * 86_400 }];
-    expect(await remaining(twoDays)).toEqual(['old-47']);
-    expect(await remaining([])).toEqual(['old-45']);
+    expect(await remaining()).toEqual(['old-47']);
+    expect(await remaining()).toEqual(['old-45']);
     for (let calls = 0; calls < 20; calls += 1) await ask(runId);
-    expect(await remaining([])).toEqual(['old-23']);
+    expect(await remaining()).toEqual(['old-23']);
+  });
+
+  it('a rate window of a week counts the calls that a process with shorter windows has admitted', async () => {
+    const runId = await runningRun(warehouse);
+    const perWeek = [{ calls: 4, seconds: 7 * 86_400 }];
+    const perHour = [{ calls: 600, seconds: 3_600 }];
+    await ask(runId, { rateLimits: perWeek });
+    await ask(runId, { rateLimits: perWeek });
+    await warehouse.pool.query(`update rate_calls set counted_until = now() - interval '2 days'`);
+    await ask(runId, { rateLimits: perHour });
+    await ask(runId, { rateLimits: perHour });
+    expect(await freeSlots(warehouse.database, bulkCalls, perWeek)).toMatchObject({ slots: 0 });
   });
 
   it('a rate window releases the slot of a call that was never sent at once', async () => {

@@ -211,14 +211,17 @@ export const rateWindowFunctions = [
   $$`,
 
   // Occupies a slot of every window for each call. Deletes up to twice as many calls that have left every window, so
-  // that the table does not grow. Calls of the last day stay, because another process can have a longer window.
+  // that the table does not grow. Calls stay for the longest window that any process has had, and for a day at least.
   `create function enrichment.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8,
       limit_seconds integer[])
     returns void language plpgsql as $$
     declare
       at timestamptz := clock_timestamp();
-      kept_seconds integer := greatest(86400, (select max(s) from unnest(limit_seconds) as s));
+      longest integer := (select max(s) from unnest(limit_seconds) as s);
+      kept_seconds integer;
     begin
+      update enrichment.rate_scopes set longest_seconds = longest where scope = of_scope and longest_seconds < longest;
+      select longest_seconds into kept_seconds from enrichment.rate_scopes where scope = of_scope;
       insert into enrichment.rate_calls (call_id, scope, counted_until)
       select call_id, of_scope, at + make_interval(secs => deadline_seconds) from unnest(of_calls) as call_id;
       delete from enrichment.rate_calls
