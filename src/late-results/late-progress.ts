@@ -19,7 +19,7 @@ export function peopleOfCall(
     ids: call.foundIds,
     hidden: call.foundIds.filter(isHiddenId).length,
     unlisted: Math.max(0, found - call.foundIds.length),
-    surplus: Math.max(0, new Set(call.foundIds).size - call.people),
+    surplus: Math.max(0, new Set(call.foundIds).size - found),
     idsOfRows: call.idsOfRows,
   };
 }

@@ -94,7 +94,8 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
   );
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
   const stated = isCredible ? answer.creditsConsumed : undefined;
-  const found = peopleFound(answer, stated, people.length);
+  const withRows = new Set(answered.flatMap(({ matchIndex }) => matchIndex ?? [])).size;
+  const found = peopleFound(answer, stated, { asked: people.length, withRows });
   const consumed = stated ?? (isFreeMiss(record.asked, answer, found) ? 0n : undefined);
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
   const bodyGzip = await compressBody(answer.raw);
@@ -227,17 +228,22 @@ function entriesOf(answered: {
 }
 
 /**
- * Returns how many people the service found: the highest of three figures. An answer may list fewer people than it was
- * billed for, and late results come, and cost, for all of them. A match that has only a company does not count: no late
- * result comes for it. The price says nothing if the answer counts everybody: a record can cost more than a credit. A
- * count above the people whom the call asked for says nothing either.
+ * Returns how many people the service found. If the answer counts everybody, it is that count, or the people with a row
+ * if they are more: the answer may list others in addition. Otherwise it is the highest of three figures. An answer may
+ * list fewer people than it was billed for, and late results come, and cost, for all of them. A match that has only a
+ * company does not count: no late result comes for it. A count above the people whom the call asked for says nothing.
  */
-function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, asked: number): number {
+function peopleFound(
+  answer: AnswerToRecord,
+  consumed: Credits | undefined,
+  { asked, withRows }: { readonly asked: number; readonly withRows: number },
+): number {
   const isSomebody = (match: Person | null): boolean =>
     match !== null && (Boolean(match.id) || !isStub(match));
   const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
   const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;
   const unique = stated <= asked ? stated : 0;
+  if (unique > 0 && missing === asked - unique) return Math.max(unique, withRows);
   const billed = missing === asked - unique ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(asked, Math.max(listed, unique, billed));
 }

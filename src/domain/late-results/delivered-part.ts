@@ -17,7 +17,7 @@ export interface CallPeople {
   readonly hidden: number;
   /** Number of found people whom the answer does not list. */
   readonly unlisted: number;
-  /** Number of people beyond those whom the call asked for. No results come for so many. */
+  /** Number of listed people beyond those whom the service found or the call asked for. No results come for so many. */
   readonly surplus: number;
   /** Ids of people with a row. The surplus is among the other people. */
   readonly idsOfRows: readonly string[];

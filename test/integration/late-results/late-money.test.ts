@@ -264,6 +264,30 @@ describe('an answer with more people than were asked for', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
+  it.each<[string, object, Partial<Books>]>([
+    [
+      'is settled if the answer counts them',
+      { uniqueEnrichedRecords: 2, missingRecords: 1 },
+      { settled: 19 },
+    ],
+    ['waits for a person without a row whom no count excludes', {}, { settled: null, reserved: 27 }],
+    ['waits if the counts contradict', { uniqueEnrichedRecords: 2, missingRecords: 2 }, { settled: null }],
+  ])('a call with the phones of all people with a row %s', async (_, counts, expected) => {
+    const surplus = [{ id: 'stranger', first_name: 'Zed', last_name: 'Foreign' }];
+    const call = { ...(await callWithPhones(warehouse)), surplus };
+    await recordPhonesAnswer(warehouse, call, [1, 1, 0], 3, undefined, counts);
+    await deliver(call, phonesBody(call.ids.slice(0, 2), 16));
+    expect(await books(call)).toMatchObject(expected);
+  });
+
+  it('a call waits for the phones of each person with a row, whatever the answer counts', async () => {
+    const call = await callWithPhones(warehouse);
+    const counts = { uniqueEnrichedRecords: 1, missingRecords: 2 };
+    await recordPhonesAnswer(warehouse, call, [1, 1, 1], 1, undefined, counts);
+    await deliver(call, phonesBody(call.ids.slice(0, 2), 16));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 25 });
+  });
+
   it('a call waits for the phones of each person with a row, whoever else has phones', async () => {
     const call = await callWithSurplus();
     await deliver(call, phonesBody([...call.ids.slice(0, 2), 'stranger'], 16));
