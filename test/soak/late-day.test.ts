@@ -26,7 +26,7 @@ let stage: Stage;
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
   const timers = fileURLToPath(new URL('./compressed-timers.ts', import.meta.url));
-  const bundle = await bundleWorkflows(undefined, { workflowInterceptorModules: [timers] });
+  const bundle = await bundleWorkflows({ workflowInterceptorModules: [timers] });
   stage = await Stage.open(bundle);
 });
 

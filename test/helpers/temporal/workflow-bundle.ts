@@ -17,20 +17,25 @@ export const encodedFailures = () => ({
 });
 
 /**
- * Bundles workflows as a worker does.
+ * Bundles the product's workflows as the build does.
  *
- * @param path relative to this folder; default: the product's workflows
- * @param more a failure converter, as of workers with encryption, or interceptors of a test
+ * @param more interceptors of a test
  */
 export function bundleWorkflows(
-  path = '../../../workflows/index.ts',
-  more: Pick<BundleOptions, 'failureConverterPath' | 'workflowInterceptorModules'> = {},
+  more: Pick<BundleOptions, 'workflowInterceptorModules'> = {},
 ): Promise<WorkflowBundle> {
   return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL(path, import.meta.url)),
+    workflowsPath: fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url)),
     logger: silentLogger,
     ...more,
   });
+}
+
+/** A bundle of the build, as workers load it: Webpack takes five seconds of processor time for another. */
+export function builtWorkflowBundle(
+  name: 'workflow-bundle' | 'workflow-bundle-encrypting',
+): WorkflowBundlePath {
+  return { codePath: fileURLToPath(compiledModule(`${name}.js`)) };
 }
 
 /** The bundle of the product's workflows that the workflow tests share. */

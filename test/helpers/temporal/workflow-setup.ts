@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { bundleWorkflows } from './workflow-bundle.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -21,8 +20,10 @@ export default async function setup(project: TestProject): Promise<(() => void) 
     project.provide('workflowBundlePath', built);
     return undefined;
   }
-  const directory = mkdtempSync(join(tmpdir(), 'enrich-workflows-'));
+  // Loaded only here, because Temporal's bundler takes seconds to load.
+  const { bundleWorkflows } = await import('./workflow-bundle.ts');
   const { code } = await bundleWorkflows();
+  const directory = mkdtempSync(join(tmpdir(), 'enrich-workflows-'));
   const path = join(directory, 'workflow-bundle.js');
   writeFileSync(path, code);
   project.provide('workflowBundlePath', path);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import { Worker, type WorkflowBundle } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteSchedule, openTimesOf, type OpenTime } from '../../../src/cli/schedule/delete-schedule.ts';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
@@ -24,16 +24,15 @@ import {
 import { recordHistories } from '../../helpers/temporal/histories.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
-import { bundleWorkflows } from '../../helpers/temporal/workflow-bundle.ts';
+import { builtWorkflowBundle } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
 
 let temporal: TestTemporal;
-let workflowBundle: WorkflowBundle;
 let name: string;
+const workflowBundle = builtWorkflowBundle('workflow-bundle');
 
 beforeAll(async () => {
   temporal = await startTestTemporal();
-  workflowBundle = await bundleWorkflows();
 });
 
 afterAll(() => temporal.stop());

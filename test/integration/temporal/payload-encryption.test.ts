@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { historyToJSON, payloadToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { Worker, type WorkflowBundle } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCodecEndpoint, type RunningCodecEndpoint } from '../../../src/temporal/codec-endpoint.ts';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec.ts';
@@ -9,18 +9,17 @@ import type { RunInput } from '../../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
-import { bundleWorkflows, encodedFailures } from '../../helpers/temporal/workflow-bundle.ts';
+import { builtWorkflowBundle, encodedFailures } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
 
 const oldKey = { id: 'old', key: randomBytes(32) };
 const newKey = { id: 'new', key: randomBytes(32) };
 
 let temporal: TestTemporal;
-let workflowBundle: WorkflowBundle;
+const workflowBundle = builtWorkflowBundle('workflow-bundle-encrypting');
 
 beforeAll(async () => {
   temporal = await startTestTemporal();
-  workflowBundle = await bundleWorkflows(undefined, encodedFailures());
 });
 
 afterAll(() => temporal.stop());
@@ -165,7 +164,7 @@ it('a run that failed before encryption replays with workers that encrypt', asyn
     connection: temporal.workerConnection,
     namespace: temporal.namespace,
     taskQueue: controlTaskQueue,
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle: builtWorkflowBundle('workflow-bundle'),
     ...workflowIsolate,
     activities,
   });
