@@ -1,6 +1,5 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../src/domain/problem.ts';
@@ -376,7 +375,7 @@ describe('files', () => {
   });
 
   it('a directory is refused as a file', async () => {
-    expect((await refusalOf(mkdtempSync(join(tmpdir(), 'enrich-export-')))).type).toBe('export.not-a-file');
+    expect((await refusalOf(dirname(file(header)))).type).toBe('export.not-a-file');
   });
 
   it.skipIf(process.getuid?.() === 0)('an unreadable file is refused', async () => {
