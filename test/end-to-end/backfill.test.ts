@@ -7,7 +7,7 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const concurrency = 2;
 
-const system = await TestSystem.ofFile({ latency: 300 });
+const system = await TestSystem.ofFile({ latency: 600 });
 
 function write(name: string, people: number, seed: number): string {
   const file = join(system.directory, name);
@@ -17,7 +17,7 @@ function write(name: string, people: number, seed: number): string {
 
 it('a backfill continues beside other runs, and their calls go first', async () => {
   await system.startWorker({ CALL_CONCURRENCY: String(concurrency) });
-  const backfill = system.enrich(['backfill', write('everybody.csv', 800, 1), '--yes', '--json']);
+  const backfill = system.enrich(['backfill', write('everybody.csv', 400, 1), '--yes', '--json']);
   await expect.poll(() => system.sandbox.log.bill().calls).toBeGreaterThan(5);
   const run = (await system.here(['run', write('few.csv', 60, 2), '--yes', '--json'])).facts();
   const filled = (await backfill).facts();

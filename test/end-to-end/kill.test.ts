@@ -13,10 +13,10 @@ describe('a command that is killed', () => {
     { point: 'chunk-staged', people: 30 },
     { point: 'planned', people: 30 },
     { point: 'page-opened', people: 30 },
-    { point: 'admitted:3', people: 60 },
-    { point: 'calling:4', people: 70 },
-    { point: 'answered:5', people: 80 },
-    { point: 'recorded:6', people: 90 },
+    { point: 'admitted:3', people: 40 },
+    { point: 'calling:4', people: 50 },
+    { point: 'answered:5', people: 60 },
+    { point: 'recorded:6', people: 70 },
   ])(
     'a command that is killed at $point is continued by the same command, without a second payment',
     async ({ point, people }) => {

@@ -39,7 +39,7 @@ describe('enrich erase', () => {
     const shown = await system.here(['erase', email, '--json']);
     expect(shown.code).toBe(3);
     expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
-    const erased = await system.enrich(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
+    const erased = await system.here(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
     expect(JSON.parse(erased.stdout)).toMatchObject({
       erased: true,
       found: true,
@@ -86,7 +86,7 @@ describe('enrich export', () => {
   it('enrich export writes the contacts of a run as CSV, readable by this user only', async () => {
     const run = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
     const output = join(system.directory, 'contacts-out.csv');
-    const ended = await system.enrich(['export', '--run', run.run_id, '--output', output]);
+    const ended = await system.here(['export', '--run', run.run_id, '--output', output]);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
     expect(readRows(output)).toHaveLength(run.outcomes.enriched!);
     expect(statSync(output).mode & 0o777).toBe(0o600);
@@ -218,7 +218,7 @@ describe('enrich plan', () => {
     }
     await stopInTheMiddle('SIGKILL');
     expect(await staged()).toBeGreaterThan(0);
-    expect((await system.enrich(['plan', system.sample(5)])).code).toBe(0);
+    expect((await system.here(['plan', system.sample(5)])).code).toBe(0);
     expect(await staged()).toBe(0);
   });
 });
