@@ -1,10 +1,11 @@
 import { asciiHost } from './domain-name.ts';
 import { displayForm } from './normalise.ts';
 
+/** Without `/`, which is allowed and separates two addresses or two names in practice: `ann/bob@acme.example`. */
 const asciiAddress =
-  /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
+  /^[a-z0-9!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 const unicodeAddress =
-  /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
+  /^[\p{L}\p{N}\p{M}!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
 
 /**
  * Placeholders that forms and services write without an address (`email_not_unlocked@`, `none@none.com`), and addresses
@@ -58,16 +59,39 @@ function withAsciiDomain(address: string): string {
   return address.slice(0, at) + (asciiHost(address.slice(at)) ?? address.slice(at));
 }
 
+/** `Jane Doe <jane@…>`; also `jane@… <jane@…>`, as mail programs write it. */
+const inBrackets = /^([^<>]*)<([^<>]*)>\s*$/;
+/** What kinds addresses are of. Other notes beside an address can name another person: `(assistant)`. */
+const kinds = [
+  'work|office|business|company|corporate|private|personal|home|main|primary|secondary|other|alt(?:ernate)?|preferred',
+  'old|new|e-?mail|arbeit|gesch[äa]ftlich|dienstlich|beruflich|privat|haupt|alt|neu|pro|professionnel|perso(?:nnel)?',
+  'travail|bureau|domicile|priv[ée]|trabajo|oficina|casa|particular|zakelijk|werk|thuis|trabalho|pessoal|lavoro',
+  '仕事|会社|勤務先|自宅|個人|工作|公司|个人|私人|회사|직장|개인',
+].join('|');
+const kindInBrackets = new RegExp(`[([]\\s*(?:${kinds})\\s*[)\\]]`, 'giu');
+const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
+
 function unwrap(text: string): string {
-  const inBrackets = /^[^@<>]*<([^<>]*)>\s*$/.exec(text);
-  return (inBrackets ? inBrackets[1]! : text)
-    .replace(/^["'\s]*(?:mailto:)?/, '')
-    .replace(/\?.*$/, '')
-    .replace(/["'\s.]*$/, '');
+  const [, before = '', within = text] = inBrackets.exec(text) ?? [];
+  const address = bare(within);
+  // The address of another person can be the display name.
+  return before.includes('@') && bare(before) !== address ? text : address;
 }
 
+function bare(text: string): string {
+  return text
+    .replace(/^["'\s([]*/, '')
+    .replace(label, '')
+    .replace(/\?.*$/, '')
+    .replace(/["'\s.)\]]*$/, '');
+}
+
+/** A slash or an `&` separates only after an address. */
+const betweenAddresses = /[;,|\n\r、，；]|\s:::\s|(?<=@[^\s@/&]+)\s*[/&]\s*/;
+
 /**
- * Reads the addresses of a cell: one, or several with `;`, `,`, `|`, ` ::: `, spaces or line breaks between them.
+ * Reads the addresses of a cell: one, or several with `;`, `,`, `|`, `/`, `&`, ` ::: `, spaces or line breaks between
+ * them. Each may have its kind in brackets.
  *
  * A part with more text than an address is ignored: "ask bob@acme.example instead" names another person.
  */
@@ -76,14 +100,24 @@ export function parseEmails(cell: string): string[] {
   const single = parseEmail(cell);
   if (single !== undefined) return [single];
   if (!cell.includes('@')) return [];
-  return cell.split(/[;,|\n\r]|\s:::\s/).flatMap((part) => {
-    const address = parseEmail(part);
-    if (address !== undefined) return [address];
-    const words = part.trim().split(/\s+/);
-    return words.length > 1 && words.every((word) => word.includes('@'))
-      ? words.flatMap((word) => parseEmail(word) ?? [])
-      : [];
-  });
+  return cell
+    .replace(kindInBrackets, ' ')
+    .split(betweenAddresses)
+    .flatMap((part) => {
+      const address = parseEmail(part);
+      if (address !== undefined) return [address];
+      const words = part.trim().split(/\s+/);
+      return words.length > 1 && words.every((word) => word.includes('@'))
+        ? words.flatMap((word) => parseEmail(word) ?? [])
+        : [];
+    });
+}
+
+/** Whether a cell has an address that `parseEmails` does not read; a placeholder is none. */
+export function hasUnreadAddress(cell: string): boolean {
+  return (
+    /@[^\s@]/.test(cell) && parseEmails(cell).length === 0 && !asciiAddress.test(cell.trim().toLowerCase())
+  );
 }
 
 /** The part after the `@`. */

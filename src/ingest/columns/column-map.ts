@@ -1,4 +1,5 @@
 import { UsageProblem } from '../../domain/problem.ts';
+import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
@@ -7,7 +8,6 @@ import { knownExports } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
 import { otherObjectOf } from './other-object.ts';
-import { proposeColumns } from './propose-columns.ts';
 import { recogniseOwnFile } from './own-file.ts';
 import { recogniseExport } from './recognise-export.ts';
 
@@ -91,11 +91,7 @@ export function mapColumns(
     emails,
     optOuts,
     sourceColumn: own?.sourceColumn,
-    warnings: [
-      ...warningsOf(header),
-      ...shortenedIds(layout, single.contact_id?.[0]),
-      ...unusedColumns(columns, layout, known !== undefined, { ...single, email: emails }),
-    ],
+    warnings: columnWarnings(columns, layout, known !== undefined, { ...single, email: emails }),
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;
@@ -226,66 +222,4 @@ function refuseWithoutPeople(
         'COLUMN"}}; enrich plan proposes one',
     },
   );
-}
-
-/**
- * Warnings about unused columns that seem to matter: columns that identify people, if no other column does, and record
- * ids, because a later mapping makes a second contact of each record. The record ids of a known CRM are recognised:
- * other columns with ids are of its companies or owners.
- *
- * @param chosen columns of each field
- */
-function unusedColumns(
-  columns: Columns,
-  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
-  isKnownCrm: boolean,
-  chosen: Partial<Record<Field, readonly number[]>>,
-): string[] {
-  const isMissing = (field: Field): boolean => (chosen[field] ?? []).length === 0;
-  const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];
-  const missing = new Map<Field, string>(
-    identifiers.every(isMissing) ? identifiers.map((field) => [field, `the people's ${field}`]) : [],
-  );
-  if (!isKnownCrm && isMissing('contact_id')) missing.set('contact_id', 'the record ids');
-  if (missing.size === 0) return [];
-  return proposeColumns(header, rows).flatMap((field, column) =>
-    field !== undefined && missing.has(field) && columns.isFree(column)
-      ? [
-          `column "${shownHeader(header[column]!)}" seems to hold ${missing.get(field)!}, and is not used; ` +
-            `to use it: --mapping FILE with {"columns": {"${field}": ${column + 1}}}`,
-        ]
-      : [],
-  );
-}
-
-/** `5.01234E+17`: what a spreadsheet program saves of a number with more digits than its column shows. */
-const shortened = /^\d[.,]?\d*E\+\d+$/i;
-/** A number of at least 17 digits, of which a spreadsheet program keeps 15. */
-const rounded = /^\d{15}0{2,}$/;
-/** A few numbers may end in zeros by themselves. */
-const fewestRounded = 3;
-
-/** A warning if record ids are not those of the CRM any more: contacts with them have no record there. */
-function shortenedIds(
-  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
-  column: number | undefined,
-): string[] {
-  if (column === undefined) return [];
-  const ids = rows.map((row) => (row[column] ?? '').trim());
-  const long = ids.filter((id) => /^\d{17,}$/.test(id));
-  const areRounded = long.length >= fewestRounded && long.every((id) => rounded.test(id));
-  if (!areRounded && !ids.some((id) => shortened.test(id))) return [];
-  return [
-    `column "${shownHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
-      'record ids of the CRM; export the contacts again, and do not save the file with a spreadsheet program',
-  ];
-}
-
-function warningsOf(header: readonly string[]): string[] {
-  const privacyRecord = header.find((name) => headerKey(name) === 'individualid');
-  return privacyRecord === undefined
-    ? []
-    : [
-        `column "${privacyRecord}" points to privacy settings that are not in this file: they exclude no contact`,
-      ];
 }

@@ -13,6 +13,9 @@ describe('an address', () => {
     [' ada@orbit.example ', 'ada@orbit.example'],
     ['mailto:ada@orbit.example?subject=hi', 'ada@orbit.example'],
     ['Ada Novak <ada@orbit.example>', 'ada@orbit.example'],
+    ['ada@orbit.example <ada@orbit.example>', 'ada@orbit.example'],
+    ['(ada@orbit.example)', 'ada@orbit.example'],
+    ['Work: ada@orbit.example', 'ada@orbit.example'],
     ["'ada@orbit.example'", 'ada@orbit.example'],
     ["o'brien+crm@orbit.example", "o'brien+crm@orbit.example"],
     ['josé@münchen.example', 'josé@xn--mnchen-3ya.example'],
@@ -27,6 +30,8 @@ describe('an address', () => {
     '@orbit.example',
     'ada@@orbit.example',
     'ada@orbit.example, but ask first',
+    'ada/bob@orbit.example',
+    'bob@orbit.example <ada@orbit.example>',
     'email_not_unlocked@domain.com',
     'noreply@orbit.example',
     'none@none.com',
@@ -45,14 +50,24 @@ describe('several addresses in a cell', () => {
     'a1@x.example,a2@y.example',
     'a1@x.example ::: a2@y.example',
     'a1@x.example\na2@y.example',
+    'a1@x.example / a2@y.example',
+    'a1@x.example/a2@y.example',
+    'a1@x.example & a2@y.example',
+    'a1@x.example (work), a2@y.example [privat]',
+    'a1@x.example (Work) a2@y.example (home)',
+    'work: a1@x.example; home: a2@y.example',
     'a1@x.example a2@y.example',
     'a1@x.example|;nothing; A Two <a2@y.example>',
   ])('several addresses in one cell are read apart from %j', (cell) => {
     expect(parseEmails(cell)).toEqual(['a1@x.example', 'a2@y.example']);
   });
 
-  it('a sentence that names another person has no address', () => {
-    expect(parseEmails('left in May, ask bob@x.example instead')).toEqual([]);
+  it.each([
+    'left in May, ask bob@x.example instead',
+    'bob@x.example (assistant)',
+    'assistant: bob@x.example',
+  ])('a text that can name another person has no address: %s', (cell) => {
+    expect(parseEmails(cell)).toEqual([]);
   });
 });
 

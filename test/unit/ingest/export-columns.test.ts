@@ -258,6 +258,18 @@ describe('columns are taken', () => {
     },
   );
 
+  it('cells with an address beside other text have a warning, and placeholders have none', () => {
+    const cells = ['ask bob@x.example', 'a@x.example (work)', 'noreply@x.example', 'none', 'b@x.example'];
+    const layout = {
+      header: ['id', 'Email'],
+      recognised: true,
+      rows: cells.map((cell, at) => [`${at}`, cell]),
+    };
+    expect(mapColumns('c.csv', layout, {}).warnings).toEqual([
+      'column "Email" has 1 cell in the first 5 rows with an address beside other text: these addresses are not read',
+    ]);
+  });
+
   it('a file in which two columns with one name could fill a field is refused', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
