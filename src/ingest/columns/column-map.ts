@@ -28,6 +28,9 @@ export interface ColumnMap {
   readonly warnings: readonly string[];
 }
 
+/** Names of columns that hold first names beside a column of last names, and otherwise whole names. */
+const firstOrWhole = new Set(['名前', '名字', '이름'].map(headerKey));
+
 /**
  * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
  * is used once. If two columns have the same name, neither is chosen by guess.
@@ -74,6 +77,10 @@ export function mapColumns(
     const names = [...ownNames, ...(known?.fields[field] ?? []), ...(commonNames[field] ?? [])];
     single[field] ??= columns.claim(field, names);
   }
+  // Of one person's names there is only this one.
+  const isWhole = single.first_name!.every((column) => firstOrWhole.has(headerKey(header[column]!)));
+  if (isWhole && given.first_name === undefined && single.last_name!.length + single.name!.length === 0)
+    [single.name, single.first_name] = [single.first_name!, []];
   const emails =
     givenEmails ?? columns.claim('email', [...(known?.fields.email ?? []), ...(commonNames.email ?? [])]);
   for (const column of header.keys()) {
@@ -91,7 +98,11 @@ export function mapColumns(
     emails,
     optOuts,
     sourceColumn: own?.sourceColumn,
-    warnings: columnWarnings(columns, layout, known !== undefined, { ...single, email: emails }),
+    warnings: columnWarnings(columns, layout, known !== undefined, {
+      ...single,
+      email: emails,
+      opted_out: optOuts.filter(({ scope }) => scope === 'processing').map(({ column }) => column),
+    }),
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;

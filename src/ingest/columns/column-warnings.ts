@@ -1,8 +1,10 @@
+import { localHeaders } from '../../domain/crm/local-headers.ts';
 import { hasUnreadAddress } from '../../domain/identity/email-address.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
+import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
 import type { Field } from './fields.ts';
+import { optOutOf } from './opt-out.ts';
 import { proposeColumns } from './propose-columns.ts';
 
 interface FirstRows {
@@ -26,7 +28,30 @@ export function columnWarnings(
     ...shortenedIds(layout, chosen.contact_id?.[0]),
     ...unreadAddresses(layout, chosen.email ?? []),
     ...unusedColumns(columns, layout, isKnownCrm, chosen),
+    ...(chosen.opted_out?.length === 0 ? unreadNames(columns, layout.header) : []),
   ];
+}
+
+/** A letter of another script than Latin: words for opting out are known in few languages of these. */
+const otherScript = /(?!\p{Script=Latin})\p{L}/u;
+const understood = new Set(Object.values(localHeaders).flat().map(headerKey));
+
+/** A warning if people could have opted out in a column whose name is not understood. */
+function unreadNames(columns: Columns, header: readonly string[]): string[] {
+  const unread = header.filter(
+    (name, column) =>
+      columns.isFree(column) &&
+      otherScript.test(name) &&
+      optOutOf(name) === undefined &&
+      !understood.has(headerKey(name)),
+  );
+  return unread.length === 0
+    ? []
+    : [
+        `no column is known to say who has opted out, and these names are not understood: ` +
+          `${shownHeaders(unread)}; if one says so, people who have opted out are paid for: ` +
+          '--mapping FILE with {"columns": {"opted_out": "NAME"}}',
+      ];
 }
 
 /** Warnings of cells whose addresses are not read: the rows are looked up without them, or not at all. */

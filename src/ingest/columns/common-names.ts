@@ -17,7 +17,9 @@ export const commonNames: FieldNames = {
   contact_id: [
     ...listed('contact id, record id, crm id, lead id, external id, id, apollo contact id'),
     ...idHeaders,
-    ...listed('kontakt-id, id du contact, id de contacto, contact-id, id do contato'),
+    ...listed(
+      'kontakt-id, id du contact, id de contacto, contact-id, id do contato, 取引先責任者 ID, コンタクトID, 联系人 ID, 연락처 ID',
+    ),
   ],
   person_id: listed('apollo person id, apollo id, service person id'),
   email: [
@@ -53,7 +55,7 @@ export const commonNames: FieldNames = {
   ],
   name: listed(`
     full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, volledige naam, naam,
-    nome completo, nome`),
+    nome completo, nome, 氏名, お名前, 姓名, 担当者名, 联系人, 联系人姓名, 聯絡人, 성명, 담당자명`),
   organization_name: [
     ...listed(`
       company name, organization name, organisation name, account name, employer, company, organization, organisation,

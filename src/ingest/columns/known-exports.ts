@@ -43,7 +43,8 @@ const besideRecordIdOfHubSpot = listed(`
 /** The translations of some of these names: mobile phone, state and country. */
 const besideTranslatedIdOfHubSpot = listed(`
   Mobiltelefonnummer, Bundesland/Region, Land/Region, Numéro de téléphone mobile, État/Région, Pays/Région,
-  Número de teléfono móvil, Estado/Región, País/Región, Estado/Região, País/Região`);
+  Número de teléfono móvil, Estado/Región, País/Región, Estado/Região, País/Região,
+  携帯電話番号, 都道府県/地域, 国/地域, 国家/地区, 국가/지역`);
 const ownNamesOfHubSpot = listed(`
   Record ID - Contact, Contact owner, Company domain name, Associated Company, Associated Company IDs,
   Primary Associated Company ID, WhatsApp Phone Number, Unsubscribed from all email, Opted out of email: …,
@@ -178,6 +179,7 @@ export const knownExports: readonly KnownExport[] = [
         ID de fiche d'informations|ID d'enregistrement|ID de fiche, Prénom, Nom|Nom de famille,
         E-mail|Adresse e-mail`),
       listed('ID de registro|ID. de registro, Nombre, Apellidos, Correo|Correo electrónico'),
+      ['レコードID|记录ID|記錄ID|레코드 ID', '姓|姓氏|성', '名|名字|이름'],
       ['hs_object_id'],
     ],
     ownNames: [...ownNamesOfHubSpot, 'hs_…'],
@@ -257,7 +259,7 @@ export const knownExports: readonly KnownExport[] = [
     ownIdForm: /^00[3Q](?=.*[A-Za-z])[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     fields: {
       contact_id: listed(
-        'Contact ID, 18 Digit Contact ID, Id, Lead ID, Kontakt-ID, ID du contact, Id. del contacto',
+        'Contact ID, 18 Digit Contact ID, Id, Lead ID, Kontakt-ID, ID du contact, Id. del contacto, 取引先責任者 ID',
       ),
       email: ['Email', 'npe01__WorkEmail__c', 'npe01__AlternateEmail__c'],
       organization_name: ['Account Name', 'Account.Name', 'Company / Account', 'Company'],

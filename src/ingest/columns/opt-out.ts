@@ -32,6 +32,11 @@ const refusalHeader = new RegExp(
     'no(?:contactar|llamar|enviar|permitir)|dado?debaja|cancel.*(?:suscri|inscri|assinatura)',
     'uitgeschreven|afgemeld|niet(?:bellen|mailen|benaderen|contacteren|toestaan)|geen(?:e?mail|contact|telefoon)',
     'nãocontat|nãoligar|nãoenviar|nãopermitir|descadastr',
+    'オプトアウト|許可しない|希望しない|(?:送信|配信|受信|連絡|電話|メール|マーケティング|営業|利用).*(?:除外|停止|拒否|不可|禁止|解除|不要)',
+    '(?:購読|登録)解除|退会|ブラックリスト|削除(?:済|フラグ)|お断り',
+    '退订|退訂|取消订阅|取消訂閱|拒收|拒绝|拒絕|拒接|勿扰|勿擾|免打扰|免打擾|请勿|請勿|选择退出|選擇退出|黑名单|黑名單',
+    '不(?:允许|允許|接收|接受|同意|要联系|要聯絡)|禁止|已删除|已刪除',
+    '수신거부|수신해지|구독취소|구독해지|거부|차단|옵트아웃|블랙리스트|허용안함|금지|탈퇴|미동의|삭제(?:됨|여부)',
   ].join('|'),
   'u',
 );
@@ -40,14 +45,21 @@ const consentHeader = new RegExp(
     'consent|legalbasis|^allow|marketing(?:email)?(?:confirmation)?status|einwilligung|zustimmung|toestemming',
     'doubleoptin|^opt(?:ed)?in$|(?:mail|contact|phone|call|sms)s?opt(?:ed)?in',
     'opt(?:ed)?in(?:to)?(?:e?mail|contact|phone|call|sms)',
+    '同意|承諾|許諾|許可|オプトイン|(?:配信|受信|連絡|送信)(?:可否|希望|設定|状況|ステータス)',
+    '允许|允許|接收(?:邮件|郵件)|(?:订阅|訂閱)(?:状态|狀態)|동의|허용|수신(?:여부|상태)|구독상태|옵트인',
   ].join('|'),
 );
 
-const aboutEmail = /email|courriel|correo|mailen/;
-const aboutCalls =
-  /phone|donotcall|(?:allow|consent)\w*calls?|calls?(?:opt|$)|sms|textmessage|whatsapp|anruf|tel[eé]fo|appel|llama|bellen|ligar|chamada/;
+const aboutEmail = /email|courriel|correo|mailen|メール|メルマガ|邮件|邮箱|郵件|信箱|이메일|메일/;
+const aboutCalls = new RegExp(
+  [
+    'phone|donotcall|(?:allow|consent)\\w*calls?|calls?(?:opt|$)|sms|textmessage|whatsapp|anruf|tel[eé]fo|appel|llama',
+    'bellen|ligar|chamada|電話|ショートメッセージ|电话|致[电電]|短信|簡訊|전화|문자',
+  ].join('|'),
+);
 /** Dynamics calls letters "Mails". */
-const aboutPost = /fax|postal|donotpost|letter|directmail|donotallow(?:bulk)?mails?$/;
+const aboutPost =
+  /ファックス|ファクス|郵送|郵便|传真|傳真|邮寄|郵寄|信件|팩스|우편|fax|postal|donotpost|letter|directmail|donotallow(?:bulk)?mails?$/;
 
 /**
  * What a column states about opting out, by its name. If the name does not say what was refused, the opt-out forbids
@@ -65,7 +77,9 @@ export function optOutOf(header: string): OptOutMeaning | undefined {
 }
 
 const plainRefusal = new Set(
-  listed('0, false, no, n, f, off, nein, non, nej, nee, não, nao, falsch, faux, falso, onwaar'),
+  listed(`
+    0, false, no, n, f, off, nein, non, nej, nee, não, nao, falsch, faux, falso, onwaar, いいえ, オフ, 偽, 否, 不, 无,
+    假, 아니오, 아니요, 거짓`),
 );
 
 /** Words that mean that there is no refusal. */
@@ -73,7 +87,7 @@ const plainNo = new Set([
   ...plainRefusal,
   ...listed(`
     none, unchecked, never, null, -, allow, allowed, subscribed, not opted out, zulassen, autoriser, permitir,
-    toestaan`),
+    toestaan, なし, 無, 無し, 未設定, 許可, 許可する, 允许, 允許, 没有, 沒有, 未退订, 未拒绝, 없음, 허용, 동의`),
 ]);
 
 const refusalWords = new RegExp(
@@ -81,6 +95,8 @@ const refusalWords = new RegExp(
     "unsubscri|opt(?:ed)?[ -]?out|do ?n[o']t|not allow|withdr[ae]w|revoked|refused|declined|denied|rejected|objected",
     'no[ _]consent|archived|nicht zulassen|widerrufen|abgelehnt|abgemeldet|ne pas|refusé|désinscri|désabonn',
     'no permitir|rechazad|revocad|niet toestaan|geweigerd|não permitir|recusad|revogad',
+    '拒否|不可|停止|解除|除外|禁止|不要|しない|していない|未同意|不同意|オプトアウト|退订|退訂|取消|拒绝|拒絕|拒收|不允许|不允許',
+    '不接[收受]|거부|미동의|안 ?함|하지 ?않|취소|해지|차단|^[×✕✗✘]$|^ng$',
   ].join('|'),
   'u',
 );

@@ -389,6 +389,23 @@ describe('opting out', () => {
     ['No llamar', 'refusal', 'calls'],
     ['Niet bellen', 'refusal', 'calls'],
     ['Não ligar', 'refusal', 'calls'],
+    ['メール送信除外', 'refusal', 'processing'],
+    ['メール配信停止', 'refusal', 'processing'],
+    ['Eメールの配信登録を解除', 'refusal', 'processing'],
+    ['電子メールを許可しない', 'refusal', 'processing'],
+    ['電話拒否', 'refusal', 'calls'],
+    ['連絡不可', 'refusal', 'processing'],
+    ['メール配信可否', 'consent', 'processing'],
+    ['個人情報の取り扱いに同意', 'consent', 'processing'],
+    ['邮件退订', 'refusal', 'processing'],
+    ['不允许使用电子邮件', 'refusal', 'processing'],
+    ['电子邮件选择退出', 'refusal', 'processing'],
+    ['請勿致電', 'refusal', 'calls'],
+    ['请勿致电', 'refusal', 'calls'],
+    ['同意接收邮件', 'consent', 'processing'],
+    ['이메일 수신 거부', 'refusal', 'processing'],
+    ['전화 허용 안 함', 'refusal', 'calls'],
+    ['마케팅 수신 동의', 'consent', 'processing'],
   ])('the column %j states a %s of %s', (header, polarity, scope) => {
     expect(optOutOf(header)).toEqual({ polarity, scope });
   });
@@ -398,6 +415,12 @@ describe('opting out', () => {
     'HasOptedOutOfFax',
     'Do not allow Faxes',
     'donotpostalmail',
+    'FAX送信除外',
+    '不允许使用传真',
+    '우편 수신 거부',
+    '取引先名',
+    '最終活動日',
+    '邮箱',
     'Do not allow Mails',
     'Email',
     'has_newsletter',
@@ -415,26 +438,44 @@ describe('opting out', () => {
     },
   );
 
-  it.each(['', ' ', 'false', '0', 'No', 'Allow'])(
+  it.each(['', ' ', 'false', '0', 'No', 'Allow', 'いいえ', '否', '아니요', '許可'])(
     'the value %j in a column of refusals is no refusal',
     (cell) => {
       expect(isOptedOut(cell, 'refusal')).toBe(false);
     },
   );
 
-  it.each(['Do Not Allow', 'no', 'FALSE', '0', 'Unsubscribed', 'no_consent', 'Withdrawn', 'archived'])(
-    'the value %j in a column of consents is a refusal',
-    (cell) => {
-      expect(isOptedOut(cell, 'consent')).toBe(true);
-    },
-  );
+  it.each([
+    'Do Not Allow',
+    'no',
+    'FALSE',
+    '0',
+    'Unsubscribed',
+    'no_consent',
+    'Withdrawn',
+    'archived',
+    '配信停止',
+    '不同意',
+    '미동의',
+    '×',
+  ])('the value %j in a column of consents is a refusal', (cell) => {
+    expect(isOptedOut(cell, 'consent')).toBe(true);
+  });
 
-  it.each(['', 'Allow', 'yes', 'subscribed', 'Legitimate interest – existing customer', '2026-03-01'])(
-    'the value %j in a column of consents is no refusal',
-    (cell) => {
-      expect(isOptedOut(cell, 'consent')).toBe(false);
-    },
-  );
+  it.each([
+    '',
+    'Allow',
+    'yes',
+    'subscribed',
+    'Legitimate interest – existing customer',
+    '2026-03-01',
+    '配信可',
+    '同意',
+    '동의',
+    '○',
+  ])('the value %j in a column of consents is no refusal', (cell) => {
+    expect(isOptedOut(cell, 'consent')).toBe(false);
+  });
 
   it('a mapping file lists the values that mean opted out', () => {
     const values = new Set(['unsubscribed']);
@@ -449,6 +490,9 @@ describe('headers of other languages and tools are understood', () => {
     ['French', ['Prénom', 'Nom', 'Adresse e-mail', 'Société']],
     ['Spanish', ['Nombre', 'Apellidos', 'Correo electrónico', 'Empresa']],
     ['Dutch', ['Voornaam', 'Achternaam', 'E-mailadres', 'Bedrijf']],
+    ['Japanese', ['名', '姓', 'メールアドレス', '会社名']],
+    ['Chinese', ['名字', '姓氏', '电子邮件', '公司名称']],
+    ['Korean', ['이름', '성', '이메일', '회사명']],
     ['Portuguese', ['Primeiro nome', 'Sobrenome', 'Endereço de e-mail', 'Nome da empresa']],
     [
       'NPSP',
@@ -462,6 +506,34 @@ describe('headers of other languages and tools are understood', () => {
       email: [header[2]],
       organization_name: [header[3]],
     });
+  });
+
+  it.each([
+    ['이름', '회사명'],
+    ['名前', '会社名'],
+    ['氏名', '勤務先'],
+    ['姓名', '公司'],
+  ])('a column %s without last names has whole names', (name, company) => {
+    expect(taken([name, company])).toEqual({ name: [name], organization_name: [company] });
+  });
+
+  it.each([
+    ['hubspot', 'レコードID,姓,名,Eメール', '4001'],
+    ['hubspot', '레코드 ID,성,이름,이메일', '4001'],
+    ['salesforce', '取引先責任者 ID,姓,名,メール,取引先名', '0035e00000AbCdE'],
+  ])('an export of %s is recognised in Japanese and Korean: %s', (source, header, id) => {
+    expect(recogniseExport(header.split(','), [[id, '', '', '', '']])?.source).toBe(source);
+  });
+
+  it('names of another script are in a warning if no column is known to say who has opted out', () => {
+    const warnings = (header: string[]) =>
+      mapColumns('c.csv', { header, recognised: true, rows: [] }, { mapping: { ignore: ['備考'] } }).warnings;
+    const header = ['id', 'Email', '電話番号', 'Отписка', '備考'];
+    expect(warnings(header)).toEqual([
+      expect.stringMatching(/who has opted out.*not understood: Отписка; if .*\{"opted_out": "NAME"\}/),
+    ]);
+    expect(warnings([...header, 'メール配信停止'])).toEqual([]);
+    expect(warnings(['id', 'Email', '電話番号', '備考'])).toEqual([]);
   });
 
   it('headers of Outlook’s further addresses, custom profile fields and Fivetran’s deleted rows are read', () => {
