@@ -11,8 +11,12 @@ const tidy = /^[!-~]+(?: [!-~]+)*$/;
 /** Control, formatting and lone surrogate characters, but not the joiners that Persian and Indic spelling needs. */
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
+/** `="4001"`: how a spreadsheet program keeps digits as a text. */
+const asText = /^="([^"]*)"$|^=/;
+
 /** @returns the text in NFC, with single spaces and nothing invisible; empty where nothing is left */
 export function displayForm(text: string): string {
+  if (text.startsWith('="')) return displayForm(text.replace(asText, '$1'));
   if (tidy.test(text)) return text;
   return text
     .replace(/[\s\u0085]+/g, ' ')
@@ -83,10 +87,31 @@ const lastNameFirst =
 const degree = /\p{L}\p{Lu}$|\p{Lu}\p{Lu}/u;
 const suffixes = new Set(listed('jr, sr, ii, iii, iv, esq, phd, md, mba, cpa, cfa, rn, jd, llm, msc, bsc'));
 
-/** The display form of a cell that holds a whole name, with the first name first: CRMs write `Novak, Ada`, too. */
-export function parseFullName(cell: string): string | undefined {
-  const name = parseName(cell);
-  const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
+/** Two parts with one comma between them. */
+const twoParts = /^([^,]*\p{L}[^,]*?) ?, ?([^,]*\p{L}[^,]*)$/u;
+
+/** Forms of address before a name. `M.`, `Don` and `Pan` are missing: they are also initials and names. */
+const formOfAddress = new RegExp(
+  `^(?:${[
+    'Mrs?|Ms|Miss|Mx|Sir|Madam|Herrn?|HERRN?|Frau|FRAU|Fräulein|Hrn?\\.|Fr\\.|Monsieur|MONSIEUR|Madame|MADAME',
+    'Mademoiselle|Mme|Mlle|Sra?\\.|Srta\\.?|Señora?|Señorita|Doña|Senhora?|Sig(?:\\.ra|\\.na)?\\.?|Signora?|Signorina',
+    '[Dd]e [Hh]eer|Dhr\\.?|[Dd]hr\\.?|Mevr\\.?|[Mm]evrouw|Mw\\.|Meneer|Fru|Fröken|Pani|Paní',
+  ].join('|')})\\.? (?=\\S)`,
+  'u',
+);
+/** The same behind a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
+const formOfAddressBehind =
+  /(?<=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}) ?(?:様|さま|さん|殿|先生|女士|小姐|님|씨)$/u;
+
+/**
+ * The display form of a cell that holds a whole name, with the first name first and without a form of address.
+ *
+ * @param isLastNameFirst the column has last names first: a comma behind several words ends the last name
+ */
+export function parseFullName(cell: string, isLastNameFirst = false): string | undefined {
+  const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');
+  const form = isLastNameFirst ? twoParts : lastNameFirst;
+  const [, last, first] = (name?.includes(',') && form.exec(name)) || [];
   if (last === undefined || first === undefined) return name;
   const isInCapitals = last === last.toUpperCase() && last !== last.toLowerCase();
   const isSuffix = first
@@ -94,7 +119,37 @@ export function parseFullName(cell: string): string | undefined {
     .some(
       (word) => suffixes.has(word.replace('.', '').toLowerCase()) || (!isInCapitals && degree.test(word)),
     );
-  return isSuffix ? name : `${first} ${last}`;
+  return isSuffix ? name : `${first.replace(formOfAddress, '')} ${last}`;
+}
+
+/** Most cells of a column show its order. */
+const most = 0.75;
+/** A column of names with titles, as in `Ada Novak, Engineer`, has fewer cells that show an order. */
+const fewestShown = 0.25;
+
+/**
+ * Whether a column of whole names has last names first, as in `García López, María`: most cells have one comma, and at
+ * least a quarter of these have a single word before it, or a name behind it that is also in the person's address.
+ *
+ * @param rows name and address of each row
+ */
+export function hasLastNamesFirst(
+  rows: readonly { readonly name: string; readonly address: string }[],
+): boolean {
+  const filled = rows.filter(({ name }) => name.trim() !== '');
+  const inParts = filled.filter(({ name }) => twoParts.test(displayForm(name)));
+  const shown = inParts.filter(({ name, address }) => {
+    const user = comparisonForm(address.split('@')[0]!);
+    const first = comparisonForm(displayForm(name).split(',')[1]!).split(' ');
+    return (
+      lastNameFirst.test(displayForm(name)) || first.some((word) => word.length > 2 && user.includes(word))
+    );
+  });
+  return (
+    inParts.length > 0 &&
+    inParts.length >= filled.length * most &&
+    shown.length >= inParts.length * fewestShown
+  );
 }
 
 /** A longer text is no name of a person or a company, but a note in the wrong column. */

@@ -1,3 +1,4 @@
+import { hasLastNamesFirst } from '../../domain/identity/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
@@ -22,6 +23,8 @@ export interface ColumnMap {
   readonly source: string;
   readonly single: Readonly<Record<SingleField, readonly number[]>>;
   readonly emails: readonly number[];
+  /** Columns of whole names in which the last name comes first. */
+  readonly lastNameFirst: ReadonlySet<number>;
   readonly optOuts: readonly OptOutColumn[];
   /** The column that must name `source` in every row; undefined: all rows of the file are of one source. */
   readonly sourceColumn: number | undefined;
@@ -96,13 +99,25 @@ export function mapColumns(
     source: name ?? known?.source ?? 'generic',
     single: single as Record<SingleField, number[]>,
     emails,
+    lastNameFirst: new Set(
+      single.name!.filter((column) =>
+        hasLastNamesFirst(
+          layout.rows.map((row) => ({ name: row[column] ?? '', address: row[emails[0] ?? -1] ?? '' })),
+        ),
+      ),
+    ),
     optOuts,
     sourceColumn: own?.sourceColumn,
-    warnings: columnWarnings(columns, layout, known !== undefined, {
-      ...single,
-      email: emails,
-      opted_out: optOuts.filter(({ scope }) => scope === 'processing').map(({ column }) => column),
-    }),
+    warnings: columnWarnings(
+      columns,
+      layout,
+      known ? 'recognised' : chosen === undefined ? 'unknown' : 'named',
+      {
+        ...single,
+        email: emails,
+        opted_out: optOuts.filter(({ scope }) => scope === 'processing').map(({ column }) => column),
+      },
+    ),
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;

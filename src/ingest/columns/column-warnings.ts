@@ -6,6 +6,7 @@ import type { Columns } from './columns.ts';
 import type { Field } from './fields.ts';
 import { optOutOf } from './opt-out.ts';
 import { proposeColumns } from './propose-columns.ts';
+import { foreignIds } from './recognise-export.ts';
 
 interface FirstRows {
   readonly header: readonly string[];
@@ -15,19 +16,22 @@ interface FirstRows {
 /**
  * Warnings of what a person would want to be read otherwise, by the header and the first rows.
  *
+ * @param source whose columns these are: a recognised CRM's, of a name without known columns, or unknown
  * @param chosen columns of each field
  */
 export function columnWarnings(
   columns: Columns,
   layout: FirstRows,
-  isKnownCrm: boolean,
+  source: 'recognised' | 'named' | 'unknown',
   chosen: Partial<Record<Field, readonly number[]>>,
 ): string[] {
+  const shortened = shortenedIds(layout, chosen.contact_id?.[0]);
   return [
     ...privacyRecords(layout.header),
-    ...shortenedIds(layout, chosen.contact_id?.[0]),
+    ...shortened,
+    ...(source === 'unknown' && shortened.length === 0 ? foreignIds(layout.header, layout.rows) : []),
     ...unreadAddresses(layout, chosen.email ?? []),
-    ...unusedColumns(columns, layout, isKnownCrm, chosen),
+    ...unusedColumns(columns, layout, source === 'recognised', chosen),
     ...(chosen.opted_out?.length === 0 ? unreadNames(columns, layout.header) : []),
   ];
 }

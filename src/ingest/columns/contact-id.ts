@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { importers } from '../../domain/crm/importer.ts';
-import { displayForm } from '../../domain/identity/normalise.ts';
+import { idText } from './id-text.ts';
 import { isNoValue } from './row-fit.ts';
 
 /** The id must fit into an index entry; ids of CRMs are far shorter. */
@@ -20,7 +20,7 @@ export function contactIdOf(
   keys: readonly string[],
   rowNumber: number,
 ): string {
-  const id = displayForm(cell);
+  const id = idText(cell);
   if (id !== '' && id.length <= longestId && !isNoValue(id)) return canonicalId(source, id);
   const key = keys[0];
   return key === undefined

@@ -70,9 +70,13 @@ export function proposeColumns(
       ? undefined
       : once(fieldOfCells(rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== ''))),
   );
-  const proposed = header.map((name, column) =>
-    isOther[column] ? undefined : (byCells[column] ?? once(fieldOfName(name))),
-  );
+  const proposed = header.map((name, column) => {
+    if (isOther[column]) return undefined;
+    const field = byCells[column] ?? fieldOfName(name);
+    const isCompany =
+      field !== 'organization_name' || rows.length === 0 || rows.some((row) => !isNumber(row[column] ?? ''));
+    return byCells[column] ?? (isCompany ? once(field) : undefined);
+  });
   const isFree = (column: number): boolean => proposed[column] === undefined && !isOther[column];
   const id = header.findIndex((name, column) => isFree(column) && isId(name, rows, column));
   if (!taken.has('contact_id') && id !== -1) proposed[id] = 'contact_id';
@@ -114,6 +118,9 @@ function isId(name: string, rows: readonly (readonly string[])[], column: number
   );
 }
 
+/** A cell without letters but with digits: a company can be called `1800`, but not in every row. */
+const isNumber = (cell: string): boolean => /\d/.test(cell) && !/\p{L}/u.test(cell);
+
 function fieldOfCells(cells: readonly string[]): Field | undefined {
   return contents.find(([, read]) => {
     const readable = cells.filter((cell) => read(cell) !== undefined).length;
@@ -121,9 +128,19 @@ function fieldOfCells(cells: readonly string[]): Field | undefined {
   })?.[0];
 }
 
+/** `Company phone`, `Firmengröße`: what is not the company's name. */
+const detail =
+  /(?:phone|fax|size|city|country|state|street|address|zip|industry|type|revenue|employees|größe|telefon)$/;
+
 function fieldOfName(name: string): Field | undefined {
   // Opt-out columns are recognised without a mapping.
   if (optOutOf(name) !== undefined) return undefined;
+  const field = fieldWithin(name);
+  const isDetail = idNames.some((each) => each.test(name)) || detail.test(headerKey(name));
+  return field === 'organization_name' && isDetail ? undefined : field;
+}
+
+function fieldWithin(name: string): Field | undefined {
   const key = headerKey(name);
   const known = Object.entries(commonNames)
     .flatMap(([field, names]) => names.map((each): [string, Field] => [headerKey(each), field as Field]))

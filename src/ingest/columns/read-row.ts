@@ -129,13 +129,13 @@ const fieldReaders = [
   ['domain', 'domain', parseDomain],
 ] as const;
 
-function readIdentity(cells: readonly ByteText[], { single, emails }: ColumnMap): Identity {
+function readIdentity(cells: readonly ByteText[], { single, emails, lastNameFirst }: ColumnMap): Identity {
   const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
   const [email, ...otherEmails] = readEmails(cells, emails);
   if (email !== undefined) identity.email = email;
   if (otherEmails.length > 0) identity.otherEmails = otherEmails;
   for (const [field, column, parse] of fieldReaders) {
-    const value = first(cells, single[column], parse);
+    const value = first(cells, single[column], (cell, at) => parse(cell, lastNameFirst.has(at)));
     if (value !== undefined) identity[field] = value;
   }
   return identity;
@@ -145,12 +145,12 @@ function readIdentity(cells: readonly ByteText[], { single, emails }: ColumnMap)
 function first(
   cells: readonly ByteText[],
   columns: readonly number[],
-  parse: (cell: string) => string | undefined,
+  parse: (cell: string, column: number) => string | undefined,
 ): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
     if (cell === undefined || cell === '') continue;
-    const value = parse(decodeText(cell));
+    const value = parse(decodeText(cell), column);
     if (value !== undefined) return value;
   }
   return undefined;

@@ -1,6 +1,6 @@
-import { displayForm } from '../../domain/identity/normalise.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
+import { idText } from './id-text.ts';
 import { knownExports, type KnownExport } from './known-exports.ts';
 
 /** One name may be a coincidence. */
@@ -22,6 +22,20 @@ export function recogniseExport(
     return ids !== 'of another program' && (bearsSignature(known, names) || areOwnIds(known, ids));
   });
   return found.length === 1 ? found[0] : undefined;
+}
+
+/** A warning if a header is of CRMs, and the record ids are not: the contacts are then of no CRM. */
+export function foreignIds(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const names = header.map(headerName);
+  const sources = knownExports
+    .filter((known) => idsOf(known, header, rows) === 'of another program' && bearsSignature(known, names))
+    .map(({ source }) => source);
+  return sources.length === 0
+    ? []
+    : [
+        `the header is that of ${[...new Set(sources)].join(' or ')}, but the record ids have another form: the ` +
+          'contacts are filed under "generic"; if they are of this CRM, name it with --source',
+      ];
 }
 
 function bearsSignature({ signatures, ownNames = [] }: KnownExport, names: readonly string[]): boolean {
@@ -50,7 +64,7 @@ function idsOf(
     names.map((name) => keys.indexOf(headerKey(name))).find((column) => column !== -1);
   const column = columnOf(fields.contact_id);
   if (column === undefined) return columnOf(commonNames.contact_id) === undefined ? [] : 'of another program';
-  const ids = rows.map((row) => displayForm(row[column] ?? '')).filter((id) => id !== '');
+  const ids = rows.map((row) => idText(row[column] ?? '')).filter((id) => id !== '');
   // A single damaged id says nothing about the program.
   const areForeign = idForm !== undefined && ids.length > 0 && !ids.some((id) => idForm.test(id));
   return areForeign ? 'of another program' : ids;

@@ -3,6 +3,7 @@ import {
   comparisonForm,
   displayForm,
   organizationForm,
+  hasLastNamesFirst,
   parseFullName,
   parseName,
   parseOrganizationName,
@@ -17,6 +18,7 @@ describe('the display form', () => {
     ['\ud800Ada', 'Ada'],
     ['می\u200cخواهم', 'می\u200cخواهم'],
     ['\u0000\u200b ', ''],
+    ['="4001"', '4001'],
   ])('the display form of %j is %j', (text, expected) => {
     expect(displayForm(text)).toBe(expected);
   });
@@ -62,6 +64,7 @@ describe('full names', () => {
     ["O'Neil, Dr. LaToya", "Dr. LaToya O'Neil"],
     ['van der Berg, Anna', 'Anna van der Berg'],
     ['山田, 太郎', '太郎 山田'],
+    ['Huber, Herr Max', 'Max Huber'],
   ])('the full name %j has the last name first and is %s', (cell, expected) => {
     expect(parseFullName(cell)).toBe(expected);
   });
@@ -78,6 +81,43 @@ describe('full names', () => {
     'Ada Novak, Product Manager',
   ])('the order of the full name %j is kept', (cell) => {
     expect(parseFullName(cell)).toBe(cell);
+  });
+
+  it.each([
+    ['Herr Max Huber', 'Max Huber'],
+    ['Frau Dr. Eva Lang', 'Dr. Eva Lang'],
+    ['Mr. John Doe', 'John Doe'],
+    ['Mme Anne Petit', 'Anne Petit'],
+    ['Sra. María García', 'María García'],
+    ['Sig.ra Anna Rossi', 'Anna Rossi'],
+    ['De heer Jan de Boer', 'Jan de Boer'],
+    ['山田太郎様', '山田太郎'],
+    ['王伟先生', '王伟'],
+    ['김민수 님', '김민수'],
+    ['Kyle Herr', 'Kyle Herr'],
+    ['MS Dhoni', 'MS Dhoni'],
+    ['Herr', 'Herr'],
+  ])('the full name %j is %s without a form of address', (cell, expected) => {
+    expect(parseFullName(cell)).toBe(expected);
+  });
+
+  it('a column has last names first if most cells have a comma, and enough of them show the order', () => {
+    const first = (names: string[], address = '') =>
+      hasLastNamesFirst(names.map((name) => ({ name, address })));
+    expect(first(['García López, María', 'Novak, Ada', 'Pérez Ruiz, José', 'Berg, Mira'])).toBe(true);
+    expect(first(['García López, María'], 'maria.garcia@orbit.example')).toBe(true);
+    expect(first(['Ada Novak, Engineer', 'Mira Berg, Consultant'], 'ada.novak@orbit.example')).toBe(false);
+    expect(first(['Ada Novak', 'Mira Berg', 'García López, María'])).toBe(false);
+    expect(first([])).toBe(false);
+  });
+
+  it.each([
+    ['García López, María', 'María García López'],
+    ['van der Berg Smit, Anna Maria', 'Anna Maria van der Berg Smit'],
+    ['Ada Novak, PhD', 'Ada Novak, PhD'],
+    ['Ada Novak', 'Ada Novak'],
+  ])('the full name %j of a column with last names first is %s', (cell, expected) => {
+    expect(parseFullName(cell, true)).toBe(expected);
   });
 
   it('a text without a letter is no full name', () => {

@@ -312,6 +312,23 @@ describe('ids of contacts and people', () => {
     expect(rows[0]!.identity).not.toHaveProperty('personId');
   });
 
+  it.each(['="4001"', '"=""4001"""', '4001.0', ' 4001 '])(
+    'a record id is read as the CRM writes it: %s',
+    async (cell) => {
+      const { source, rows } = await read(
+        `Record ID,First Name,Last Name,Email\n${cell},Ada,Novak,ada@orbit.example\n`,
+      );
+      expect({ source, id: rows[0]!.contactId }).toEqual({ source: 'hubspot', id: '4001' });
+    },
+  );
+
+  it('names of a column with last names first are read in the order of names', async () => {
+    const { rows } = await read(
+      'Name,Email\n"García López, María",maria@orbit.example\n"Novak, Ada",ada@orbit.example\n',
+    );
+    expect(rows.map(({ identity }) => identity.name)).toEqual(['María García López', 'Ada Novak']);
+  });
+
   it('an id of a person is any text without spaces', async () => {
     const { rows } = await read('Email,Apollo Id\na@orbit.example,dGVzdA==/+~\nb@orbit.example,two words\n');
     expect(rows.map(({ identity }) => identity.personId)).toEqual(['dGVzdA==/+~', undefined]);

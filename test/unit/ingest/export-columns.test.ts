@@ -118,6 +118,17 @@ describe('recognising a CRM', () => {
     },
   );
 
+  it('a header of a CRM with record ids of another form has a warning, unless the source is named', () => {
+    const header = ['Record ID', 'First Name', 'Last Name', 'Email', 'Contact owner'];
+    const layout = { header, recognised: true, rows: [['K-17', 'Ada', 'Novak', 'ada@orbit.example', '']] };
+    const { source, warnings } = mapColumns('contacts.csv', layout, {});
+    expect({ source, warnings }).toEqual({
+      source: 'generic',
+      warnings: [expect.stringMatching(/^the header is that of hubspot, but the record ids .* --source$/)],
+    });
+    expect(mapColumns('contacts.csv', layout, { source: 'generic' }).warnings).toEqual([]);
+  });
+
   it('no import file of Salesforce is recognised if the ids are those of another program', () => {
     const header = ['Id', 'FirstName', 'LastName', 'Email'];
     const layout = { header, recognised: true, rows: [['7', 'Ada', 'Novak', 'ada@orbit.example']] };

@@ -33,6 +33,17 @@ describe('proposeColumns()', () => {
   });
 
   it.each([
+    ['Company ID', 'C-17', 'C-18'],
+    ['company_id', '17', '18'],
+    ['Firmennummer', '17', '18'],
+    ['Company size', '11-50', '51-200'],
+    ['Company', '4001', '4002'],
+  ])('proposeColumns() never proposes %s as the company’s name if it is not', (name, ...cells) => {
+    const rows = cells.map((cell, at) => [`${at}@orbit.example`, cell]);
+    expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);
+  });
+
+  it.each([
     'Owner Email',
     'Deal Owner',
     'owner_id',
