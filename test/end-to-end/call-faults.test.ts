@@ -103,7 +103,7 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   const workers = [system.begin(['worker'], settings), system.begin(['worker'], settings)];
   // A worker alone would make both calls.
   for (const worker of workers) await expect.poll(() => worker.output()).toContain('stop it with Ctrl-C');
-  const run = system.enrich(['run', system.sample(60), '--yes', '--json'], settings);
+  const run = system.here(['run', system.sample(60), '--yes', '--json'], settings);
   // One call at a time each: of the first two calls one is the first worker's.
   await expect.poll(() => system.sandbox.log.bill().calls - before, { interval: 50 }).toBe(2);
   workers[0]!.kill('SIGSTOP');

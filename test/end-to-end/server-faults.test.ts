@@ -43,7 +43,7 @@ describe('a server that is killed in the middle of a run and started again', () 
   it('after a kill of Temporal in the middle of a run, the run continues and pays for no person twice', async () => {
     const settings = system.sharedTemporal();
     begin(['worker'], settings);
-    const running = system.here(['run', sample(160, 31), '--yes', '--json'], settings);
+    const running = system.here(['run', sample(100, 31), '--yes', '--json'], settings);
     await untilCalls(4);
     await system.restartTemporal();
     expect((await running).facts()).toMatchObject({ status: 'finished', credits: { unknown: '0' } });
@@ -56,7 +56,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     const postgres = await startEmbeddedPostgres({ directory });
     const settings = { ...system.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };
     begin(['worker'], settings);
-    const running = system.here(['run', sample(160, 32), '--yes', '--json'], settings);
+    const running = system.here(['run', sample(100, 32), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
     await startEmbeddedPostgres({ directory });
