@@ -1,5 +1,5 @@
 import { counted, nounFor } from '../domain/text/counted.ts';
-import { afterOverBudget, afterUnknownCalls } from '../runs/needed-decisions.ts';
+import { afterLostAnswers, afterOverBudget, afterUnknownCalls } from '../runs/needed-decisions.ts';
 import type { Action, RunReport } from './report-types.ts';
 
 /** The actions that only a person can take, most urgent first. */
@@ -23,6 +23,11 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
         `The cost of ${counted(unknown, 'call')} is unknown; ` +
         `${counted(credits.held.unknown, 'credit')} ${nounFor(credits.held.unknown, 'is', 'are')} held.`,
       next: afterUnknownCalls(run.run_id),
+    });
+  else if ((outcomes.unknown ?? 0) > 0)
+    actions.push({
+      what: `The answers for ${counted(outcomes.unknown ?? 0, 'row')} were lost; the cost of their calls is decided.`,
+      next: afterLostAnswers,
     });
   if ((outcomes.over_budget ?? 0) > 0)
     actions.push({

@@ -3,8 +3,11 @@ import { counted } from '../domain/text/counted.ts';
 
 /** The next step after a run that left people over budget. */
 export const afterOverBudget =
-  'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
+  'raise the budget (--max-credits N; of the day or month: enrich budget set) and repeat the command: ' +
   'it asks only for people who are not fresh (with --freshness 0s, for all people again)';
+
+/** The next step after calls whose answers were lost and whose cost is decided. */
+export const afterLostAnswers = 'run the same command again: it asks for these people again';
 
 /** The next step after calls of unknown cost. */
 export function afterUnknownCalls(runId: string): string {
@@ -35,7 +38,7 @@ export function neededDecisions(run: {
     decisions.push({
       type: 'answers.lost',
       reason: `the answers for ${counted(unknown, 'row')} were lost; the cost of their calls is decided`,
-      next: 'run the same command again: it asks for these people again',
+      next: afterLostAnswers,
     });
   if (overBudget > 0)
     decisions.push({
