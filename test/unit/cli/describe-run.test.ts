@@ -241,7 +241,7 @@ it('the summary of a run with rows over budget does not compare its credits with
   });
   expect(overBudget).toContain('the plan expected 35 credits');
   expect(overBudget).not.toContain('the settled credits are');
-  expect(overBudget).toContain('raise the budget (--max-credits N, or enrich budget set)');
+  expect(overBudget).toContain('raise the budget (--max-credits N; of the day or month: enrich budget set)');
 });
 
 it('a run whose lost calls are decided on names the run that asks again, and no decision', () => {

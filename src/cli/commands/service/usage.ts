@@ -22,7 +22,7 @@ export function usageCommand(): Command {
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage\n  ' +
+      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExamples:\n  enrich usage\n  ' +
         'enrich usage --reconcile',
     )
     .action(async (options: { json?: boolean; reconcile?: boolean }) => {
