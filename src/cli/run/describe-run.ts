@@ -3,7 +3,7 @@ import type { RunFacts, Undone } from '../../contract/run-facts.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
-import { outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
+import { inOrderOfOutcomes, outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { neededDecisions } from '../../runs/needed-decisions.ts';
 import { describeAskedService } from '../../domain/runs/asked-service.ts';
@@ -24,7 +24,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
     table([
       ['rows in the file', plan.rows],
       ...(plan.withEmail === null ? [] : ([['  with an e-mail address', plan.withEmail]] as const)),
-      ...Object.entries(plan.dropped).map(([outcome, rows]): [string, number] => [
+      ...Object.entries(inOrderOfOutcomes(plan.dropped)).map(([outcome, rows]): [string, number] => [
         // Only --only cancels rows before there is a run.
         `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
         rows,

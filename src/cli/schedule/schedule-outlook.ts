@@ -1,6 +1,7 @@
 import { runDefaults } from '../../config/settings.ts';
 import { parseCredits } from '../../domain/money/decimal.ts';
 import { countedPeople } from '../../domain/text/counted.ts';
+import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
 import { Problem } from '../../domain/problem.ts';
 import { optionsOf, withoutEnriched } from '../../runs/scheduled-run.ts';
 import {
@@ -51,7 +52,9 @@ export async function outlookOf(
     const { address, spec, others } = latest;
     const more = others > 0 ? ` and ${others} more` : '';
     const { plan } = await planExport(session, spec);
-    const notAsked = Object.entries(plan.dropped).map(([outcome, rows]) => `${outcome} ${rows}`);
+    const notAsked = Object.entries(inOrderOfOutcomes(plan.dropped)).map(
+      ([outcome, rows]) => `${outcome} ${rows}`,
+    );
     const warnings = [
       overrunWarning(plan.etaSeconds, times),
       budgetWarning(plan.credits.expected, await budgetsOf(session, spec.options)),

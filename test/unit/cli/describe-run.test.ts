@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { approvalQuestion, describePlan, describeRun } from '../../../src/cli/run/describe-run.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
+import { outcomes as allOutcomes } from '../../../src/domain/runs/outcome.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 import { facts as anyFacts, plan as anyPlan } from '../../helpers/outputs/run-facts.ts';
 
@@ -27,6 +28,16 @@ it('a plan shows its options as a person types them', () => {
   expect(text).toContain('--only Country/Region=Canada\n');
   expect(text).toContain('--only Country/Region=Norway\n');
   expect(text).toContain("--only 'Lead Status=open'");
+});
+
+it('a plan lists rows that are not asked for in the order of the outcomes, whatever the order of the JSON', () => {
+  const text = describePlan(
+    { ...plan, dropped: { fresh: 4, duplicate: 3, suppressed: 12, no_identifier: 2 } },
+    options,
+  );
+  expect([...text.matchAll(/not asked for: (\w+)/gu)].map(([, outcome]) => outcome)).toEqual(
+    allOutcomes.filter((name) => ['fresh', 'duplicate', 'suppressed', 'no_identifier'].includes(name)),
+  );
 });
 
 it('a plan explains contacts that are filled without a call', () => {
