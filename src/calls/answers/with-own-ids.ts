@@ -41,7 +41,10 @@ function keyOf(person: Person | null): string | undefined {
   return id === undefined ? undefined : keyOfId(id);
 }
 
-/** Reads what an answer last said of people, undone runs included: an undo can be reverted. */
+/**
+ * Reads what an answer with a name last said of people, undone runs included: an undo can be reverted. Phones that a
+ * run reuses have no name, so nothing would contradict them.
+ */
 async function readByKey(
   database: Kysely<Tables>,
   service: string,
@@ -55,7 +58,7 @@ async function readByKey(
       select ${personOfFacts} as person
       from observations o
       where o.service = ${service} and o.person_key = k.key and o.kind in ('answer', 'reused')
-      order by o.observation_id desc
+      order by o.facts ?| '{first_name,name}' desc, o.observation_id desc
       limit 1
     ) o
   `.execute(database);

@@ -792,6 +792,18 @@ describe('an id that the service gives to two people', () => {
     },
   );
 
+  it('two people with one id each get their own data after an answer without a name', async () => {
+    const people = ofOneId();
+    const [{ row, person }, two] = people;
+    for (const [requested, found] of [
+      [row, person],
+      [somebody().row, { id: person.id!, email: row.email! }],
+      [two.row, two.person],
+    ] as const)
+      await record(await callInFlight([requested]), answerWith([found]));
+    expect(await dataOf(people)).toEqual(ownData(people));
+  });
+
   it('two people with one id in two answers at once each get their own data', async () => {
     const people = ofOneId();
     const calls: Admitted[] = [];

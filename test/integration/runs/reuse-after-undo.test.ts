@@ -19,6 +19,7 @@ import {
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const phones: LateExtras = { reveal: ['phone'], waterfall: [] };
 const profiles: LateExtras = { reveal: [], waterfall: [] };
@@ -125,6 +126,28 @@ it('a run that leaves out phones because an undone run has paid for them gets th
   expect(reused).toHaveLength(3);
   await runWithPeopleOf(call, phones);
   expect(await reusedObservations(call)).toEqual(reused);
+});
+
+it('a person whose phones a later run uses keeps the id that the service reuses for somebody else', async () => {
+  const call = await answered();
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  await undo(call.runId);
+  await runWithPeopleOf(call, phones);
+  const contactId = `reuses-${call.ids[0]}`;
+  const identity = { firstName: 'Zoe', lastName: 'Quist', email: 'zoe@delta.example' };
+  const row = { ...identity, contactId, keys: [`email:${identity.email}`] };
+  const runId = await runningRunOf(warehouse, [row]);
+  await answerBatch(warehouse, { runId }, () => [
+    { id: call.ids[0]!, first_name: 'Zoe', last_name: 'Quist', email: identity.email },
+  ]);
+  const { rows } = await warehouse.pool.query(
+    'select first_name, phone is not null as phone from enriched_contacts where contact_id = any($1) order by 1',
+    [[contactId, call.people[0]!.contactId]],
+  );
+  expect(rows).toEqual([
+    { first_name: 'Ada', phone: true },
+    { first_name: 'Zoe', phone: false },
+  ]);
 });
 
 describe('a contact that another service has found as well', () => {
