@@ -67,6 +67,7 @@ export async function followRun(
       hasEnded: isAtRest,
       done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
       total: isAtRest || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
+      asked: money.people,
       calls: money.calls,
       credits: money.settled,
       ...(await waitingFor(session, run, (run.plan?.people ?? 0) - money.people)),

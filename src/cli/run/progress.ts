@@ -8,6 +8,8 @@ export interface ProgressFigures {
   readonly hasEnded?: boolean;
   readonly done: number;
   readonly total: number;
+  /** People in calls until now. The pace counts only these, because skipped people take no time. */
+  readonly asked: number;
   readonly calls: number;
   readonly credits: string;
   /** Why the run waits; undefined: it does not wait. */
@@ -24,7 +26,7 @@ const plainLineEveryMilliseconds = 5_000;
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
-  #firstDone: number | undefined;
+  #firstAsked: number | undefined;
   #lastLineAt = Number.NEGATIVE_INFINITY;
   #lastPhase = '';
 
@@ -33,7 +35,7 @@ export class Progress {
   }
 
   show(figures: ProgressFigures): void {
-    this.#firstDone ??= figures.done;
+    this.#firstAsked ??= figures.asked;
     const width = this.#stream.isTTY ? (this.#stream.columns || 100) - 1 : Number.POSITIVE_INFINITY;
     const line = fitting(this.#parts(figures), width);
     if (this.#stream.isTTY) {
@@ -52,13 +54,23 @@ export class Progress {
     if (this.#stream.isTTY) endChangingLine();
   }
 
-  #parts({ phase, hasEnded, done, total, calls, credits, waiting, etaSeconds }: ProgressFigures): Part[] {
+  #parts({
+    phase,
+    hasEnded,
+    done,
+    total,
+    asked,
+    calls,
+    credits,
+    waiting,
+    etaSeconds,
+  }: ProgressFigures): Part[] {
     if (total === 0)
       return [`${phase} …`, waiting].flatMap((text) => (text === undefined ? [] : [{ text, rank: 0 }]));
     const share = Math.min(1, done / total);
     const filled = Math.round(share * barWidth);
     const seconds = (performance.now() - this.#startedAt) / 1_000;
-    const rate = (done - (this.#firstDone ?? 0)) / Math.max(seconds, 0.001);
+    const rate = (asked - (this.#firstAsked ?? 0)) / Math.max(seconds, 0.001);
     const parts: (Part | false)[] = [
       { text: phase, rank: 0 },
       { text: `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`, rank: 4 },

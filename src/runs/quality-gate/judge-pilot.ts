@@ -36,7 +36,7 @@ function figuresOf(people: number, result: PilotResult, hasPhonePrice: boolean):
   const each = (field: string, count: number): string | null =>
     count === 0 || (field === 'phone' && !hasPhonePrice)
       ? null
-      : formatCredits(priceOf(result) / BigInt(count));
+      : formatCredits(quotient(priceOf(result), BigInt(count)));
   return {
     people,
     answered,
@@ -91,4 +91,9 @@ function isDearer(result: PilotResult, ceiling: Credits): boolean {
 /** Credits that are held as unknown count: the service may have billed them. */
 function priceOf({ settled, held }: PilotResult): Credits {
   return storedCredits(settled) + storedCredits(held);
+}
+
+/** Rounded to the nearest millionth of a credit. */
+function quotient(credits: Credits, count: bigint): Credits {
+  return (2n * credits + count) / (2n * count);
 }

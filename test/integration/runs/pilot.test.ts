@@ -123,6 +123,18 @@ describe('a pilot', () => {
     expect(pauseReason?.reason.split('credits: ')[1]).toBe('1.67 per email (3)');
   });
 
+  it('the figures of a pilot have the price of an email rounded to millionths', async () => {
+    const runId = await plannedRun({});
+    await answer(runId, 5);
+    await judgePilot(warehouse, runId);
+    const { pilot } = await warehouse.database
+      .selectFrom('runs')
+      .select('pilot')
+      .where('run_id', '=', runId)
+      .executeTakeFirstOrThrow();
+    expect(pilot?.fields).toMatchObject({ email: { count: 3, credits_each: '1.666667' } });
+  });
+
   it.each([
     ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'continue', undefined],
     ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60.0 %: pilot'],

@@ -8,6 +8,7 @@ const figures: ProgressFigures = {
   phase: 'enriching',
   done: 120,
   total: 5_000,
+  asked: 120,
   calls: 12,
   credits: '104',
   waiting: 'waiting 9s: the window 20/10s is full',
@@ -28,7 +29,7 @@ it('the progress line shows all figures on a wide terminal', () => {
 it('the progress line shows no ETA for a run that makes no progress', async () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
   const progress = new Progress(stream);
-  progress.show({ ...figures, done: 0 });
+  progress.show({ ...figures, done: 0, asked: 0 });
   progress.show({ ...figures, phase: 'paused', hasEnded: true, waiting: undefined });
   expect(stripVTControlCharacters(String(stream.read()))).toMatch(
     /paused .* 120\/5000 {2}12 calls {2}104 credits {2}[\d.]+\/s$/,
@@ -38,11 +39,12 @@ it('the progress line shows no ETA for a run that makes no progress', async () =
 it('the progress line shows the ETA of the rate windows while a call waits for them', async () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 150 }) as unknown as WriteStream;
   const progress = new Progress(stream);
-  progress.show({ ...figures, done: 0 });
+  progress.show({ ...figures, done: 0, asked: 0 });
   stream.read();
   progress.show({
     ...figures,
     done: 4_990,
+    asked: 4_990,
     waiting: 'waiting 9s: the window 20/10s is full',
     etaSeconds: 10,
   });
@@ -52,7 +54,7 @@ it('the progress line shows the ETA of the rate windows while a call waits for t
 it('the progress line shows no ETA while the end of the rate windows is not known', () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 150 }) as unknown as WriteStream;
   const progress = new Progress(stream);
-  progress.show({ ...figures, done: 0 });
+  progress.show({ ...figures, done: 0, asked: 0 });
   stream.read();
   progress.show({ ...figures, etaSeconds: null });
   expect(stripVTControlCharacters(String(stream.read()))).not.toContain('ETA');
@@ -72,4 +74,13 @@ it('the progress line shows why a run waits before it has a plan', () => {
   const waiting = 'no worker has polled for 2m 5s: start one with: enrich worker';
   new Progress(stream).show({ ...figures, phase: 'reading the file', total: 0, waiting });
   expect(stripVTControlCharacters(String(stream.read()))).toBe(`reading the file …  ${waiting}`);
+});
+
+it('the pace of the progress line leaves out people who were in no call', () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
+  const progress = new Progress(stream);
+  progress.show(figures);
+  stream.read();
+  progress.show({ ...figures, phase: 'finished', hasEnded: true, done: 5_000, waiting: undefined });
+  expect(stripVTControlCharacters(String(stream.read()))).toMatch(/5000\/5000 {2}12 calls {2}104 credits$/);
 });
