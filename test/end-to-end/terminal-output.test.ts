@@ -152,13 +152,19 @@ describe('an error under --json', () => {
 });
 
 describe('enrich sql --command', () => {
-  it('enrich sql --command prints the rows of the last statement as a table', async () => {
-    const statements = `select 1; select email, null as empty from enriched_contacts`;
+  it('enrich sql --command prints the rows of each statement as a table', async () => {
+    const statements = `select 'a' as one; select email, null as empty from enriched_contacts`;
     const { stdout, code } = await system.here(['sql', '--command', statements]);
     expect({ stdout, code }).toEqual({
-      stdout: '  email                 empty\n  mira@nordlys.example\n1 row\n',
+      stdout: '  one\n  a\n1 row\n\n  email                 empty\n  mira@nordlys.example\n1 row\n',
       code: 0,
     });
+  });
+
+  it('enrich sql --command --json refuses several statements with rows', async () => {
+    const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one; select 2 as two', '--json']);
+    expect(stderr).toContain('2 statements, and --json prints the rows of one');
+    expect(code).toBe(2);
   });
 
   it('enrich sql --command --json prints the rows as one array of objects', async () => {

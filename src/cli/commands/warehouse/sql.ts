@@ -40,9 +40,9 @@ Examples:
     .action(async (options: { json?: boolean; command?: string }) => {
       await withWarehouse(settingsOf(options), async (session) => {
         if (options.command !== undefined) {
-          const answer = await answerOf(session, options.command);
-          if (options.json === true) printJson<'sql-rows'>(objectsOf(answer));
-          else print(describe(answer));
+          const answers = await answersOf(session, options.command);
+          if (options.json === true) printJson<'sql-rows'>(objectsOf(onlyAnswer(answers)));
+          else print(answers.map(describe).join('\n\n'));
           return;
         }
         const psql = findProgram('psql');
@@ -57,11 +57,11 @@ Examples:
 type Answer = pg.QueryArrayResult<(string | null)[]>;
 
 /**
- * Runs statements that only read. @returns the answer to the last one, values in PostgreSQL's text form
+ * Runs statements that only read. @returns the answer to each, values in PostgreSQL's text form
  *
  * @throws Problem `sql.refused`
  */
-async function answerOf({ warehouse }: Session, statement: string): Promise<Answer> {
+async function answersOf({ warehouse }: Session, statement: string): Promise<Answer[]> {
   const client = await warehouse.pool.connect();
   try {
     await client.query('set default_transaction_read_only = on');
@@ -73,9 +73,8 @@ async function answerOf({ warehouse }: Session, statement: string): Promise<Answ
         types: { getTypeParser: () => (text: string) => text },
       }),
     ].flat();
-    const answer = answers.at(-1)!;
     // pg has no command where there was no statement, such as in "" and ";".
-    if ((answer.command as string | null) !== null) return answer;
+    if ((answers.at(-1)!.command as string | null) !== null) return answers;
     throw new UsageProblem('sql.refused', 'there is no statement', {
       where: '--command',
       next: "write a statement, such as 'select * from run_costs'; enrich sql without --command opens psql",
@@ -92,6 +91,16 @@ async function answerOf({ warehouse }: Session, statement: string): Promise<Answ
   } finally {
     client.release(true);
   }
+}
+
+/** @throws Problem `sql.refused` if several statements have rows: the output is one array */
+function onlyAnswer(answers: readonly Answer[]): Answer {
+  const withRows = answers.filter(({ fields }) => fields.length > 0);
+  if (withRows.length < 2) return withRows[0] ?? answers.at(-1)!;
+  throw new UsageProblem('sql.refused', `${withRows.length} statements, and --json prints the rows of one`, {
+    where: '--command',
+    next: 'give one statement to each command',
+  });
 }
 
 function describe({ fields, rows, rowCount, command }: Answer): string {
