@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { inEncoding } from '../helpers/exports/in-encoding.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
 const system = await TestSystem.ofFile({ worker: true });
@@ -9,6 +11,23 @@ async function factsOf(...parameters: string[]): Promise<Record<string, unknown>
   const { stdout } = await system.here(parameters[0] === 'report' ? parameters : [...parameters, '--json']);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
+
+it('enrich run reads a packed export in the encoding that --encoding names, and refuses it without', async () => {
+  const file = join(system.directory, 'cyrillic.csv.gz');
+  const rows = ['Иван', 'Пётр'].map((name, index) => `${name},Соколов,person${index}@orbit.example`);
+  const text = `First Name,Last Name,Email\n${rows.join('\n')}\n`;
+  writeFileSync(file, gzipSync(inEncoding(text, 'windows-1251')));
+  const refused = await system.here(['run', file, '--yes']);
+  expect(refused.stderr).toContain('name it with --encoding NAME');
+  expect(refused.code).toBe(2);
+  const run = await factsOf('run', file, '--yes', '--encoding', 'windows-1251');
+  expect(run).toMatchObject({ status: 'finished', rows: 2 });
+  const { rows: read } = await system.warehouse.pool.query(
+    'select first_name from run_rows where run_id = $1 order by row_number',
+    [run['run_id']],
+  );
+  expect(read).toEqual([{ first_name: 'Иван' }, { first_name: 'Пётр' }]);
+});
 
 describe('--json', () => {
   it('--json prints one object for each change of the suppression list, without a name', async () => {

@@ -10,6 +10,7 @@ export interface CommandFlags {
   readonly reveal?: string;
   readonly fromTable?: string;
   readonly query?: string;
+  readonly encoding?: string;
   readonly plan?: string;
   readonly writeMapping?: string;
   readonly json?: boolean;
@@ -25,6 +26,7 @@ export function withCommandFlags(command: Command): Command {
     .optionsGroup(flagHeadings.export)
     .option('--from-table <name>', 'table of the warehouse instead of a file, such as crm.contacts')
     .option('--query <sql>', 'SELECT on the warehouse instead of a file; it cannot write')
+    .option('--encoding <name>', 'encoding of the file, such as windows-1251 (default: found from its bytes)')
     .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
     .optionsGroup(flagHeadings.credits)
     .option(

@@ -80,7 +80,13 @@ export async function specifyRun(
 ): Promise<SpecifiedRun> {
   const expectedPlanHash = planHashOf(flags.plan);
   const chosen = await chosenOptions(flags);
-  const reading = { mapping: chosen.mapping ?? undefined, source: flags.source, choice: chosen };
+  // The workers read the encoding from the run's mapping.
+  const given = { ...chosen.mapping, ...(flags.encoding !== undefined && { encoding: flags.encoding }) };
+  const reading = {
+    mapping: Object.keys(given).length > 0 ? given : undefined,
+    source: flags.source,
+    choice: chosen,
+  };
   const { mapping, ...content } = await checkedContent(address, reading, flags, config);
   return {
     filePath: addressText(address),

@@ -65,33 +65,28 @@ export class EncodingDetector {
     if (this.#given !== undefined) {
       throw new UsageProblem('export.encoding', 'the file is not valid utf-8', {
         where: `${this.#path}, line ${this.#foreignLine}`,
-        next: 'leave "encoding" out of the mapping file, or name the right one',
+        next: 'leave the encoding out, or name the right one with --encoding NAME',
       });
     }
     if (this.#sawUtf8) {
       throw new UsageProblem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
         where: `${this.#path}, line ${this.#foreignLine}`,
-        next:
-          'export it again as UTF-8, or correct that line; if all of the file has another encoding, name it in a ' +
-          'mapping file, such as "encoding": "shift_jis"',
+        next: `export it again as UTF-8, or correct that line; ${nameEncoding}`,
       });
     }
     const otherLine = this.#unknownLine ?? (this.#words.areGarbled ? this.#garbledLine : undefined);
     if (otherLine !== undefined) {
       throw new UsageProblem('export.encoding', 'the file is neither UTF-8 nor Windows-1252', {
         where: `${this.#path}, line ${otherLine}`,
-        next:
-          'export it again as UTF-8 (in Excel "CSV UTF-8", not "CSV (MS-DOS)"), or name its encoding in a mapping ' +
-          'file, such as "encoding": "windows-1251" (Cyrillic), windows-1250 (Central European), macintosh or ' +
-          'shift_jis',
+        next: `export it again as UTF-8 (in Excel "CSV UTF-8", not "CSV (MS-DOS)"); ${nameEncoding}`,
       });
     }
     return {
       encoding: 'windows-1252',
       warning:
         `line ${this.#foreignLine} is not UTF-8: the file is read as Windows-1252; its letters are then ` +
-        `${this.#words.letters.join(', ')}; if these are wrong, export it as UTF-8 or name the encoding in a ` +
-        'mapping file',
+        `${this.#words.letters.join(', ')}; if these are wrong, export it as UTF-8 or name the ` +
+        'encoding with --encoding NAME',
     };
   }
 
@@ -111,6 +106,11 @@ export class EncodingDetector {
   }
 }
 
+const nameEncoding =
+  'if all of the file has another encoding, name it with --encoding NAME or in a mapping file, such as windows-1251 ' +
+  '(Cyrillic), windows-1250 (Central European), macintosh, shift_jis (Japanese), gb18030 or big5 (Chinese), euc-kr ' +
+  '(Korean)';
+
 /** Bytes that are no characters in Windows-1252. */
 const unknownBytes = /[\u0081\u008d\u008f\u0090\u009d]/;
 
@@ -120,7 +120,7 @@ export function checkedEncoding(label: string): string {
     return new TextDecoder(label).encoding;
   } catch (error) {
     throw new UsageProblem('mapping.encoding', `"${label.slice(0, 40)}" is no known encoding`, {
-      where: 'encoding in the mapping file',
+      where: '--encoding, or encoding in the mapping file',
       next: 'write one such as utf-8, utf-16le, windows-1252, iso-8859-2, macintosh, shift_jis or gb18030',
       cause: error,
     });

@@ -59,7 +59,7 @@ function withoutMark(bytes: Buffer): Buffer {
 function invalidText(file: SurveyedExport, line: number, cause: unknown): Problem {
   return new UsageProblem('export.encoding', `the file is not valid ${file.encoding}`, {
     where: `${file.path}, near line ${line}`,
-    next: 'export it as UTF-8, or name its encoding in a mapping file: {"encoding": "windows-1252"}',
+    next: 'export it as UTF-8, or name its encoding with --encoding NAME, such as windows-1252',
     cause,
   });
 }
