@@ -204,6 +204,12 @@ it('enrich demo is refused if workers of a Temporal server would call and pay th
   expect(ended.code).toBe(2);
 });
 
+it('enrich report refuses a file whose extension no format of a report has', async () => {
+  const ended = await system.here(['report', 'latest', '--output', 'report.docx']);
+  expect(ended.stderr).toContain('enrich report writes no .docx files');
+  expect(ended.code).toBe(2);
+});
+
 it('the help of a command has the flags of settings last', async () => {
   const { stdout } = await system.here(['run', '--help']);
   const headings = stdout.split('\n').filter((line) => /^[A-Z][a-z ]+:$/.test(line));

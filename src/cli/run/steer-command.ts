@@ -19,7 +19,12 @@ export function steerCommand(
   return withSettings(new Command(name))
     .description(texts.description)
     .argument('<run>', steeredRun[texts.need])
-    .addOption(reasonOption('reason, shown in the Temporal UI and by enrich status', `enrich ${name}`))
+    .addOption(
+      reasonOption(
+        'reason, shown in the Temporal UI, and by enrich status until the run ends',
+        `enrich ${name}`,
+      ),
+    )
     .option(...jsonOption)
     .addHelpText(
       'after',

@@ -19,6 +19,9 @@ export interface ReportedWindow {
 
 const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
 
+/** Calls are kept as long as the longest window. Services have none above a month. */
+const longestWindowSeconds = 366 * 86_400;
+
 /**
  * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`.
  *
@@ -34,6 +37,7 @@ export function parseRateLimits(text: string): RateLimit[] {
     if (!match || calls < 1) throw invalid(part);
     const seconds = named[window] ?? (/^\d/.test(window) ? parseDuration(window, 'RATE_LIMITS') : 0);
     if (seconds < 1) throw invalid(part);
+    if (seconds > longestWindowSeconds) throw invalid(part, 'its window is longer than 366 days');
     return { calls, seconds };
   });
   return limits.sort((a, b) => a.seconds - b.seconds);
@@ -57,8 +61,9 @@ function windowName(seconds: number): string {
   return Object.keys(named).find((name) => named[name] === seconds) ?? formatDuration(seconds);
 }
 
-function invalid(part: string): Problem {
-  return new UsageProblem('setting.invalid', `"${part.trim()}" is not a rate limit`, {
+function invalid(part: string, reason?: string): Problem {
+  const what = `"${part.trim()}" is not a rate limit${reason === undefined ? '' : `: ${reason}`}`;
+  return new UsageProblem('setting.invalid', what, {
     where: 'RATE_LIMITS',
     next: 'write calls and a window, such as 600/hour or 20/10s; separate several by commas; or write "unlimited"',
   });

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { asUnwritable } from '../../../files/unwritable.ts';
 import { gatherReport } from '../../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
@@ -14,7 +15,20 @@ const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.htm': 'html',
   '.md': 'markdown',
   '.json': 'json',
+  '.txt': 'terminal',
+  '': 'terminal',
 };
+
+/** @throws UsageProblem if no format of a report has the file's extension */
+function formatOf(output: string): ReportFormat {
+  const extension = extname(output).toLowerCase();
+  const format = formatOfExtension[extension];
+  if (format !== undefined) return format;
+  throw new UsageProblem('setting.invalid', `enrich report writes no ${extension} files`, {
+    where: `--output ${output}`,
+    next: 'name a file that ends in .html, .md, .json or .txt, or give a --format',
+  });
+}
 
 export function reportCommand(): Command {
   return withSettings(new Command('report'))
@@ -40,7 +54,7 @@ Examples:
     .action(async (runId: string, options: { format?: ReportFormat; output?: string; truth?: string }) => {
       const config = settingsOf(options);
       const output = options.output === '-' ? undefined : options.output;
-      const format = options.format ?? formatOfExtension[extname(output ?? '').toLowerCase()] ?? 'terminal';
+      const format = options.format ?? formatOf(output ?? '');
       const report = await withWarehouse(config, ({ warehouse }) =>
         gatherReport(warehouse, runId, {
           rateLimits: config.rateLimits,
