@@ -13,15 +13,15 @@ export const localHeaders = {
     Jobtitel, Job-Titel, Berufsbezeichnung, Stellenbezeichnung, Position, Intitulé du poste, Poste, Fonction, Cargo,
     Puesto, Puesto de trabajo, Functie, Functietitel, 役職, 職位, 职位, 职务, 職務, 직책, 직함`),
   email: listed(`
-    E-Mail, E-Mail-Adresse, E-mail, Adresse e-mail, Correo, Correo electrónico, E-mailadres, Endereço de e-mail, 
+    E-Mail, E-Mail-Adresse, E-mail, Adresse e-mail, Correo, Correo electrónico, E-mailadres, Endereço de e-mail,
     メール, Eメール, メールアドレス, 電子メール, 邮箱, 邮件, 电子邮件, 电子邮箱, 邮箱地址, 電子郵件, 電子信箱, 이메일, 이메일 주소, 전자 메일`),
   phone: listed(`
     Telefonnummer, Telefon, Geschäftstelefon, Numéro de téléphone, Téléphone, Téléphone professionnel,
-    Número de teléfono, Teléfono, Teléfono empresarial, Telefoonnummer, Telefoon, Número de telefone, Telefone, 
+    Número de teléfono, Teléfono, Teléfono empresarial, Telefoonnummer, Telefoon, Número de telefone, Telefone,
     電話, 電話番号, 勤務先電話, 电话, 电话号码, 電話號碼, 전화, 전화번호`),
   mobile_phone: listed(`
     Mobiltelefonnummer, Mobiltelefon, Handynummer, Mobil, Numéro de téléphone mobile, Téléphone mobile, Mobile,
-    Número de teléfono móvil, Teléfono móvil, Móvil, Mobiel nummer, Mobiel, Celular, 
+    Número de teléfono móvil, Teléfono móvil, Móvil, Mobiel nummer, Mobiel, Celular,
     携帯, 携帯電話, 携帯電話番号, 手机, 手机号码, 移动电话, 手機, 휴대폰, 휴대전화, 휴대폰 번호`),
   city: listed(`
     Stadt, Ort, Ville, Ciudad, Plaats, Stad, Cidade, 市区町村, 城市, 도시`),
@@ -32,7 +32,7 @@ export const localHeaders = {
     Land, Land/Region, Pays, Pays/Région, País, País/Región, País/Região, 国, 国/地域, 国家, 国家/地区, 國家, 국가, 국가/지역`),
   organization_name: listed(`
     Unternehmensname, Name des Unternehmens, Unternehmen, Firma, Firmenname, Nom de l'entreprise, Entreprise,
-    Nombre de la empresa, Nombre de la compañía, Empresa, Bedrijfsnaam, Bedrijf, Nome da empresa, 
+    Nombre de la empresa, Nombre de la compañía, Empresa, Bedrijfsnaam, Bedrijf, Nome da empresa,
     会社, 会社名, 企業名, 勤務先, 取引先名, 公司, 公司名称, 企业名称, 单位名称, 公司名稱, 회사, 회사명, 회사 이름, 계정 이름`),
   linkedin_url: listed('LinkedIn-URL, URL LinkedIn, URL de LinkedIn'),
 };
