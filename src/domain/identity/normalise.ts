@@ -136,14 +136,15 @@ const fewestShown = 0.25;
 export function hasLastNamesFirst(
   rows: readonly { readonly name: string; readonly address: string }[],
 ): boolean {
-  const filled = rows.filter(({ name }) => name.trim() !== '');
-  const inParts = filled.filter(({ name }) => twoParts.test(displayForm(name)));
+  const filled = rows.flatMap(({ name: cell, address }) => {
+    const name = parseName(cell);
+    return name === undefined ? [] : [{ name, address }];
+  });
+  const inParts = filled.filter(({ name }) => twoParts.test(name));
   const shown = inParts.filter(({ name, address }) => {
     const user = comparisonForm(address.split('@')[0]!);
-    const first = comparisonForm(displayForm(name).split(',')[1]!).split(' ');
-    return (
-      lastNameFirst.test(displayForm(name)) || first.some((word) => word.length > 2 && user.includes(word))
-    );
+    const first = comparisonForm(name.split(',')[1]!).split(' ');
+    return lastNameFirst.test(name) || first.some((word) => word.length > 2 && user.includes(word));
   });
   return (
     inParts.length > 0 &&

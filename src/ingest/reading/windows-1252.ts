@@ -25,7 +25,8 @@ export class Windows1252Words {
       this.#words += 1;
       for (const [letter] of word.toLowerCase().matchAll(letterBeyondAscii))
         this.#letters.set(letter, (this.#letters.get(letter) ?? 0) + 1);
-      if (!garbled.some((pattern) => pattern.test(word))) continue;
+      const part = word.slice(0, longestWord);
+      if (!garbled.some((pattern) => pattern.test(part))) continue;
       this.#garbled += 1;
       firstGarbled ??= index;
     }
@@ -49,6 +50,8 @@ export class Windows1252Words {
 
 /** More words show no more, and millions of rows would take seconds. */
 const enoughWords = 100_000;
+/** A longer word is no name, and the time of the patterns grows with the square of its length. */
+const longestWord = 200;
 
 const wordsBeyondAscii = /[A-Za-z]*[^\0-\u007f\u00a0][A-Za-z\u0080-\u009f\u00a1-\uffff]*/g;
 const letterBeyondAscii = /[^\P{L}a-z]/gu;

@@ -98,3 +98,8 @@ it('a hash is MD5 or SHA-256 in hexadecimal', () => {
   expect(parseHashedEmail('b2'.repeat(32))).toBe('b2'.repeat(32));
   expect(parseHashedEmail('c3'.repeat(20))).toBeUndefined();
 });
+
+it('parseEmails() reads a cell of a million characters in one pass', () => {
+  expect(parseEmails(`ann@${'a'.repeat(1_000_000)}`)).toEqual([]);
+  expect(parseEmails(`${'a@b.example / '.repeat(50_000)}`)).toHaveLength(50_000);
+});

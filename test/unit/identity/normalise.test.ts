@@ -145,3 +145,11 @@ describe('organizations', () => {
     expect(parseOrganizationName(cell)).toBeUndefined();
   });
 });
+
+it('hasLastNamesFirst() ignores a cell that is too long for a name', () => {
+  const rows = [
+    { name: 'x'.repeat(1_000_000), address: '' },
+    { name: 'García López, María', address: 'maria@acme.example' },
+  ];
+  expect(hasLastNamesFirst(rows)).toBe(true);
+});
