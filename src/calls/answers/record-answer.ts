@@ -248,7 +248,7 @@ function peopleFound(
   return Math.min(asked, Math.max(listed, unique, billed));
 }
 
-/** Whether an answer to a waterfall found nobody, and leaves its price to a delivery that does not come. */
+/** Whether an answer to a waterfall found no person and states no price. No delivery follows that could state one. */
 function isFreeMiss({ waterfall }: AskedExtras, { creditsProblem }: AnswerToRecord, found: number): boolean {
   return waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
 }

@@ -141,9 +141,9 @@ export interface LateAnnouncement {
 /**
  * The kinds of results that are awaited after an answer.
  *
- * The service applies a reveal and a waterfall to all matched people, so nothing is awaited if nobody was found. Phones
- * are awaited also if the answer does not mention them (the interface document shows no such member). `skipped` and
- * `failed` mean that this request has no delivery. A waterfall that is not accepted has no delivery either.
+ * The service applies a reveal and a waterfall to all matched people, so nothing is awaited if no person was found.
+ * Phones are awaited also if the answer does not mention them (the interface document shows no such member). `skipped`
+ * and `failed` mean that this request has no delivery. A waterfall that is not accepted has no delivery either.
  */
 export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;

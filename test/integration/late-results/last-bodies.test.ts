@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
-import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import {
-  httpAnswer,
-  startScriptedServer,
-  type ScriptedServer,
-} from '../../helpers/servers/scripted-server.ts';
+import { startPolledService } from '../../helpers/servers/polled-service.ts';
 import {
   booksOf,
   callWithPhones,
@@ -18,25 +13,9 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
-let server: ScriptedServer;
-let client: ServiceClient;
-/** What the service answers to polls. */
-let answer: Buffer = Buffer.alloc(0);
+const service = await startPolledService();
 
-beforeAll(async () => {
-  server = await startScriptedServer((socket) => void socket.end(answer));
-  client = createServiceClient({
-    credential: { kind: 'api-key', value: 'key' },
-    callTimeoutSeconds: 5,
-    pollPath: '/webhook_result/{request_id}',
-    baseUrl: server.baseUrl,
-  });
-});
-
-afterAll(async () => {
-  await client.close();
-  await server.close();
-});
+afterAll(() => service.close());
 
 const found = { status: 'settled', settled: 11 };
 const held = { status: 'awaiting', settled: null, reserved: 27 };
@@ -60,7 +39,7 @@ async function booksAfterDeadline(
   canBePolled: boolean,
   [status, body]: readonly [number, string] = [500, ''],
 ): Promise<Books> {
-  answer = httpAnswer(status, body, { 'content-type': 'application/json', connection: 'close' });
+  service.answerWith(status, body);
   await warehouse.pool.query(
     `update attempts set awaited_until = now() - interval '1 second',
        next_poll_at = case when $2 then now() - interval '1 second' end
@@ -70,7 +49,7 @@ async function booksAfterDeadline(
   const dependencies = {
     warehouse,
     service: 'test',
-    client,
+    client: service.client,
     rateLimits: [],
     callTimeoutSeconds: 5,
     pollAfterSeconds: 60,
@@ -85,7 +64,7 @@ const resultOf = (body: Buffer, webhookStatus: string): string =>
 it.each<[string, object, object]>([
   ['counts all others as missing', { missing_records: 2 }, found],
   ['counts fewer', { missing_records: 1 }, undecided],
-  ['counts nobody', {}, undecided],
+  ['states no count', {}, undecided],
 ])('a call that cannot be polled ends at its deadline by a delivery that %s', async (_, more, expected) => {
   expect(await booksAfterDeadline(await deliveredCall(more), false)).toMatchObject(expected);
 });

@@ -94,7 +94,7 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
   });
 
   it.each([0, null])(
-    'a waterfall that found nobody is settled by its answer with the price %s',
+    'a waterfall that found no person is settled by its answer with the price %s',
     async (price) => {
       const call = await callWithPhones(warehouse, emailsAndPhones);
       await recordPhonesAnswer(warehouse, call, [0, 0, 0], price);
@@ -258,7 +258,7 @@ describe('an answer with more people than were asked for', () => {
     return call;
   }
 
-  it('a call is settled by the phones of all who were asked for, whoever else is in the answer', async () => {
+  it('a call is settled by the phones of all people who were asked for, if the answer has others as well', async () => {
     const call = await callWithSurplus();
     await deliver(call, phonesBody(call.ids, 24));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
-import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   booksOf,
@@ -11,33 +10,13 @@ import {
   type Books,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import {
-  httpAnswer,
-  startScriptedServer,
-  type ScriptedServer,
-} from '../../helpers/servers/scripted-server.ts';
+import { startPolledService } from '../../helpers/servers/polled-service.ts';
 
 const warehouse = await warehouseOfFile();
-let server: ScriptedServer;
-let client: ServiceClient;
-/** What the service answers to polls. */
-let answer: Buffer = Buffer.alloc(0);
+const service = await startPolledService();
 let call: PhonesCall;
 
-beforeAll(async () => {
-  server = await startScriptedServer((socket) => void socket.end(answer));
-  client = createServiceClient({
-    credential: { kind: 'api-key', value: 'key' },
-    callTimeoutSeconds: 5,
-    pollPath: '/webhook_result/{request_id}',
-    baseUrl: server.baseUrl,
-  });
-});
-
-afterAll(async () => {
-  await client.close();
-  await server.close();
-});
+afterAll(() => service.close());
 
 /** The body of a delivery with every phone and without a price. */
 function unpricedBody(): Buffer {
@@ -45,7 +24,7 @@ function unpricedBody(): Buffer {
 }
 
 beforeEach(async () => {
-  server.requests.length = 0;
+  service.requests.length = 0;
   call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
   await storeFor(warehouse, call, unpricedBody());
@@ -55,7 +34,7 @@ async function sync(rateLimits: { calls: number; seconds: number }[] = []): Prom
   const dependencies = {
     warehouse,
     service: 'test',
-    client,
+    client: service.client,
     rateLimits,
     callTimeoutSeconds: 5,
     pollAfterSeconds: 60,
@@ -64,7 +43,7 @@ async function sync(rateLimits: { calls: number; seconds: number }[] = []): Prom
 }
 
 async function booksAfter(status: number, body: string): Promise<Books> {
-  answer = httpAnswer(status, body, { 'content-type': 'application/json', connection: 'close' });
+  service.answerWith(status, body);
   await sync();
   return booksOf(warehouse, call);
 }
@@ -77,7 +56,7 @@ it('a call whose deliveries state no price is settled by the price of a poll, wh
     status: 'settled',
     settled: 27,
   });
-  expect(server.requests).toHaveLength(1);
+  expect(service.requests).toHaveLength(1);
 });
 
 it.each([

@@ -101,5 +101,5 @@ it('a hash is MD5 or SHA-256 in hexadecimal', () => {
 
 it('parseEmails() reads a cell of a million characters in one pass', () => {
   expect(parseEmails(`ann@${'a'.repeat(1_000_000)}`)).toEqual([]);
-  expect(parseEmails(`${'a@b.example / '.repeat(50_000)}`)).toHaveLength(50_000);
+  expect(parseEmails('a@b.example / '.repeat(50_000))).toHaveLength(50_000);
 });
