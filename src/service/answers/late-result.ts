@@ -6,6 +6,7 @@ import { displayForm } from '../../domain/identity/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
+import { openEnvelope } from './late-envelope.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import { described, list, map, text, whole } from './schemas/field.ts';
 
@@ -63,12 +64,16 @@ const emailSchema = z.looseObject({
   email_status: text,
 });
 
-const contactSchema = z.looseObject({ phone_numbers: list, sanitized_phone: text, contact_emails: list });
+const contactSchema = z.looseObject({
+  person_id: text,
+  phone_numbers: list,
+  sanitized_phone: text,
+  contact_emails: list,
+});
 
 const personSchema = z.looseObject({
   ...contactSchema.shape,
   id: text,
-  person_id: text,
   status: text,
   email: text,
   contact: described(contactSchema),
@@ -88,7 +93,7 @@ const bodySchema = z.looseObject({
 });
 
 /** The enumeration is open: whatever else a status says, the results are there. */
-const pendingStatus = /^(?:pending|queued|waiting|started|running|processing|in[ _-]?progress)/i;
+const pendingStatus = /^(?:accepted|pending|queued|waiting|started|running|processing|in[ _-]?progress)/i;
 
 /** A call asks for ten people; these limits bound the work for a body. */
 const mostPeople = 1_000;
@@ -104,19 +109,44 @@ const mostOfOnePerson = 100;
  */
 export function readLateResult(body: Buffer): LateResult | undefined {
   const json = readJson(body);
-  if (!json) return undefined;
-  const { value, text: source } = json;
-  if (!Array.isArray(value)) return readBody(value, memberSources(source));
+  return json && readValue(json.value, json.text);
+}
+
+/** @param source source text of the value */
+function readValue(value: unknown, source: string): LateResult | undefined {
+  if (!Array.isArray(value)) {
+    const members = memberSources(source);
+    return readBody(value, members) ?? readEnvelope(value, members);
+  }
   const only = value.length === 1 && readBody(value[0], memberSources(source.trim().slice(1, -1).trim()));
   if (only) return only;
-  const isOfPeople = value.some(isPerson) && !value.some(isBody);
-  return isOfPeople ? readBody({ people: value }, new Map()) : undefined;
+  return isListOfPeople(value) ? readBody({ people: value }, new Map()) : undefined;
+}
+
+function readEnvelope(value: unknown, members: ReadonlyMap<string, string>): LateResult | undefined {
+  const unwrapped = openEnvelope(value, members, [isBody, isListOfIdentified, isIdentified]);
+  return unwrapped && readBody(unwrapped.body, unwrapped.members);
+}
+
+function isListOfPeople(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.some(isPerson) && !value.some(isBody);
+}
+
+/** Whether a list of an envelope has results. A list that only repeats the request may lack ids. */
+function isListOfIdentified(value: unknown): boolean {
+  return isListOfPeople(value) && value.some(isIdentified);
+}
+
+/** Whether a value is a person with an id, and phones or addresses. */
+function isIdentified(value: unknown): boolean {
+  const person = personSchema.safeParse(value).data;
+  return Boolean(person && idOf(person) && (numbersOf(person) ?? addressesOf(person)));
 }
 
 /** Whether an element of a list is a person: an object with an id, phones or addresses. */
 function isPerson(element: unknown): boolean {
   const person = personSchema.safeParse(element).data;
-  return Boolean(person && (person.person_id ?? person.id ?? numbersOf(person) ?? addressesOf(person)));
+  return Boolean(person && (idOf(person) ?? numbersOf(person) ?? addressesOf(person)));
 }
 
 /** Whether an element of a list is a body of its own. */
@@ -147,8 +177,7 @@ function readBody(value: unknown, members: ReadonlyMap<string, string>): LateRes
       const phones = (numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone);
       const isUnread = phones.length === 0 && numbers !== undefined && numbers.length > 0;
       return {
-        // The id of a saved contact is another.
-        id: boundedId(displayForm(person.person_id ?? person.id ?? '')) || undefined,
+        id: boundedId(displayForm(idOf(person) ?? '')) || undefined,
         phones,
         emails: (addresses ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
         fields: [
@@ -172,7 +201,14 @@ function peopleOf(body: z.infer<typeof bodySchema>): readonly unknown[] | undefi
   const listed = people ?? matches ?? (person ? [person] : undefined);
   if (listed) return listed;
   const own = personSchema.safeParse(body).data;
-  return own && (numbersOf(own) ?? addressesOf(own)) ? [own] : undefined;
+  if (!own || !(numbersOf(own) ?? addressesOf(own))) return undefined;
+  // The id of a body with a contact may be that of the delivery.
+  return [{ ...own, person_id: own.person_id ?? own.contact?.person_id }];
+}
+
+/** The service's id of a person. The id of a saved contact is another. */
+function idOf({ person_id: ownId, id, contact }: WirePerson): string | undefined {
+  return ownId ?? id ?? contact?.person_id ?? undefined;
 }
 
 /** The phones of a person; undefined: the body has none for the person, not even an empty list. */

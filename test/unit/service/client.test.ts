@@ -215,6 +215,13 @@ describe('poll', () => {
       expect(await poll({ status, people: [{ id: 'p1' }] })).toMatchObject({ state: 'pending' });
   });
 
+  it('poll() takes an answer with the delivery in a member of any name for the delivery', async () => {
+    const delivery = '{"status":"completed","result":{"people":[{"id":"p1","phone_numbers":[]}]}}';
+    const answer = await poll(delivery);
+    expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
+    expect(await poll({ status: 'pending', result: null })).toMatchObject({ state: 'pending' });
+  });
+
   it('poll() takes an answer that is a list of people for the delivery', async () => {
     const delivery = '[{"id":90071992547409931,"phone_numbers":[]}, {"id":"p2","emails":[]}]';
     const answer = await poll(delivery);

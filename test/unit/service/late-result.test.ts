@@ -60,6 +60,7 @@ describe('the body of a native phone reveal', () => {
     ['pending', true],
     ['in_progress', true],
     ['Processing', true],
+    ['accepted', true],
     ['success', false],
     ['pending_manual_fulfillment', true],
     ['unheard of', false],
@@ -123,6 +124,20 @@ describe('people of a body', () => {
     ['a list of people', [person]],
     ['a list of bodies', [{ people: [person] }]],
     ['a saved contact, whose own id is another', { people: [{ ...person, id: 'c1', person_id: 'p1' }] }],
+    [
+      'a saved contact beside the id of the delivery',
+      { id: 'd1', contact: { id: 'c1', person_id: 'p1', phone_numbers: [phone] } },
+    ],
+    ['the contact of a person', { people: [{ contact: { person_id: 'p1', phone_numbers: [phone] } }] }],
+    ['an envelope with a body', { id: 'd1', data: { people: [person] } }],
+    ['an envelope with a person', { id: 'd1', type: 'phones', data: person }],
+    ['an envelope with a list of people', { results: [person], errors: [] }],
+    [
+      'an envelope with a body beside an account',
+      { account: { id: 'a1', sanitized_phone: '+15550100000' }, payload: { people: [person] } },
+    ],
+    ['an envelope in an envelope', { event: { id: 'd1' }, message: { body: { people: [person] } } }],
+    ['an envelope with the request', { request: { details: [{ email: 'm@l.example' }] }, results: [person] }],
   ])('people of a body are read from %s', (_, body) => {
     expect(read(body)?.people).toMatchObject([{ id: 'p1', phones: [{ sanitizedNumber: '+15550100123' }] }]);
   });
@@ -205,6 +220,18 @@ describe('a body', () => {
     expect(late).toMatchObject({ requestId: '-9007199254740993', creditsConsumed: 8_500_000n });
   });
 
+  it('an envelope has the exact request id and price of its body, and its own for what the body leaves out', () => {
+    const people = '[{"id":"p1","phone_numbers":[]}]';
+    const envelope = `{"request_id":-9007199254740993,"credits_consumed":1,"status":"pending",
+      "data":{"credits_consumed":"8.5","people":${people}}}`;
+    expect(read(envelope)).toMatchObject({
+      requestId: '-9007199254740993',
+      creditsConsumed: 8_500_000n,
+      people: [{ id: 'p1', isPending: true }],
+    });
+    expect(read(`{"credits_consumed":0.1,"results":${people}}`)?.creditsConsumed).toBe(100_000n);
+  });
+
   it('a list of people is one body without a price, with the people for whom nothing was found', () => {
     const people = [
       { id: 'a', emails: [{ email: 'a@acme.example' }] },
@@ -222,6 +249,12 @@ describe('a body', () => {
     ['no list of people', { people: {} }],
     ['an empty list', []],
     ['a list without people', [{}, 7]],
+    ['an envelope without people', { data: { status: 'success' }, errors: [] }],
+    [
+      'an envelope with two bodies',
+      { native: { people: [{ id: 'a' }] }, waterfall: { people: [{ id: 'b' }] } },
+    ],
+    ['the request alone', { request: { details: [{ email: 'm@l.example' }] } }],
     ['a list of two bodies, each with a price', [{ people: [{ id: 'a' }] }, { people: [{ id: 'b' }] }]],
   ])('a body that is %s is no late result', (_, other) => {
     expect(read(other)).toBeUndefined();
