@@ -47,7 +47,7 @@ export async function dropSuppressed(
   if (!(await hasSuppressions(database))) return 0;
   const replaced = await rowsOfReplaced(database, runId, rowNumbers);
   const people = sql`
-    select r.row_number, c.service, c.person_key
+    select r.row_number, c.service, unnest(coalesce(c.person_keys, array[c.person_key])) as person_key
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs

@@ -179,6 +179,10 @@ async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTrac
     transaction,
   );
   await sql`delete from contact_matches where ${ofTheirs(traces)}`.execute(transaction);
+  await sql`
+    update contact_matches set person_keys = null
+    where person_keys && ${people.map(({ personKey }) => personKey)}::text[]
+  `.execute(transaction);
   // A contact that their row took a former person from does not get that person back.
   await sql`
     update contact_matches set row_number = 0, evidence = 'erased'

@@ -16,7 +16,10 @@ export interface FoundPerson extends PersonKey {
   readonly lastName: string | null;
 }
 
-/** Finds the people in the log with one of these keys, and the people who were accepted for one of these rows. */
+/**
+ * Finds the people in the log with one of these keys, and the people who were accepted for one of these rows, under all
+ * keys that the service has given them.
+ */
 export async function findPeople(
   database: Kysely<Tables>,
   keys: readonly string[],
@@ -35,7 +38,9 @@ export async function findPeople(
         select * from contact_matches m where m.run_id = r.run_id and m.row_number = r.row_number offset 0
       ) m
       cross join lateral (
-        select * from observations o where o.service = m.service and o.person_key = m.person_key offset 0
+        select * from observations o
+        where o.service = m.service and o.person_key = any(coalesce(m.person_keys, array[m.person_key]))
+        offset 0
       ) s)`,
   );
 }

@@ -20,6 +20,7 @@ import { ByMatchKey } from '../../people/known/by-match-key.ts';
 import type { ContactState } from '../../people/contacts/contact-states.ts';
 import { anotherFits, asCandidate, findChanges, isSameContact } from '../../people/contacts/find-changes.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';
+import { keysOfMerged } from '../../people/known/merged-keys.ts';
 import { readKnownPeople, type KnownPerson } from '../../people/known/known-people.ts';
 import { readKnownRows } from '../../people/known/known-rows.ts';
 import { keyOfId, keyOfStranger } from '../../people/log/observation.ts';
@@ -54,14 +55,20 @@ export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[
   });
 }
 
+/** What other answers and other rows say about an answer. */
+export interface KnownAboutAnswer extends KnownElsewhere {
+  /** `keysOfMerged` of a person of the answer. */
+  readonly keysOf: (personKey: string) => readonly string[] | null;
+}
+
 /**
- * Reads what other answers and other rows say about the rows of a call. An identifier is looked up for every row; names
- * only for rows that only weak evidence can decide.
+ * Reads what other answers and other rows say about the rows and the people of a call. An identifier is looked up for
+ * every row and person; names only for rows that only weak evidence can decide.
  */
 export async function readElsewhere(
   database: Kysely<Tables>,
   { attemptId, source, service, people, arrived }: AnsweredCall,
-): Promise<KnownElsewhere> {
+): Promise<KnownAboutAnswer> {
   const asked = people.map(({ contactId, identity }) => ({
     source,
     contactId,
@@ -74,8 +81,13 @@ export async function readElsewhere(
   const keysOfRow = asked.map(({ compared }, index) =>
     isWeaklyFound[index] ? matchKeysOfIdentity(compared.identity) : matchKeysOfIdentityKeys(compared.keys),
   );
-  const known = await readKnownPeople(database, service, { matchKeys: keysOfRow.flat() });
-  const weaklyFitting = [...arrived, ...known].filter((person) =>
+  const keysOfArrived = arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes));
+  const known = await readKnownPeople(database, service, {
+    matchKeys: [...new Set([...keysOfRow.flat(), ...keysOfArrived])],
+  });
+  const byKey = new ByMatchKey(known);
+  const ofRows = byKey.sharing(keysOfRow.flat());
+  const weaklyFitting = [...arrived, ...ofRows].filter((person) =>
     asked.some(
       ({ compared }, index) =>
         isWeaklyFound[index] && weigh(compared, person.compared, emailHashes).strength === 'weak',
@@ -83,8 +95,7 @@ export async function readElsewhere(
   );
   const keys = weaklyFitting.flatMap(({ matchKeys }) => matchKeys);
   const rows = [...asked, ...(await readKnownRows(database, [...new Set(keys)]))];
-  const lastAskedAt = known.length > 0 ? await startOfRun(database, attemptId) : null;
-  const byKey = new ByMatchKey(known);
+  const lastAskedAt = ofRows.length > 0 ? await startOfRun(database, attemptId) : null;
   return {
     candidatesOf: (row) =>
       byKey.sharing(keysOfRow[row]!).map((person) => asCandidate(person, { ...asked[row]!, lastAskedAt })),
@@ -92,7 +103,28 @@ export async function readElsewhere(
       rows.flatMap((other): ComparedIdentity[] =>
         isSameContact(other, asked[row]!) ? [] : [other.compared],
       ),
+    keysOf: (personKey) => keysOfAnswered(personKey, arrived, known),
   };
+}
+
+/** @param known people of other answers. If this answer has a person as well, the service distinguishes the two. */
+function keysOfAnswered(
+  personKey: string,
+  arrived: readonly KnownPerson[],
+  known: readonly KnownPerson[],
+): readonly string[] | null {
+  const person = arrived.find((each) => each.personKey === personKey);
+  const others = known.filter((each) => !arrived.some((other) => other.personKey === each.personKey));
+  if (person === undefined || others.length === 0) return null;
+  const before = known.find((each) => each.personKey === personKey);
+  return keysOfMerged(before ? withOlderFields(person, before) : person, new ByMatchKey(others));
+}
+
+/** The person as the projection will have it: an empty field keeps its value. */
+function withOlderFields(person: KnownPerson, before: KnownPerson): KnownPerson {
+  const stated = Object.entries(person.person).filter(([, value]) => value !== null && value !== undefined);
+  const current: Person = { ...before.person, ...Object.fromEntries(stated) };
+  return { ...person, person: current, compared: readyPerson(current) };
 }
 
 async function startOfRun(database: Kysely<Tables>, attemptId: string): Promise<Date> {

@@ -8,7 +8,13 @@ import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
 import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
-import { arrivedPeople, findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
+import {
+  arrivedPeople,
+  findWithdrawals,
+  readElsewhere,
+  type KnownAboutAnswer,
+  type Withdrawal,
+} from './known-elsewhere.ts';
 import {
   answeredRows,
   withoutSuppressed,
@@ -80,11 +86,12 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
   );
   const answer = { ...record.answer, matches };
   const call = { ...record, service: record.asked.service, arrived: arrivedPeople(answer.matches) };
+  const elsewhere = await readElsewhere(warehouse.database, call);
   const alignment = alignMatches(
     people.map((person) => person.identity),
     answer.matches,
     emailHashes,
-    await readElsewhere(warehouse.database, call),
+    elsewhere,
   );
   const { rows: answered, unmatched } = answeredRows(people, alignment, answer);
   const withdrawals = await findWithdrawals(
@@ -138,7 +145,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
       rows,
       others,
       quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
-      entries: entriesOf({ ...record, attempt, rows, others, withdrawals, newKeys }),
+      entries: entriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
       credits: settledCredits(attempt, awaited, consumed),
     });
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
@@ -189,8 +196,9 @@ function entriesOf(answered: {
   readonly others: readonly UnmatchedPerson[];
   readonly withdrawals: readonly Withdrawal[];
   readonly newKeys: ReadonlySet<string>;
+  readonly elsewhere: KnownAboutAnswer;
 }): LogEntries {
-  const { attemptId, source, attempt, newKeys } = answered;
+  const { attemptId, source, attempt, newKeys, elsewhere } = answered;
   const call = { run_id: attempt.runId, attempt_id: attemptId };
   const found = answered.rows.flatMap(({ facts, ...row }) =>
     facts
@@ -217,6 +225,7 @@ function entriesOf(answered: {
         source,
         contact_id: contactId,
         person_key: key,
+        person_keys: elsewhere.keysOf(key),
         evidence: evidence ?? '',
         asked: true,
         row_number: rowNumber,

@@ -18,6 +18,7 @@ export interface ContactsTable {
   contact_id: string;
   service: string;
   person_key: string;
+  person_keys: string[] | null;
   match_id: string;
   evidence: string;
   asked: boolean;

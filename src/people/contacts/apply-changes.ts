@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { isWeak, type Evidence } from '../../domain/identity/identity-evidence.ts';
+import { isWeak } from '../../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
 import { keysInLog } from '../../privacy/keys-in-log.ts';
@@ -9,7 +9,6 @@ import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
 import { emailHashes } from '../known/email-hashes.ts';
 import { withoutPerson, type ContactChange } from './find-changes.ts';
-import type { KnownPerson } from '../known/known-people.ts';
 import { lockLog, project } from '../project.ts';
 import { recordCells } from './record-cells.ts';
 import { reuseObservations } from '../log/reuse-observations.ts';
@@ -40,7 +39,7 @@ export async function applyChanges(
   });
   await lockLog(transaction, {
     service,
-    people: matches.flatMap(({ person_key: key }) => key ?? []),
+    people: matches.flatMap(({ person_key: key, person_keys: keys }) => keys ?? key ?? []),
     contacts: matches.map(({ source, contact_id: contactId }) => ({ source, contactId })),
   });
   const reused: string[] = [];
@@ -62,12 +61,17 @@ export async function applyChanges(
 /** A decision that a contact is a person whom no call for this decision found. */
 function matchOf(
   contact: ContactState,
-  { person, evidence }: { readonly person: KnownPerson; readonly evidence: Evidence },
+  {
+    person,
+    personKeys,
+    evidence,
+  }: Pick<Extract<ContactChange, { kind: 'fill' }>, 'person' | 'personKeys' | 'evidence'>,
   whileUndone: string | undefined,
 ): MatchDecision {
   return {
     ...entryOf(contact, whileUndone),
     person_key: person.personKey,
+    person_keys: personKeys,
     evidence,
     run_id: contact.runId,
     row_number: contact.rowNumber,
@@ -125,6 +129,9 @@ async function withoutListed(
     const keys = theirs.flatMap(({ contact, person }) =>
       keysOfPerson(person.person).map((key) => ({ rowNumber: contact.rowNumber, key })),
     );
+    const people = theirs.flatMap(({ contact, person, personKeys }) =>
+      (personKeys ?? [person.personKey]).map((key) => ({ rowNumber: contact.rowNumber, key })),
+    );
     const { rows } = await sql<{ row_number: number }>`
       ${listedRows(sql`
         ${keysOfRows(runId, sql`select unnest(${numbers}::int[])`)}
@@ -133,8 +140,8 @@ async function withoutListed(
         union all
         ${keysInLog(
           service,
-          sql`select * from unnest(${numbers}::int[], ${theirs.map(({ person }) => person.personKey)}::text[])
-            as filled (row_number, person_key)`,
+          sql`select * from unnest(${people.map(({ rowNumber }) => rowNumber)}::int[],
+            ${people.map(({ key }) => key)}::text[]) as filled (row_number, person_key)`,
         )}`)}
     `.execute(database);
     const found = new Set(rows.map((row) => row.row_number));

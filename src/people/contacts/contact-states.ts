@@ -21,6 +21,8 @@ export interface ContactState {
   /** When the run of the row began, if that run asked for the contact. */
   readonly lastAskedAt: Date | null;
   readonly personKey: string | null;
+  /** All keys of the person; null: the person has one key. */
+  readonly personKeys: readonly string[] | null;
   readonly evidence: string | null;
   /** No row with these cells has been compared with the contact's person. */
   readonly isNewRow: boolean;
@@ -38,6 +40,7 @@ interface StateRow extends IdentityColumns {
   readonly was_asked: boolean;
   readonly last_asked_at: Date | null;
   readonly person_key: string | null;
+  readonly person_keys: string[] | null;
   readonly evidence: string | null;
   readonly is_new_row: boolean;
   readonly ignored_runs: string[];
@@ -217,7 +220,7 @@ async function readStates(
   const { rows } = await sql<StateRow>`
     with r as materialized (${which})
     select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${identityCells('r')},
-      c.person_key, c.evidence,
+      c.person_key, c.person_keys, c.evidence,
       own.outcome = 'suppressed' or ${isContestedRecord('own')} as is_suppressed,
       array(
         select u.run_id
@@ -263,6 +266,7 @@ async function readStates(
     wasAsked: row.was_asked || isWeak(row.evidence),
     lastAskedAt: row.last_asked_at,
     personKey: row.person_key,
+    personKeys: row.person_keys,
     evidence: row.evidence,
     isNewRow: row.is_new_row,
     ignoredRuns: row.ignored_runs,

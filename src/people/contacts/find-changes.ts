@@ -16,6 +16,7 @@ import type { Tables } from '../../db/schema.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import type { ContactState } from './contact-states.ts';
 import { emailHashes } from '../known/email-hashes.ts';
+import { keysOfMerged } from '../known/merged-keys.ts';
 import { contactKey, readKnownPeople, readUndonePeople, type KnownPerson } from '../known/known-people.ts';
 import { readKnownRows, type KnownRow } from '../known/known-rows.ts';
 
@@ -25,9 +26,11 @@ export type ContactChange =
       readonly kind: 'fill';
       readonly contact: ContactState;
       readonly person: KnownPerson;
+      /** `keysOfMerged`. */
+      readonly personKeys: readonly string[] | null;
       readonly evidence: Evidence;
       readonly isUndone: boolean;
-      /** The contact has an older record of the person. */
+      /** The contact has the person, perhaps by another record. */
       readonly isSamePerson: boolean;
     }
   | { readonly kind: 'withdraw'; readonly contact: ContactState; readonly reason: string }
@@ -88,6 +91,18 @@ class Neighbourhood {
         emailHashes,
       ),
     };
+  }
+
+  /** All keys of a person whom the contact gets or keeps. */
+  keysOf(person: KnownPerson, { personKey, personKeys }: ContactState): readonly string[] | null {
+    const isSame = personKeys?.includes(person.personKey) === true;
+    return keysOfMerged(
+      person,
+      this.#people,
+      isSame || person.personKey === personKey
+        ? { keys: personKeys ?? [], isKnown: (key) => this.byKey.has(key) }
+        : undefined,
+    );
   }
 
   /** Whether another contact could be the contact's person as well, whom the contact has by weak evidence. */
@@ -218,10 +233,14 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
   switch (decision.kind) {
     case 'person': {
       const person = people[decision.index]!;
-      if (current && isOnePerson(current.compared, person.compared))
+      const personKeys = nearby.keysOf(person, contact);
+      const isCurrent = current !== undefined && isOnePerson(current.compared, person.compared);
+      if (isCurrent && JSON.stringify(personKeys) === JSON.stringify(contact.personKeys))
         return contact.isNewRow ? { kind: 'keep', contact } : undefined;
-      const isSamePerson = current !== undefined && wereMerged(current.compared, person.compared);
-      return { kind: 'fill', contact, person, evidence: decision.evidence, isUndone: false, isSamePerson };
+      const isSamePerson =
+        isCurrent || (current !== undefined && wereMerged(current.compared, person.compared));
+      const { evidence } = decision;
+      return { kind: 'fill', contact, person, personKeys, evidence, isUndone: false, isSamePerson };
     }
     case 'refused': {
       const { reason } = decision;
@@ -269,6 +288,8 @@ async function fillFromUndone(
     if (decision.kind !== 'person') return [];
     const person = known[decision.index]!;
     const { evidence } = decision;
-    return [{ kind: 'fill', contact, person, evidence, isUndone: true, isSamePerson: false }];
+    return [
+      { kind: 'fill', contact, person, personKeys: null, evidence, isUndone: true, isSamePerson: false },
+    ];
   });
 }

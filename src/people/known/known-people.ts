@@ -35,7 +35,11 @@ const membersOf = (owner: 'person' | 'employer'): string =>
 const personOfProjection = sql.raw(`jsonb_build_object(
       ${membersOf('person')},
       'name', p.name,
-      'email', p.email,
+      'email', coalesce((
+        -- Not an address of a waterfall, which the profile does not have.
+        select e ->> 'email' from jsonb_array_elements(p.emails) e where e ->> 'kind' = 'profile'
+        order by (e ->> 'observation_id')::bigint desc
+        limit 1), p.email),
       'email_status', p.email_status,
       'personal_emails', (select coalesce(jsonb_agg(e ->> 'email'), '[]') from jsonb_array_elements(p.emails) e),
       'organization', jsonb_build_object('id', p.organization_id, 'primary_domain', p.organization_domain,

@@ -19,6 +19,8 @@ const answer = fc.record({
   /** Hours between the admission of the call and the recording of its answer. */
   hoursAgo: fc.nat(2),
   hasId: fc.boolean(),
+  /** The service has given its people other ids. */
+  isRenumbered: fc.constantFrom(false, false, true),
   title: text,
   city: text,
   company: text,

@@ -82,7 +82,11 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
 /** @param name every text of the world begins with it */
 function openWorld(warehouse: Warehouse, name: string): World {
   const runs = sources.map((_, index) => `${name}-${index}`);
-  const calls: { readonly attemptId: string; readonly humans: readonly number[] }[] = [];
+  const calls: {
+    readonly attemptId: string;
+    readonly ids: readonly string[];
+    readonly humans: readonly number[];
+  }[] = [];
   const erased = new Set<number>();
   const records = new Map<string, number>();
   let rowNumber = 0;
@@ -93,6 +97,9 @@ function openWorld(warehouse: Warehouse, name: string): World {
   const profile = (human: number): string => `profiles.example/in/${token(human)}`;
   const keysOf = (human: number): string[] =>
     identityKeys({ personId: token(human), email: email(human), profileUrl: profile(human) });
+
+  const idOf = (human: number, { isRenumbered }: Answer): string =>
+    `${token(human)}${isRenumbered ? 'new' : ''}`;
 
   function identityOf({ human, cell }: Row): Identity {
     return {
@@ -109,7 +116,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
     const { title, city, company, industry } = answer;
     const isFound = answer.hasId || answer.rows.some((row) => row.human === human && row.cell === 'id');
     return {
-      id: isFound ? token(human) : null,
+      id: isFound ? idOf(human, answer) : null,
       first_name: 'Ada',
       last_name: token(human),
       proflink_url: `https://${profile(human)}`,
@@ -158,7 +165,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
     const runId = runs[answer.run]!;
     const attemptId = `${runId}-${calls.length}`;
     const humans = answer.bringsBoth ? [0, 1] : [...new Set(answer.rows.map((row) => row.human))];
-    calls.push({ attemptId, humans });
+    calls.push({ attemptId, humans, ids: humans.map((human) => idOf(human, answer)) });
     const asked: { readonly row: Row; readonly rowNumber: number }[] = [];
     for (const row of answer.rows) {
       const staged = await stage(runId, row);
@@ -200,8 +207,8 @@ function openWorld(warehouse: Warehouse, name: string): World {
   async function playLate(late: Late): Promise<void> {
     const call = calls[late.call % Math.max(calls.length, 1)];
     if (!call) return;
-    const people = call.humans.map((human) => ({
-      id: token(human),
+    const people = call.humans.map((human, place) => ({
+      id: call.ids[place],
       phone_numbers: late.phones.map((digit, index) => ({
         sanitized_number: `+1415555010${digit}`,
         raw_number: `${token(human)} ${digit}`,

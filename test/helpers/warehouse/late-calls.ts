@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
@@ -10,7 +11,7 @@ import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { asked, stagedRun } from './rows.ts';
+import { asked, stagedRun, type StagedRow } from './rows.ts';
 
 let names = 0;
 
@@ -53,13 +54,42 @@ export async function callWithPhones(
     lastName: `Novak${letter}${call}`,
     contactId: `${letter}-${call}`,
   }));
+  const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${call}`);
+  return openCall(warehouse, { people, ids, requestId: `-90071992547409${call}`, extras });
+}
+
+/** Admits a call for the people of an earlier call, in a new run for which none of them is fresh. */
+export async function callAgain(
+  warehouse: Warehouse,
+  call: PhonesCall,
+  { ids, extras = call.extras }: { readonly ids: readonly string[]; readonly extras?: LateExtras },
+): Promise<PhonesCall> {
+  names += 1;
+  const people = call.people.map(({ identity, contactId }) => ({
+    ...identity,
+    keys: identityKeys(identity),
+    contactId,
+  }));
+  return openCall(warehouse, { people, ids, requestId: `-90071992547409${names}`, extras });
+}
+
+async function openCall(
+  warehouse: Warehouse,
+  {
+    people,
+    ids,
+    requestId,
+    extras,
+  }: Pick<PhonesCall, 'ids' | 'requestId' | 'extras'> & { readonly people: readonly StagedRow[] },
+): Promise<PhonesCall> {
   const hasWaterfall = extras.waterfall.length > 0;
   const run = await stagedRun(warehouse, people);
   await warehouse.pool.query(`update runs set options = options || $2::jsonb where run_id = $1`, [
     run.runId,
     { ...extras, maxCreditsPerPerson: hasWaterfall ? String(waterfallCeiling) : null },
   ]);
-  await planRows(warehouse, run.runId, asked);
+  const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
+  await planRows(warehouse, run.runId, { ...asked, freshness });
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const open = await readOpenPeople(warehouse.database, run.runId, 1);
   const admission = await admit(
@@ -71,21 +101,13 @@ export async function callWithPhones(
       rowNumbers: open.map((person) => person.rowNumber),
       creditsPerPerson: wholeCredits(hasWaterfall ? waterfallCeiling : 9),
       deadlineSeconds: 30,
-      lateResults: true,
+      lateResults: extras.reveal.length + extras.waterfall.length > 0,
     },
     { service: 'test', rateLimits: [], budgets: {} },
   );
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
-  const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${call}`);
-  return {
-    runId: run.runId,
-    attemptId: admission.attemptId,
-    token: admission.token!,
-    people: open,
-    ids,
-    requestId: `-90071992547409${call}`,
-    extras,
-  };
+  const { attemptId, token } = admission;
+  return { runId: run.runId, attemptId, token: token ?? '', people: open, ids, requestId, extras };
 }
 
 /**

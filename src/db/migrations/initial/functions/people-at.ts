@@ -2,19 +2,42 @@ import { worstEmailRank } from '../../../../domain/late-results/late-assignment.
 import { isValid } from '../../../valid-entries.ts';
 
 /**
- * The facts about people at a time, from the entries recorded until then; at 'infinity' the current facts. Steps are
- * materialized, because without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
+ * What an observation says about its person under another key: not the profile, nor the address of the profile, by
+ * which records of one person are recognised.
+ */
+const ofOtherKey = (facts: string): string => `(
+            select coalesce(jsonb_object_agg(key, case key when 'emails' then (
+                select coalesce(jsonb_agg(address), '[]') from jsonb_array_elements(value) as address
+                where address ->> 'kind' <> 'profile')
+              else value end), '{}')
+            from jsonb_each(${facts}) where key in ('phones', 'emails', 'waterfall_emails'))`;
+
+/**
+ * The facts about people at a time, from the entries recorded until then; at 'infinity' the current facts. A person has
+ * the phones and addresses of all keys of the person, and the other facts of the one key. Steps are materialized,
+ * because without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
  */
 export const peopleAt = `create function enrichment.people_at(of_service text, keys text[], moment timestamptz)
     returns table (person_key text, facts jsonb, said_by jsonb, organization_key text, emails jsonb, phones jsonb,
       asked_at timestamptz, run_id text, attempt_id text)
     language sql stable as $$
-      with said as materialized (
-        select o.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, o.organization_key,
-          o.facts - '{contact,account}'::text[] as facts
-        from (select distinct unnest(keys) as person_key) k
+      with observed as materialized (
+        select distinct k as person_key, k as observed_key, true as is_own from unnest(keys) as k
+        union
+        select k, other, false
+        from unnest(keys) as k
         cross join lateral (
-          select * from enrichment.observations where service = of_service and person_key = k.person_key offset 0
+          select service, person_keys from enrichment.contacts where person_keys @> array[k] offset 0
+        ) c
+        cross join unnest(c.person_keys) as other
+        where c.service = of_service and other <> k
+      ), said as materialized (
+        select k.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, k.is_own,
+          case when k.is_own then o.organization_key end as organization_key,
+          case when k.is_own then o.facts - '{contact,account}'::text[] else ${ofOtherKey('o.facts')} end as facts
+        from observed k
+        cross join lateral (
+          select * from enrichment.observations where service = of_service and person_key = k.observed_key offset 0
         ) o
         where o.recorded_at <= moment and ${isValid('o')}
       ), merged as materialized (
@@ -33,7 +56,7 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
       ), newest as materialized (
         -- Late results go last: they have no profile.
         select distinct on (person_key) person_key, asked_at, run_id, attempt_id
-        from said
+        from said where is_own
         order by person_key, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
       ), current_employer as materialized (
         select distinct on (person_key) person_key, organization_key, observation_id

@@ -25,7 +25,16 @@ const values = personColumns.map(valueOf);
 export const contactValues = personColumns.filter(({ inContacts }) => inContacts).map(valueOf);
 
 /** Columns of `contacts` without the key. */
-const contactWritten = ['service', 'person_key', 'match_id', 'evidence', 'asked', 'run_id', 'row_number'];
+const contactWritten = [
+  'service',
+  'person_key',
+  'person_keys',
+  'match_id',
+  'evidence',
+  'asked',
+  'run_id',
+  'row_number',
+];
 
 /** Columns of `people` without the key. */
 const written = [
@@ -59,6 +68,30 @@ export const projectionFunctions = [
       then value::numeric::integer end
   $$`,
 
+  // Everybody whose current values depend on the log of these people and on the matches of these contacts: the people,
+  // and all keys of a person who has several.
+  `create function enrichment.people_to_project(of_service text, of_people text[], of_sources text[],
+      of_contacts text[])
+    returns setof text language sql stable as $$
+      select unnest(of_people)
+      union
+      select unnest(c.person_keys)
+      from unnest(of_people) as p (person_key)
+      cross join lateral (
+        select service, person_keys from enrichment.contacts where person_keys @> array[p.person_key] offset 0
+      ) c
+      where c.service = of_service
+      union
+      select unnest(m.person_keys)
+      from unnest(of_sources, of_contacts) as g (source, contact_id)
+      cross join lateral (
+        select service, person_keys from enrichment.contact_matches
+        where source = g.source and contact_id = g.contact_id and person_keys is not null
+        offset 0
+      ) m
+      where m.service = of_service
+  $$`,
+
   // Locks contacts before people and people before companies, each in the order of their keys, so that two writers
   // cannot deadlock. Also locks the person whom a contact was before, so that the change feed has changes in order.
   `create function enrichment.lock_log(of_service text, of_people text[], of_sources text[], of_contacts text[])
@@ -69,7 +102,8 @@ export const projectionFunctions = [
         from unnest(of_sources, of_contacts) as g (source, contact_id) order by key
       ) keys;
       perform pg_advisory_xact_lock(2, key) from (
-        select hashtext(of_service || ' ' || person_key) as key from unnest(of_people) as person_key
+        select hashtext(of_service || ' ' || person_key) as key
+        from enrichment.people_to_project(of_service, of_people, of_sources, of_contacts) as person_key
         union
         select hashtext(c.service || ' ' || c.person_key)
         from unnest(of_sources, of_contacts) as g (source, contact_id)
@@ -159,15 +193,24 @@ export const projectionFunctions = [
     returns text[] language plpgsql as $$
     declare
       differing text[];
+      projected_people text[] := array(
+        select enrichment.people_to_project(of_service, of_people, of_sources, of_contacts));
       touched_sources text[];
       touched_contacts text[];
       before enrichment.enriched_contacts[];
     begin
+      -- The caller has locked these keys, unless another transaction has given a person a further key since then.
+      if exists (
+        select from (select unnest(projected_people) except select unnest(of_people)) as p (person_key)
+        where not pg_try_advisory_xact_lock(2, hashtext(of_service || ' ' || p.person_key))
+      ) then
+        raise exception 'another transaction writes about the same person' using errcode = '40001';
+      end if;
       select coalesce(array_agg(source), '{}'), coalesce(array_agg(contact_id), '{}')
       into touched_sources, touched_contacts
       from (
         select c.source, c.contact_id
-        from unnest(of_people) as p (person_key)
+        from unnest(projected_people) as p (person_key)
         cross join lateral (
           select source, contact_id from enrichment.contacts
           where service = of_service and person_key = p.person_key
@@ -180,7 +223,9 @@ export const projectionFunctions = [
       from unnest(touched_sources, touched_contacts) as g (source, contact_id)
       join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id;
 
-      differing := array(select enrichment.project_people(of_service, of_people));
+      -- Contacts first: they tell which keys a person has.
+      differing := array(select enrichment.project_contacts(of_sources, of_contacts));
+      differing := differing || array(select enrichment.project_people(of_service, projected_people));
       perform enrichment.project_organizations(of_service, array(
         select distinct o.organization_key
         from unnest(of_people) as p (person_key)
@@ -191,7 +236,6 @@ export const projectionFunctions = [
         ) o
         where o.organization_key !~ '^name:'), false);
       perform enrichment.queue_for_prune(of_service, of_people);
-      differing := differing || array(select enrichment.project_contacts(of_sources, of_contacts));
 
       with changed as materialized (
         select case when v.source is null then 'delete' else 'upsert' end as operation, g.source, g.contact_id,

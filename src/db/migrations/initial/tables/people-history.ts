@@ -43,14 +43,17 @@ export const peopleHistory = [
     begin
       return query
       with decisions as materialized (
-        select m.service, m.person_key, m.decided_at, m.match_id, m.recorded_at
+        select m.service, m.person_key, m.person_keys, m.decided_at, m.match_id, m.recorded_at
         from enrichment.contact_matches m
         where m.source = of_source and m.contact_id = of_contact and ${isValidMatch('m')}
       ), moments as materialized (
         select recorded_at as moment from decisions
         union
         select o.recorded_at
-        from (select distinct service, person_key from decisions where person_key is not null) d
+        from (
+          select distinct service, unnest(coalesce(person_keys, array[person_key])) as person_key
+          from decisions where person_key is not null
+        ) d
         join enrichment.observations o on o.service = d.service and o.person_key = d.person_key
         where ${isValid('o')} and o.recorded_at >= (select min(recorded_at) from decisions)
       ), states as materialized (
