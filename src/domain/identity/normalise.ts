@@ -1,3 +1,4 @@
+import { decomposeLetters } from '../text/fold-letters.ts';
 import { listed } from '../text/listed.ts';
 
 /**
@@ -26,36 +27,16 @@ export function displayForm(text: string): string {
     .normalize('NFC');
 }
 
-/** Latin letters that Unicode does not decompose, and that other systems write in ASCII. */
-const foldedLetters: Readonly<Record<string, string>> = {
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  æ: 'ae',
-  œ: 'oe',
-  ı: 'i',
-};
-
 const plain = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 
 /**
  * The comparison form, equal for spellings of the same name: NFKD without diacritics, case-folded, without apostrophes
  * and points, other punctuation as one space. `Jean-Luc  O’Brién` and `jean luc obrien` have the same form.
- *
- * Of the combining marks only the diacritics of Latin, Greek and Cyrillic are dropped: in Indic scripts marks are
- * vowels.
  */
 export function comparisonForm(text: string): string {
   const lower = text.toLowerCase();
   if (plain.test(lower)) return lower;
-  return lower
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toUpperCase() // ß becomes SS only on the way up
-    .toLowerCase()
-    .replace(/[øłđðþæœı]/g, (letter) => foldedLetters[letter]!)
+  return decomposeLetters(lower)
     .replace(/['’‘ʼ`´.]/g, '')
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
     .trim();

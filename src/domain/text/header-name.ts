@@ -1,7 +1,11 @@
+import { foldLetters } from './fold-letters.ts';
 import { formatNumber } from './format-number.ts';
 
 /** Printable ASCII with single spaces inside: nearly every name and cell, which is tidy already. */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
+
+/** Byte order marks, direction marks and soft hyphens, but not the joiners of Persian and Indic words. */
+const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
 
 /**
  * Tidies a column's name: removes byte order marks and characters without a width, Unicode compatibility forms, unusual
@@ -12,18 +16,22 @@ export function headerName(raw: string): string {
   const name = tidy.test(raw)
     ? raw
     : raw
-        .replace(/[\ufeff\u200b\u200e\u200f\u2060]/g, '')
+        .replace(invisible, '')
         .normalize('NFKC')
         .replace(/[\s\u0085\0]+/g, ' ')
         .trim();
   return name.endsWith('*') ? name.replace(/ ?\*$/, '') : name;
 }
 
-/** The key of a column's name, equal for all spellings: `first_name`, `First Name` and `firstName`. */
+const ascii = /^[\0-\x7f]*$/;
+
+/**
+ * The key of a column's name, equal for all spellings: `first_name`, `First Name` and `firstName`; `Prénom` and
+ * `PRENOM`; `Soyadı` and `SOYADI`.
+ */
 export function headerKey(raw: string): string {
-  return headerName(raw)
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
+  const name = headerName(raw).toLowerCase();
+  return (ascii.test(name) ? name : foldLetters(name)).replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
 /** A column's name for an error or a log: short, and on one line. */

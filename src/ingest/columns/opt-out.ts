@@ -28,10 +28,10 @@ const refusalHeader = new RegExp(
     'dono?t(?:contact|e?mail|bulk|call|phone|fax|post|sms|text|allow|enrich|process|market|sell|track)',
     'abgemeldet|abmeldung|widerspr[uo]ch|(?:kontakt|werbe|mail|anruf)sperre',
     '(?:keine?|nicht)(?:e?mail|werb|kontakt|anruf|telefon|fax|anschreib|mailen)',
-    'désabonn|désinscri|opposition|nepas(?:contacter|appeler|envoyer|solliciter|autoriser|téléphoner)',
+    'desabonn|desinscri|opposition|nepas(?:contacter|appeler|envoyer|solliciter|autoriser|telephoner)',
     'no(?:contactar|llamar|enviar|permitir)|dado?debaja|cancel.*(?:suscri|inscri|assinatura)',
     'uitgeschreven|afgemeld|niet(?:bellen|mailen|benaderen|contacteren|toestaan)|geen(?:e?mail|contact|telefoon)',
-    'nãocontat|nãoligar|nãoenviar|nãopermitir|descadastr',
+    'naocontat|naoligar|naoenviar|naopermitir|descadastr',
     'オプトアウト|許可しない|希望しない|(?:送信|配信|受信|連絡|電話|メール|マーケティング|営業|利用).*(?:除外|停止|拒否|不可|禁止|解除|不要)',
     '(?:購読|登録)解除|退会|ブラックリスト|削除(?:済|フラグ)|お断り',
     '退订|退訂|取消订阅|取消訂閱|拒收|拒绝|拒絕|拒接|勿扰|勿擾|免打扰|免打擾|请勿|請勿|选择退出|選擇退出|黑名单|黑名單',
@@ -53,7 +53,7 @@ const consentHeader = new RegExp(
 const aboutEmail = /email|courriel|correo|mailen|メール|メルマガ|邮件|邮箱|郵件|信箱|이메일|메일/;
 const aboutCalls = new RegExp(
   [
-    'phone|donotcall|(?:allow|consent)\\w*calls?|calls?(?:opt|$)|sms|textmessage|whatsapp|anruf|tel[eé]fo|appel|llama',
+    'phone|donotcall|(?:allow|consent)\\w*calls?|calls?(?:opt|$)|sms|textmessage|whatsapp|anruf|telefo|appel|llama',
     'bellen|ligar|chamada|電話|ショートメッセージ|电话|致[电電]|短信|簡訊|전화|문자',
   ].join('|'),
 );
