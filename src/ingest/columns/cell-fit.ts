@@ -1,6 +1,6 @@
 import { decodeText, type ByteText } from '../reading/byte-text.ts';
 import type { ColumnMap } from './column-map.ts';
-import { isPlainAnswer } from './opt-out.ts';
+import { isPlainAnswer } from './opt-out-answers.ts';
 import { cellParsers, isNoValue } from './row-fit.ts';
 
 /**

@@ -7,7 +7,7 @@ import { commonNames } from './common-names.ts';
 import { singleFields, type Field, type SingleField } from './fields.ts';
 import { knownExports } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
+import { describesOptOut, optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
 import { otherObjectOf } from './other-object.ts';
 import { recogniseOwnFile } from './own-file.ts';
 import { recogniseExport } from './recognise-export.ts';
@@ -16,6 +16,8 @@ export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
   /** Values in lower case that mean "opted out", in place of the rule of the polarity. */
   readonly values?: ReadonlySet<string>;
+  /** The column has the time, reason or source of opt-outs, so that any text is an answer. */
+  readonly isDescription?: boolean;
 }
 
 /** The columns of each field: positions from 0, in order of preference. */
@@ -88,7 +90,8 @@ export function mapColumns(
     givenEmails ?? columns.claim('email', [...(known?.fields.email ?? []), ...(commonNames.email ?? [])]);
   for (const column of header.keys()) {
     const meaning = columns.isFree(column) ? optOutOf(header[column]!) : undefined;
-    if (meaning !== undefined) optOuts.push({ column, ...meaning });
+    if (meaning !== undefined)
+      optOuts.push({ column, ...meaning, isDescription: describesOptOut(header[column]!) });
   }
   const stage = known?.source === 'service' ? columns.claim('opted_out', ['Stage']) : [];
   for (const column of stage) {
@@ -177,7 +180,8 @@ function givenOptOuts(
     const reference = typeof entry === 'object' ? entry.column : entry;
     const [column] = columns.take(reference);
     const polarity = optOutOf(columns.nameOf(column!))?.polarity ?? 'refusal';
-    const read = { column: column!, polarity, scope };
+    const isDescription = describesOptOut(columns.nameOf(column!));
+    const read = { column: column!, polarity, scope, isDescription };
     return typeof entry === 'object'
       ? { ...read, values: new Set(entry.values.map((value) => value.toLowerCase())) }
       : read;

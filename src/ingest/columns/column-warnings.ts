@@ -3,6 +3,7 @@ import { hasUnreadAddress } from '../../domain/identity/email-address.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
+import { flagWarnings, unreadFlags } from './consent-flags.ts';
 import type { Field } from './fields.ts';
 import { optOutOf } from './opt-out.ts';
 import { proposeColumns } from './propose-columns.ts';
@@ -26,13 +27,15 @@ export function columnWarnings(
   chosen: Partial<Record<Field, readonly number[]>>,
 ): string[] {
   const shortened = shortenedIds(layout, chosen.contact_id?.[0]);
+  const flags = unreadFlags(columns, layout);
   return [
     ...privacyRecords(layout.header),
     ...shortened,
     ...(source === 'unknown' && shortened.length === 0 ? foreignIds(layout.header, layout.rows) : []),
     ...unreadAddresses(layout, chosen.email ?? []),
     ...unusedColumns(columns, layout, source === 'recognised', chosen),
-    ...(chosen.opted_out?.length === 0 ? unreadNames(columns, layout.header) : []),
+    ...flagWarnings(layout.header, flags),
+    ...(chosen.opted_out?.length === 0 ? unreadNames(columns, layout.header, flags) : []),
   ];
 }
 
@@ -41,11 +44,12 @@ const otherScript = /(?!\p{Script=Latin})\p{L}/u;
 const understood = new Set(Object.values(localHeaders).flat().map(headerKey));
 
 /** A warning if people could have opted out in a column whose name is not understood. */
-function unreadNames(columns: Columns, header: readonly string[]): string[] {
+function unreadNames(columns: Columns, header: readonly string[], flags: readonly number[]): string[] {
   const unread = header.filter(
     (name, column) =>
       columns.isFree(column) &&
       otherScript.test(name) &&
+      !flags.includes(column) &&
       optOutOf(name) === undefined &&
       !understood.has(headerKey(name)),
   );

@@ -18,9 +18,10 @@ import {
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { decodeText, encodeText, type ByteText } from '../reading/byte-text.ts';
-import type { ColumnMap, OptOutColumn } from './column-map.ts';
+import type { ColumnMap } from './column-map.ts';
 import { contactIdOf } from './contact-id.ts';
-import { isOptedOut } from './opt-out.ts';
+import type { OptOutScope } from './opt-out.ts';
+import { createOptOutReader } from './read-opt-outs.ts';
 import { isNoValue } from './row-fit.ts';
 
 /** A record of an export in the form in which it is staged. */
@@ -52,8 +53,8 @@ export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly ByteText[], rowNumber: number, fault: string | undefined) => StagedRow {
   const idColumn = columns.single.contact_id[0] ?? -1;
-  const refusals = columns.optOuts.filter(({ scope }) => scope === 'processing');
-  const refusalsOfCalls = columns.optOuts.filter(({ scope }) => scope === 'calls');
+  const hasOptedOut = optOutCheck(columns, 'processing');
+  const hasOptedOutOfCalls = optOutCheck(columns, 'calls');
   return (cells, rowNumber, fault) => {
     if (fault !== undefined) {
       const contactId = `row:${rowNumber}`;
@@ -76,18 +77,18 @@ export function createRowReader(
       reason: usable ? undefined : noIdentifier,
       cells,
       identity,
-      optedOut: hasOptedOut(cells, refusals),
-      optedOutOfCalls: hasOptedOut(cells, refusalsOfCalls),
+      optedOut: hasOptedOut(cells),
+      optedOutOfCalls: hasOptedOutOfCalls(cells),
       keys,
       matchKeys: usable ? matchKeysOfIdentity(identity, keys) : [],
     };
   };
 }
 
-function hasOptedOut(cells: readonly ByteText[], columns: readonly OptOutColumn[]): boolean {
-  return columns.some(({ column, polarity, values }) =>
-    isOptedOut(decodeText(cells[column] ?? none), polarity, values),
-  );
+/** Whether a contact must be treated as opted out, by any of the columns: also by an answer that is not understood. */
+function optOutCheck({ optOuts }: ColumnMap, scope: OptOutScope): (cells: readonly ByteText[]) => boolean {
+  const readers = optOuts.filter((column) => column.scope === scope).map(createOptOutReader);
+  return (cells) => readers.some((read) => read(cells) !== 'not opted out');
 }
 
 /**

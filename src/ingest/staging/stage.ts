@@ -4,6 +4,7 @@ import { Chunk } from './chunk.ts';
 import { describeColumns } from '../columns/column-map.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
+import { UnreadAnswers } from '../columns/read-opt-outs.ts';
 import { createRowReader } from '../columns/read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { changedExport, refuseChange } from '../reading/survey.ts';
@@ -50,6 +51,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const warnings = [...opened.warnings];
 
   const readRow = createRowReader(opened.columns);
+  const unreadAnswers = new UnreadAnswers(opened.columns);
   let rows = 0;
   let malformed = 0;
   const examples: string[] = [];
@@ -82,7 +84,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
         if (fault !== undefined) {
           malformed += 1;
           if (malformed <= shownFaults) examples.push(`row ${rows} (${fault})`);
-        }
+        } else unreadAnswers.add(cells, rows);
         if (rows > run.rowsStaged) filling.add(readRow(cells, rows, fault));
       }
       if (filling.isFull) await stageFilled();
@@ -93,6 +95,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   }
   await refuseChange(opened.survey);
   await finishStaging(pool, runId, rows, reading);
+  warnings.push(...unreadAnswers.warnings(header));
   if (malformed > 0) {
     const which = `${malformed > shownFaults ? 'the first are ' : ''}${examples.join('; ')}`;
     warnings.push(`${counted(malformed, 'row')} cannot be read: ${which}`);

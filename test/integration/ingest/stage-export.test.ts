@@ -62,6 +62,41 @@ function manyRows(rows: number): string {
   return `id,email,notes\n${lines.join('\n')}\n`;
 }
 
+describe('an answer about opting out', () => {
+  const lines = (answers: string[]): string =>
+    answers.map((answer, row) => `p${row}@orbit.example,${answer}\n`).join('');
+
+  it('an answer that is not understood counts as opted out, and the warning has the number of rows', async () => {
+    const { staged, rows } = await stage(
+      `email,Zgoda marketingowa,Nie dzwonić\n${lines(['tak,', 'nie,', 'w toku,może', ',', 'w toku,'])}`,
+    );
+    expect(rows.map(({ opted_out }) => opted_out)).toEqual([false, true, true, false, true]);
+    expect(rows.map(({ opted_out_of_calls }) => opted_out_of_calls)).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+    ]);
+    expect(staged.warnings).toEqual([
+      expect.stringMatching(
+        /^column "Zgoda marketingowa" says who has opted out, and 2 rows have .*\(the first is row 3\).*"column": 2/,
+      ),
+      expect.stringMatching(
+        /^column "Nie dzwonić" .*1 row has .*no phone number.*"opted_out_of_calls".*"column": 3/,
+      ),
+    ]);
+  });
+
+  it('the time and the reason of an opt-out are answers', async () => {
+    const { staged, rows } = await stage(
+      `email,Unsubscribe reason,Consent source\n${lines(['Too many mails,', ',Fair in Graz', ',no consent'])}`,
+    );
+    expect(rows.map(({ opted_out }) => opted_out)).toEqual([true, false, true]);
+    expect(staged.warnings).toEqual([]);
+  });
+});
+
 describe('a row', () => {
   it('a row keeps its cells unchanged beside their meaning', async () => {
     const { rows } = await stage(

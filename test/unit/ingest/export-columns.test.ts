@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import { describeColumns, mapColumns } from '../../../src/ingest/columns/column-map.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import { isOptedOut, optOutOf } from '../../../src/ingest/columns/opt-out.ts';
+import { optOutOf } from '../../../src/ingest/columns/opt-out.ts';
+import { isOptedOut } from '../../../src/ingest/columns/opt-out-answers.ts';
 import { recogniseExport } from '../../../src/ingest/columns/recognise-export.ts';
 
 /** What is taken from a header: field → columns in order of preference. */
@@ -377,6 +378,7 @@ describe('opting out', () => {
     ['Do not contact by e-mail, phone or fax', 'refusal', 'processing'],
     ['Do Not Contact', 'refusal', 'processing'],
     ['Unsubscribed Time', 'refusal', 'processing'],
+    ['Newsletter opt-out', 'refusal', 'processing'],
     ['IsDeleted', 'refusal', 'processing'],
     ['Allow Emails?', 'consent', 'processing'],
     ['Person - Marketing status', 'consent', 'processing'],
@@ -384,7 +386,7 @@ describe('opting out', () => {
     ['Email Opt In', 'consent', 'processing'],
     ['Opted in to email', 'consent', 'processing'],
     ['SMS Opt-In', 'consent', 'calls'],
-    ["Legal basis for processing contact's data", 'consent', 'processing'],
+    ["Legal basis for processing contact's data", 'basis', 'processing'],
     ['Von allen E-Mails abgemeldet', 'refusal', 'processing'],
     ['Désabonné de tous les e-mails', 'refusal', 'processing'],
     ['No contactar', 'refusal', 'processing'],
@@ -539,9 +541,9 @@ describe('headers of other languages and tools are understood', () => {
   it('names of another script are in a warning if no column is known to say who has opted out', () => {
     const warnings = (header: string[]) =>
       mapColumns('c.csv', { header, recognised: true, rows: [] }, { mapping: { ignore: ['備考'] } }).warnings;
-    const header = ['id', 'Email', '電話番号', 'Отписка', '備考'];
+    const header = ['id', 'Email', '電話番号', 'Улица', '備考'];
     expect(warnings(header)).toEqual([
-      expect.stringMatching(/who has opted out.*not understood: Отписка; if .*\{"opted_out": "NAME"\}/),
+      expect.stringMatching(/who has opted out.*not understood: Улица; if .*\{"opted_out": "NAME"\}/),
     ]);
     expect(warnings([...header, 'メール配信停止'])).toEqual([]);
     expect(warnings(['id', 'Email', '電話番号', '備考'])).toEqual([]);

@@ -1,0 +1,66 @@
+import { counted, nounFor } from '../../domain/text/counted.ts';
+import { shownHeader } from '../../domain/text/header-name.ts';
+import { decodeText, type ByteText } from '../reading/byte-text.ts';
+import type { ColumnMap, OptOutColumn } from './column-map.ts';
+import { optOutAnswer, type OptOutAnswer } from './opt-out-answers.ts';
+
+/** Answers repeat: an export has few different ones. */
+const mostRemembered = 1_000;
+const longestRemembered = 100;
+
+/** Reads the cells of an opt-out column. */
+export function createOptOutReader({
+  column,
+  polarity,
+  values,
+}: OptOutColumn): (cells: readonly ByteText[]) => OptOutAnswer {
+  const remembered = new Map<string, OptOutAnswer>();
+  return (cells) => {
+    const cell = cells[column];
+    if (cell === undefined || cell === '') return 'not opted out';
+    const known = remembered.get(cell);
+    if (known !== undefined) return known;
+    const answer = optOutAnswer(decodeText(cell), polarity, values);
+    if (remembered.size < mostRemembered && cell.length <= longestRemembered) remembered.set(cell, answer);
+    return answer;
+  };
+}
+
+/** Counts the cells of opt-out columns that are not understood: their contacts are treated as opted out. */
+export class UnreadAnswers {
+  readonly #columns: readonly {
+    readonly optOut: OptOutColumn;
+    readonly read: (cells: readonly ByteText[]) => OptOutAnswer;
+    rows: number;
+    firstRow: number;
+  }[];
+
+  constructor({ optOuts }: ColumnMap) {
+    this.#columns = optOuts
+      .filter(({ isDescription }) => isDescription !== true)
+      .map((optOut) => ({ optOut, read: createOptOutReader(optOut), rows: 0, firstRow: 0 }));
+  }
+
+  add(cells: readonly ByteText[], rowNumber: number): void {
+    for (const column of this.#columns) {
+      if (column.read(cells) !== 'not understood') continue;
+      if (column.rows === 0) column.firstRow = rowNumber;
+      column.rows += 1;
+    }
+  }
+
+  /** A warning for each column with such cells. @param header the names of the columns */
+  warnings(header: readonly string[]): string[] {
+    return this.#columns.flatMap(({ optOut: { column, scope }, rows, firstRow }) => {
+      if (rows === 0) return [];
+      const forbidden = scope === 'calls' ? 'they get no phone number' : 'they are not looked up';
+      const field = scope === 'calls' ? 'opted_out_of_calls' : 'opted_out';
+      return [
+        `column "${shownHeader(header[column]!)}" says who has opted out, and ${counted(rows, 'row')} ` +
+          `${nounFor(rows, 'has', 'have')} an answer that is not understood (the first is row ${firstRow}): ` +
+          `these people count as opted out, and ${forbidden}; to list the answers that mean so: --mapping FILE with ` +
+          `{"columns": {"${field}": {"column": ${column + 1}, "values": ["…"]}}}`,
+      ];
+    });
+  }
+}

@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import { mapColumns } from '../../../src/ingest/columns/column-map.ts';
+import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { isPlainAnswer, optOutAnswer } from '../../../src/ingest/columns/opt-out-answers.ts';
+import { optOutOf } from '../../../src/ingest/columns/opt-out.ts';
+
+/** Labels of CRMs in each language, in capitals and without accents too. */
+const labels = {
+  Italian: {
+    'refusal/calls': ['Non chiamare'],
+    'refusal/processing': [
+      'Scelta esclusione email',
+      'Rinuncia e-mail',
+      'Non consentire e-mail',
+      'NON CONTATTARE',
+    ],
+    'consent/processing': ['Consenso marketing', 'Autorizzazione al trattamento'],
+    'basis/processing': ['Base giuridica per il trattamento dei dati'],
+  },
+  Polish: {
+    'refusal/calls': ['Nie dzwonić', 'Nie Dzwoń'],
+    'refusal/processing': ['Wypisanie adresu e-mail', 'Nie zezwalaj na wiadomości e-mail', 'Zgoda wycofana'],
+    'consent/processing': ['Zgoda marketingowa', 'Zgoda RODO'],
+    'basis/processing': ['Podstawa prawna przetwarzania danych kontaktu', 'Data udzielenia zgody'],
+  },
+  Swedish: {
+    'refusal/calls': ['Ring inte'],
+    'refusal/processing': ['Önskar ej utskick', 'ONSKAR EJ UTSKICK', 'Tillåt inte e-post', 'Kontakta ej'],
+    'consent/processing': ['Samtycke'],
+  },
+  Finnish: {
+    'refusal/calls': ['Älä soita'],
+    'refusal/processing': ['Ei lähetetä sähköpostia', 'Älä salli sähköpostia', 'Suoramarkkinointikielto'],
+    'consent/processing': ['Suostumus', 'Markkinointilupa'],
+  },
+  Danish: {
+    'refusal/calls': ['Ring ikke'],
+    'refusal/processing': ['Fravælg e-mail', 'Afmeldt alle e-mails', 'Må ikke kontaktes'],
+    'consent/processing': ['Samtykke'],
+  },
+  Norwegian: {
+    'refusal/calls': ['Ikke ring'],
+    'refusal/processing': ['Har avsagt seg e-post', 'Ikke forstyrr!', 'Reservert mot markedsføring'],
+    'consent/processing': ['Samtykke til markedsføring'],
+  },
+  Portuguese: {
+    'refusal/calls': ['Não fazer chamada', 'Não Telefonar'],
+    'refusal/processing': ['Não Deseja receber E-mails', 'Nao contatar', 'Não permitir e-mails'],
+    'consent/processing': ['Consentimento LGPD'],
+  },
+  Turkish: {
+    'refusal/calls': ['Tel. İle Aramayın', 'Arama Yapma'],
+    'refusal/processing': ['Liste Dışı E-Posta', 'İLETİŞİME GEÇME', 'Tüm e-postaların aboneliğinden çıktı'],
+    'consent/processing': ['E-POSTA İZNİ', 'Açık rıza', 'KVKK onayı'],
+  },
+  Czech: {
+    'refusal/calls': ['Nevolat'],
+    'refusal/processing': [
+      'Nepovolit e-maily',
+      'Odhlášen ze všech e-mailů'.normalize('NFD'),
+      'Nekontaktovat',
+    ],
+    'consent/processing': ['Souhlas se zpracováním osobních údajů'],
+  },
+  Hungarian: {
+    'refusal/calls': ['Nem szabad felhívni', 'Ne hívj'],
+    'refusal/processing': ['Leiratkozva az emailről', 'Ne engedélyezzen e-maileket'],
+    'consent/processing': ['Adatkezelési hozzájárulás'],
+  },
+  Romanian: {
+    'refusal/calls': ['Nu sunați', 'Nu sunati'],
+    'refusal/processing': ['Opțiune Email Respinsă', 'Nu contactați', 'Dezabonat de la toate e-mailurile'],
+    'consent/processing': ['Consimțământ marketing', 'Acord GDPR'],
+  },
+  Russian: {
+    'refusal/calls': ['Не звонить'],
+    'refusal/processing': ['Не писать на E-mail', 'Отказался от рассылки', 'Не беспокоить'],
+    'consent/processing': ['Согласие на обработку персональных данных'],
+  },
+  Ukrainian: {
+    'refusal/calls': ['Не дзвонити'],
+    'refusal/processing': ['Відмова від отримання Email-повідомлень', 'Відписаний від усіх листів'],
+    'consent/processing': ['Згода на розсилку'],
+  },
+  Korean: {
+    'refusal/calls': ['발신 제한됨'],
+    'refusal/processing': ['이메일 수신거부', '연락 금지', '이메일 수신거부'.normalize('NFD')],
+  },
+  Japanese: {
+    'refusal/calls': ['電話不可', '発信禁止'],
+    'refusal/processing': ['Ｅメール送信除外', '全てのEメールの配信登録を解除'],
+    'basis/processing': ['コンタクトのデータを処理するための法的根拠'],
+  },
+  Chinese: {
+    'refusal/calls': ['谢绝来电', '不允许电话联络', '切勿通話', '不電聯'],
+    'refusal/processing': ['退出电子邮件', '電子郵件退出', '取消訂閱所有電子郵件'],
+  },
+};
+const known = Object.entries(labels).flatMap(([language, meanings]) =>
+  Object.entries(meanings).flatMap(([meaning, names]) =>
+    names.map((name) => [language, name, ...meaning.split('/')]),
+  ),
+);
+
+describe('columns of opt-outs in other languages', () => {
+  it.each(known)('%s: the column %j states a %s of %s', (_, name, polarity, scope) => {
+    expect(optOutOf(name)).toEqual({ polarity, scope });
+  });
+
+  it.each([
+    'Catering interest',
+    'Allowance',
+    'Withdrawal amount',
+    'Rejection reason',
+    'Authorized signatory',
+    'Zákazník',
+    'Zákazka',
+    'Povolání',
+    'Důvod odmítnutí',
+    'Zgodność',
+    'Data rezygnacji',
+    'Zezwolenie',
+    'Ej kontaktad',
+    'Ikke kontaktet',
+    'Godkännandestatus (möten)',
+    'Toimilupa',
+    'Leírás',
+    'Elutasítás oka',
+    'Firmatario autorizzato',
+    'Autorización de crédito',
+    'Причина отказа',
+    'Согласован',
+    'Подпись',
+    '許可番号',
+    'Nie zezwalaj na faksy',
+    'Tillåt inte fax',
+    'Älä salli faksia',
+    '不允许使用邮件',
+    '不允许使用批量邮件',
+  ])('the column %j states no opt-out', (name) => {
+    expect(optOutOf(name)).toBeUndefined();
+  });
+
+  it('a name of 300,000 characters is read in the time of a test', () => {
+    expect(optOutOf('cancel '.repeat(50_000))).toBeUndefined();
+  });
+});
+
+describe('answers in other languages', () => {
+  it.each([
+    'TRUE',
+    'ｔｒｕｅ',
+    'Ja',
+    'Sì',
+    'Tak',
+    'Kyllä',
+    'Igen',
+    'Evet',
+    'Да',
+    '네',
+    '是',
+    '1',
+    'x',
+    '✓',
+    'İptal',
+  ])('%j refuses in a column of refusals', (cell) => {
+    expect(optOutAnswer(cell, 'refusal')).toBe('opted out');
+  });
+
+  it.each([
+    'Nie',
+    'Nej',
+    'Ei',
+    'HAYIR',
+    'Nem',
+    'Nu',
+    'Нет',
+    'Ні',
+    '아니요',
+    'Consenti',
+    'Zezwalaj',
+    'Tillåt',
+    'Salli',
+  ])('%j refuses nothing in a column of refusals', (cell) => {
+    expect(optOutAnswer(cell, 'refusal')).toBe('not opted out');
+  });
+
+  it.each([
+    'Nie',
+    'Nej',
+    'Ei',
+    'Hayır',
+    'Нет',
+    '無',
+    'brak',
+    'Nie zezwalaj',
+    'Älä salli',
+    'İzin Verme',
+    'Не разрешать',
+  ])('%j refuses in a column of consents', (cell) => {
+    expect(optOutAnswer(cell, 'consent')).toBe('opted out');
+  });
+
+  it.each([
+    'Tak',
+    'udzielona',
+    'Подтверждено',
+    'İzin Ver',
+    '契約の履行',
+    'x',
+    '3. března 2026',
+    '2026年3月1日',
+    'n/a',
+  ])('%j consents, or says nothing, in a column of consents', (cell) => {
+    expect(optOutAnswer(cell, 'consent')).toBe('not opted out');
+  });
+
+  it.each(['maybe', 'pending', '3', 'E', 'Nicht abgemeldet'])(
+    '%j is not understood in columns of refusals and consents, and counts as opted out',
+    (cell) => {
+      expect(optOutAnswer(cell, 'refusal')).toBe('not understood');
+      expect(optOutAnswer(cell, 'consent')).toBe('not understood');
+    },
+  );
+
+  it('a text that describes a consent is no refusal', () => {
+    expect(optOutAnswer('Web form, Graz', 'basis')).toBe('not opted out');
+    expect(optOutAnswer('withdrawn', 'basis')).toBe('opted out');
+  });
+
+  it('a cell of a million characters is no answer, and is read in one pass', () => {
+    const cell = 'não '.repeat(250_000);
+    expect(optOutAnswer(cell, 'refusal')).toBe('not understood');
+    expect(isPlainAnswer(cell)).toBe(false);
+  });
+});
+
+describe('a column that looks like a consent and is not understood', () => {
+  const warnings = (name: string, cells: string[], mapping?: Record<string, unknown>): readonly string[] =>
+    mapColumns(
+      'contacts.csv',
+      {
+        header: ['Email', name, 'Email Opt Out'],
+        recognised: true,
+        rows: cells.map((cell, row) => [`ann${row}@acme.example`, cell, '']),
+      },
+      { mapping: mapping && checkedMapping(mapping) },
+    ).warnings;
+
+  it.each([
+    ['RODO', ['TAK', '', 'NIE']],
+    ['KVKK', ['', '', '']],
+    ['Možno poslat email', ['1', '0', '1']],
+    ['Privacy', ['x', '', '']],
+    ['İzin', ['E', 'H', 'E']],
+    ['Newsletter opt-in', ['false', 'true', 'false']],
+    ['Подписка на новости', ['да', 'нет', '']],
+    ['Status', ['Customer', 'Do not contact', 'Lead']],
+    ['Stav', ['nový', 'odhlášen', 'nový']],
+  ])('the column %s has a warning that names the column and the next step', (name, cells) => {
+    expect(warnings(name, cells)).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^column "${name}" seems to say who has consented or opted out, and is not used.*` +
+            '"opted_out": \\{"column": 2, "values".*\\{"ignore": \\[2\\]\\}$',
+        ),
+      ),
+    ]);
+  });
+
+  it.each([
+    ['Abonnement', ['Gold', 'Silver', 'Gold']],
+    ['Subscription plan', ['', '', 'Gold']],
+    ['Optional field', ['', '', 'x']],
+    ['Персональный менеджер', ['Да', '', '']],
+    ['Подпись', ['да', '', '']],
+    ['Fax permission', ['yes', 'no', '']],
+    ['Opt-in date', ['', '', '2026-03-01']],
+    ['GDPR statement', ['shown on the form', 'sent by letter', 'read out', 'in the shop', 'by phone']],
+    ['Notes', ['asked us what "unsubscribed" means', '', '']],
+    ['has_newsletter', ['true', 'false', '']],
+  ])('the column %s has no warning', (name, cells) => {
+    expect(warnings(name, cells)).toEqual([]);
+  });
+
+  it('a mapping file that names or ignores the column ends the warning', () => {
+    expect(warnings('RODO', ['TAK'], { ignore: ['RODO'] })).toEqual([]);
+    expect(
+      warnings('RODO', ['TAK'], { columns: { opted_out: { column: 'RODO', values: ['NIE'] } } }),
+    ).toEqual([]);
+  });
+});
