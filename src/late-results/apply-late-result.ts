@@ -26,6 +26,7 @@ import type { LateResult } from '../service/answers/late-result.ts';
 import {
   idsInLog,
   idsOfOthers,
+  idsOfSamePeople,
   isRequestOfAnother,
   lockAttempt,
   readRecipients,
@@ -87,7 +88,9 @@ export async function applyLateResult(
     const recipients = await readRecipients(transaction, attempt, personIds);
     const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
     const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
-    const assigned = assignDelivered(recipients, content.people, kind, [...attempt.foundIds, ...knownIds]);
+    const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
+    const named = content.people.map(({ id, emails }) => ({ id: foundIds.get(id ?? '') ?? id, emails }));
+    const assigned = assignDelivered(recipients, named, kind, [...attempt.foundIds, ...knownIds]);
     const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, recipients, assigned);
     const dropsBody = suppressed.people.size > 0;
     const { targetFields, requestId } = content;

@@ -81,7 +81,11 @@ export async function readRecipients(
       join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
       join runs on runs.run_id = p.run_id
       left join enriched_contacts c on c.source = runs.source and c.contact_id = r.contact_id
-        and c.person_id = p.person_id
+        and (c.person_id = p.person_id or exists (
+          select
+          from unnest(${foundIds}::text[], ${foundIds.map(keyOfId)}::text[]) as f (id, person_key)
+          join contacts k on f.person_key = any(k.person_keys)
+          where f.id = p.person_id and k.source = c.source and k.contact_id = c.contact_id))
       where p.outcome = 'enriched' and p.person_id is not null
         and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
           and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
@@ -105,6 +109,33 @@ export async function readRecipients(
     order by source, contact_id, row_number, person_id
   `.execute(transaction);
   return recipients.rows;
+}
+
+/**
+ * The ids of a call's answer whose people have other ids in other answers, by these other ids. An id that is of two
+ * people of the call is left out.
+ *
+ * @param otherIds ids that the call's answer does not have
+ */
+export async function idsOfSamePeople(
+  transaction: Transaction<Tables>,
+  { foundIds, options: { service } }: LockedAttempt,
+  otherIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (otherIds.length === 0) return new Map();
+  const { rows } = await sql<{ otherId: string; foundId: string }>`
+    select o.id as "otherId", min(f.id) as "foundId"
+    from unnest(${otherIds}::text[], ${otherIds.map(keyOfId)}::text[]) as o (id, person_key)
+    cross join lateral (
+      select service, person_keys from contacts where person_keys @> array[o.person_key] offset 0
+    ) c
+    join unnest(${foundIds}::text[], ${foundIds.map(keyOfId)}::text[]) as f (id, person_key)
+      on f.person_key = any(c.person_keys)
+    where c.service = ${service}
+    group by o.id
+    having count(distinct f.id) = 1
+  `.execute(transaction);
+  return new Map(rows.map(({ otherId, foundId }) => [otherId, foundId]));
 }
 
 /**
