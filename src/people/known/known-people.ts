@@ -97,7 +97,10 @@ export async function readKnownPeople(
   );
 }
 
-/** Reads people with an id of whom only undone runs know. Their answers were paid for. */
+/**
+ * Reads people with an id of whom only undone runs know. Their answers were paid for, and so were the addresses of
+ * their late results, which identify a person as those of a known person do.
+ */
 export async function readUndonePeople(
   database: Kysely<Tables>,
   service: string,
@@ -107,14 +110,30 @@ export async function readUndonePeople(
   return read(
     database,
     sql`
-      select distinct on (o.person_key) o.person_key, ${personOfFacts} as person, o.asked_at, null as given_to
-      from unnest(${placesByMatchKey('observations', eachOf(matchKeys))}) as at (place)
-      cross join lateral (select * from observations where ctid = at.place offset 0) o
-      join runs u on u.run_id = o.run_id and u.undone_at is not null
-      where o.service = ${service}
-        and o.kind = 'answer'
-        and o.person_id is not null
-        and not exists (select from people p where p.service = o.service and p.person_key = o.person_key)
+      with named as materialized (
+        select distinct o.person_key
+        from unnest(${placesByMatchKey('observations', eachOf(matchKeys))}) as at (place)
+        cross join lateral (select * from observations where ctid = at.place offset 0) o
+        where o.service = ${service}
+          and o.person_id is not null
+          and not exists (select from people p where p.service = o.service and p.person_key = o.person_key)
+      ), undone as materialized (
+        select o.*
+        from named
+        cross join lateral (
+          select * from observations where service = ${service} and person_key = named.person_key offset 0
+        ) o
+        join runs u on u.run_id = o.run_id and u.undone_at is not null
+        where o.kind <> 'reused'
+      )
+      select distinct on (o.person_key) o.person_key,
+        ${personOfFacts} || jsonb_build_object('personal_emails', (
+          select coalesce(jsonb_agg(distinct e ->> 'email'), '[]')
+          from undone each cross join jsonb_array_elements(each.facts -> 'emails') e
+          where each.person_key = o.person_key)) as person,
+        o.asked_at, null as given_to
+      from undone o
+      where o.kind = 'answer'
       order by o.person_key, o.asked_at desc, o.observation_id desc`,
   );
 }

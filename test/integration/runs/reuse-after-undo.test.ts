@@ -95,13 +95,16 @@ async function reusedObservations({ ids }: PhonesCall): Promise<readonly object[
   return rows;
 }
 
-async function phonesOf({ people }: PhonesCall): Promise<number> {
-  const { rows } = await warehouse.pool.query<{ phones: number }>(
-    'select count(phone)::int as phones from enriched_contacts where contact_id = any($1)',
+async function countFilled(column: 'phone' | 'email', { people }: PhonesCall): Promise<number> {
+  const { rows } = await warehouse.pool.query<{ filled: number }>(
+    `select count(${column})::int as filled from enriched_contacts where contact_id = any($1)`,
     [people.map(({ contactId }) => contactId)],
   );
-  return rows[0]!.phones;
+  return rows[0]!.filled;
 }
+
+const phonesOf = (call: PhonesCall): Promise<number> => countFilled('phone', call);
+const emailsOf = (call: PhonesCall): Promise<number> => countFilled('email', call);
 
 it('a late result of an undone run reaches the contacts of a run that uses its answers', async () => {
   const call = await answered();
@@ -126,6 +129,24 @@ it('a run that leaves out phones because an undone run has paid for them gets th
   expect(reused).toHaveLength(3);
   await runWithPeopleOf(call, phones);
   expect(await reusedObservations(call)).toEqual(reused);
+});
+
+it('a run that leaves out people of an undone run finds them by their late addresses', async () => {
+  const asked = await callWithPhones(warehouse, { reveal: [], waterfall: ['email'] });
+  const stated = { email: null, organization: { primary_domain: 'orbit.example' } };
+  const call = { ...asked, stated: { 0: stated, 1: stated, 2: stated } };
+  await recordPhonesAnswer(warehouse, call);
+  const people = call.ids.map((id, index) => ({
+    id,
+    emails: [{ email: call.people[index]!.identity.email, email_status: 'verified' }],
+  }));
+  await deliverTo(warehouse, call, Buffer.from(JSON.stringify({ credits_consumed: 3, people })));
+  await endRun(warehouse, call.runId, 'finished', undefined);
+  expect(await emailsOf(call)).toBe(3);
+  await undo(call.runId);
+  expect(await emailsOf(call)).toBe(0);
+  await runWithPeopleOf(call, profiles);
+  expect(await emailsOf(call)).toBe(3);
 });
 
 it('a person whose phones a later run uses keeps the id that the service reuses for somebody else', async () => {
