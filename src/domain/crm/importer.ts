@@ -1,4 +1,13 @@
-import { addressHeaders, atWork, headersOfPerson, idHeaders, localHeaders, mobile } from './local-headers.ts';
+import {
+  addressHeaders,
+  atWork,
+  firstOrWhole,
+  headersOfPerson,
+  idHeaders,
+  lastOrWhole,
+  localHeaders,
+  mobile,
+} from './local-headers.ts';
 
 /** Fields of a contact that a CRM's importer accepts. `Importer.columns` has the CRM's headers. */
 export const importFields = [
@@ -74,6 +83,11 @@ function translated(columns: Importer['columns']): Importer['columns'] {
   );
 }
 
+/** Without labels that Pipedrive gives to whole names: `Persona - Nombre`, `Personne - Nom`. */
+function partsOfNames(labels: readonly string[]): string[] {
+  return labels.filter((label) => !firstOrWhole.includes(label) && !lastOrWhole.includes(label));
+}
+
 /** Supported importers, by the value of `enrich export --for`. */
 export const importers = {
   hubspot: {
@@ -146,9 +160,12 @@ export const importers = {
     columns: {
       first_name: {
         header: 'Person - First name',
-        inOtherLanguages: headersOfPerson(localHeaders.first_name),
+        inOtherLanguages: headersOfPerson(partsOfNames(localHeaders.first_name)),
       },
-      last_name: { header: 'Person - Last name', inOtherLanguages: headersOfPerson(localHeaders.last_name) },
+      last_name: {
+        header: 'Person - Last name',
+        inOtherLanguages: headersOfPerson(partsOfNames(localHeaders.last_name)),
+      },
       title: {
         header: 'Person - Job title',
         alsoExportedAs: ['Person - Title'],

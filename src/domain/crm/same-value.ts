@@ -25,7 +25,30 @@ const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (te
 };
 
 /** Languages in which exports name countries. */
-const countryLanguages = ['en', 'de', 'fr', 'es', 'nl', 'pt'];
+const countryLanguages = [
+  ...[
+    'en',
+    'de',
+    'fr',
+    'es',
+    'nl',
+    'pt',
+    'it',
+    'pl',
+    'sv',
+    'da',
+    'nb',
+    'fi',
+    'cs',
+    'sk',
+    'hu',
+    'ro',
+    'tr',
+    'ru',
+    'uk',
+  ],
+  ...['ja', 'zh', 'zh-Hant', 'ko'],
+];
 /** Codes and short names that the language data of the runtime does not have. */
 const otherCountryNames: Readonly<Record<string, string>> = {
   usa: 'US',
@@ -33,6 +56,8 @@ const otherCountryNames: Readonly<Record<string, string>> = {
   uk: 'GB',
   'great britain': 'GB',
   england: 'GB',
+  turkey: 'TR',
+  'czech republic': 'CZ',
 };
 let countries: ReadonlyMap<string, string> | undefined;
 

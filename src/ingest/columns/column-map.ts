@@ -1,4 +1,5 @@
 import { hasLastNamesFirst } from '../../domain/identity/normalise.ts';
+import { firstOrWhole, lastOrWhole } from '../../domain/crm/local-headers.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
@@ -33,8 +34,8 @@ export interface ColumnMap {
   readonly warnings: readonly string[];
 }
 
-/** Names of columns that hold first names beside a column of last names, and otherwise whole names. */
-const firstOrWhole = new Set(['名前', '名字', '이름'].map(headerKey));
+const firstNames = new Set(firstOrWhole.map(headerKey));
+const lastNames = new Set(lastOrWhole.map(headerKey));
 
 /**
  * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
@@ -83,9 +84,12 @@ export function mapColumns(
     single[field] ??= columns.claim(field, names);
   }
   // Of one person's names there is only this one.
-  const isWhole = single.first_name!.every((column) => firstOrWhole.has(headerKey(header[column]!)));
-  if (isWhole && given.first_name === undefined && single.last_name!.length + single.name!.length === 0)
+  const isOnly = (field: 'first_name' | 'last_name', names: ReadonlySet<string>): boolean =>
+    given[field] === undefined && single[field]!.every((column) => names.has(headerKey(header[column]!)));
+  if (single.last_name!.length + single.name!.length === 0 && isOnly('first_name', firstNames))
     [single.name, single.first_name] = [single.first_name!, []];
+  else if (single.first_name!.length + single.name!.length === 0 && isOnly('last_name', lastNames))
+    [single.name, single.last_name] = [single.last_name!, []];
   const emails =
     givenEmails ?? columns.claim('email', [...(known?.fields.email ?? []), ...(commonNames.email ?? [])]);
   for (const column of header.keys()) {

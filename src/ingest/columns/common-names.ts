@@ -20,6 +20,7 @@ export const commonNames: FieldNames = {
     ...listed(
       'kontakt-id, id du contact, id de contacto, contact-id, id do contato, 取引先責任者 ID, コンタクトID, 联系人 ID, 연락처 ID',
     ),
+    ...listed('id contatto, id kontaktu, id контакта, 顧客担当者ID, 聯絡人 ID'),
   ],
   person_id: listed('apollo person id, apollo id, service person id'),
   email: [
@@ -55,7 +56,9 @@ export const commonNames: FieldNames = {
   ],
   name: listed(`
     full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, volledige naam, naam,
-    nome completo, nome, 氏名, お名前, 姓名, 担当者名, 联系人, 联系人姓名, 聯絡人, 성명, 담당자명`),
+    nome completo, imię i nazwisko, namn, nimi, koko nimi, navn, fullt navn, fulde navn, ad soyad, adı soyadı,
+    jméno a příjmení, celé jméno, név, teljes név, nume complet, фио, полное имя, піб,
+    氏名, お名前, 姓名, 担当者名, 联系人, 联系人姓名, 聯絡人, 성명, 담당자명`),
   organization_name: [
     ...listed(`
       company name, organization name, organisation name, account name, employer, company, organization, organisation,
@@ -66,5 +69,7 @@ export const commonNames: FieldNames = {
   ],
   domain: listed(`
     company domain, company domain name, organization domain, organisation domain, domain, domain name, company website,
-    organization website, account website, website, website url, company url, email domain`),
+    organization website, account website, website, website url, company url, email domain, webseite, sitio web,
+    site web, sito web, strona internetowa, webbplats, verkkosivusto, hjemmeside, nettsted, web sitesi,
+    webové stránky, weboldal, сайт, веб-сайт, 会社のドメイン名, ウェブサイト, 网站, 網站, 웹사이트`),
 };

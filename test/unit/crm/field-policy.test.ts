@@ -117,6 +117,10 @@ describe('sameValue()', () => {
     ['country', 'États-Unis', 'United States'],
     ['country', 'USA', 'United States'],
     ['country', 'gb', 'United Kingdom'],
+    ['country', 'Polska', 'Poland'],
+    ['country', '日本', 'Japan'],
+    ['country', 'TÜRKİYE', 'Turkey'],
+    ['country', 'Česko', 'Czechia'],
   ] as const)('sameValue() treats two spellings of a %s as the same', (field, one, other) => {
     expect(sameValue(field, one, other)).toBe(true);
   });

@@ -507,6 +507,19 @@ describe('headers of other languages and tools are understood', () => {
     ['Chinese', ['名字', '姓氏', '电子邮件', '公司名称']],
     ['Korean', ['이름', '성', '이메일', '회사명']],
     ['Portuguese', ['Primeiro nome', 'Sobrenome', 'Endereço de e-mail', 'Nome da empresa']],
+    ['Brazilian', ['Nome', 'Sobrenome', 'E-mail', 'Empresa']],
+    ['Italian', ['Nome', 'Cognome', 'Indirizzo e-mail', 'Nome azienda']],
+    ['Polish', ['Imię', 'Nazwisko', 'Adres e-mail', 'Nazwa firmy']],
+    ['Swedish', ['Förnamn', 'Efternamn', 'E-postadress', 'Företagsnamn']],
+    ['Danish', ['Fornavn', 'Efternavn', 'E-mail', 'Virksomhedsnavn']],
+    ['Norwegian', ['Fornavn', 'Etternavn', 'E-postadresse', 'Bedriftsnavn']],
+    ['Finnish', ['Etunimi', 'Sukunimi', 'Sähköpostiosoite', 'Yrityksen nimi']],
+    ['Turkish', ['İSİM', 'SOYİSİM', 'E-POSTA ADRESİ', 'ŞİRKET ADI']],
+    ['Czech', ['Jméno', 'Příjmení'.normalize('NFD'), 'E-mailová adresa', 'Název společnosti']],
+    ['Hungarian', ['Keresztnév', 'Vezetéknév', 'E-mail cím', 'Cégnév']],
+    ['Romanian', ['Prenume', 'Nume', 'Adresa de e-mail', 'Companie']],
+    ['Russian', ['Имя', 'Фамилия', 'Электронная почта', 'Компания']],
+    ['Ukrainian', ["Ім'я", 'Прізвище', 'Ел. пошта', 'Організація']],
     [
       'NPSP',
       ['Contact1 First Name', 'Contact1 Last Name', 'Contact1 Personal Email', 'Household Account Name'],
@@ -526,6 +539,12 @@ describe('headers of other languages and tools are understood', () => {
     ['名前', '会社名'],
     ['氏名', '勤務先'],
     ['姓名', '公司'],
+    ['Nombre', 'Empresa'],
+    ['Nome', 'Azienda'],
+    ['Nom', 'Société'],
+    ['Nume', 'Companie'],
+    ['Jméno', 'Firma'],
+    ['Имя', 'Компания'],
   ])('a column %s without last names has whole names', (name, company) => {
     expect(taken([name, company])).toEqual({ name: [name], organization_name: [company] });
   });
