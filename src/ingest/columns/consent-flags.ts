@@ -9,7 +9,7 @@ import { isDetail, isFaxOrLetters } from './opt-out-headers.ts';
 const stems = new RegExp(
   ` (?:${[
     'opt (?:in|out|status)|optin|optout|opted|unsub|subscribed|subscriber(?= )|permission|contactable|mailable',
-    'do not |dont ',
+    'do not (?!modify )|dont ',
     'gdpr|dsgvo|ds gvo|rgpd|rodo(?= )|kvkk|lgpd|ccpa|pdpa|pipl(?= )|privacy|datenschutz|personvern|tietosuoja',
     'adatvedel',
     'adatkezel|confidentialite|privacidad|prywatno|ochrona danych|ochrana osob|ochrana udaj|iys(?= )',

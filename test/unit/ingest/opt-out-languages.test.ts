@@ -279,6 +279,7 @@ describe('a column that looks like a consent and is not understood', () => {
     ['GDPR statement', ['shown on the form', 'sent by letter', 'read out', 'in the shop', 'by phone']],
     ['Notes', ['asked us what "unsubscribed" means', '', '']],
     ['has_newsletter', ['true', 'false', '']],
+    ['(Do Not Modify) Modified On', ['2026-03-01', '', '']],
   ])('the column %s has no warning', (name, cells) => {
     expect(warnings(name, cells)).toEqual([]);
   });
