@@ -114,7 +114,10 @@ export async function attemptCall(
   try {
     const calling = dependencies.client.bulkMatch(
       {
-        details: people.map((person) => person.identity),
+        // The cells of the row may name somebody else.
+        details: people.map(({ identity, confirmedId: personId }) =>
+          personId === undefined ? identity : { personId },
+        ),
         reveal: request.run.options.reveal,
         waterfall: request.run.options.waterfall,
         webhookUrl: admission.token === undefined ? undefined : dependencies.webhookUrl(admission.token),

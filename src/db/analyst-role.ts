@@ -100,6 +100,18 @@ export const analystColumns: {
   // Cells of exports.
   contact_records: 'none',
   contact_matches: 'all',
+  // Without the hash of the record's cells.
+  contact_decisions: [
+    'decision_id',
+    'source',
+    'contact_id',
+    'service',
+    'person_key',
+    'verdict',
+    'reason',
+    'decided_by',
+    'decided_at',
+  ],
   people: 'all',
   organizations: 'all',
   // `organizations` has its columns.

@@ -12,6 +12,7 @@ type RawTables = Record<
   | 'budget_alarms'
   | 'calls_without_data'
   | 'changes_of_last_day'
+  | 'contact_decisions'
   | 'contact_history'
   | 'contact_matches'
   | 'contact_phones'

@@ -3,6 +3,7 @@ import { formatCredits, storedCredits, type Credits } from '../domain/money/deci
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
+import type { RowDecision } from '../domain/identity/verdicts.ts';
 import { releaseClaims } from './release-claims.ts';
 
 export interface ClosedAttempt {
@@ -22,6 +23,8 @@ export interface ClosedAttempt {
   readonly hasSuppressions: boolean;
   /** Rows of the call that were erased in the meantime. They have no keys left. */
   readonly erased: readonly number[];
+  /** Decisions about the contacts of the call. */
+  readonly decisions: readonly RowDecision[];
 }
 
 /** Late results that an answer announces, and how long to wait for them. */
@@ -48,7 +51,7 @@ interface ClosingAnswer {
 
 const closedColumns = sql`
   attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", admitted_at::text as "admittedAt",
-  locked.has_entries as "hasSuppressions", locked.erased`;
+  locked.has_entries as "hasSuppressions", locked.erased, locked.decisions`;
 
 /**
  * SQL assignments of what an answer states about its call, also if the operator has settled the call before. Deliveries

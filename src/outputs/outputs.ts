@@ -8,6 +8,7 @@ import * as inbox from './inbox-outputs.ts';
 import { notification } from './notification-outputs.ts';
 import * as privacy from './privacy-outputs.ts';
 import { report } from './report-output.ts';
+import * as reviews from './review-outputs.ts';
 import * as runs from './run-outputs.ts';
 import * as schedules from './schedule-outputs.ts';
 import * as warehouse from './warehouse-outputs.ts';
@@ -72,6 +73,12 @@ export const outputs = {
   'suppress-list': { schema: privacy.suppressList, commands: ['suppress list'] },
   erase: { schema: privacy.erase, commands: ['erase'] },
   prune: { schema: privacy.prune, commands: ['prune'] },
+  'review-list': { schema: reviews.reviewList, commands: ['review list'] },
+  review: { schema: reviews.review, commands: ['review show'] },
+  'review-decision': {
+    schema: reviews.reviewDecision,
+    commands: ['review confirm', 'review reject', 'review withdraw'],
+  },
   change: { schema: warehouse.change, commands: ['changes'] },
   export: { schema: exportedFile, commands: ['export'] },
   'import-manifest': { schema: importManifest, commands: ['export'] },

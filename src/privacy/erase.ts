@@ -9,6 +9,7 @@ import { readKeysOfPeople } from '../people/contacts/affected-contacts.ts';
 import { decideAffected } from '../people/contacts/decide-contacts.ts';
 import { project, projectCompanies } from '../people/project.ts';
 import { peopleOf } from './find-people.ts';
+import { eraseDecisions, readDecidedContacts } from './erase-decisions.ts';
 import { eraseFromAddresses } from './erase-from-addresses.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 import { recordsOf } from './record-keys.ts';
@@ -89,6 +90,7 @@ export async function erase(
     const records = await recordsOf(transaction, traces);
     await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
     const nearby = await matchKeysOf(transaction, traces);
+    const decided = await readDecidedContacts(transaction, traces);
     const removed = await measure(transaction, traces);
     await eraseFromLog(transaction, traces);
     await transaction
@@ -105,6 +107,7 @@ export async function erase(
     await forgetIds(transaction, traces);
     await eraseFromAddresses(transaction, traces.forms);
     await clearRows(transaction, traces);
+    await eraseDecisions(transaction, traces, decided);
     await decideNearby(transaction, nearby);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
     await sql`

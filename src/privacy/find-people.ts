@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../db/schema.ts';
+import { isOverruled } from '../people/decisions/contact-decisions.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 
 export interface PersonKey {
@@ -41,7 +42,13 @@ export async function findPeople(
         select * from observations o
         where o.service = m.service and o.person_key = any(coalesce(m.person_keys, array[m.person_key]))
         offset 0
-      ) s)`,
+      ) s
+      where not ${isOverruled({
+        source: sql`m.source`,
+        contactId: sql`m.contact_id`,
+        personKey: sql`m.person_key`,
+        evidence: sql`m.evidence`,
+      })})`,
   );
 }
 

@@ -1,7 +1,8 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { isRoleAddress } from '../domain/identity/email-address.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
+import { isOverruled } from '../people/decisions/contact-decisions.ts';
 import { emailHashes } from '../people/known/email-hashes.ts';
 import { hashKeysOf } from '../people/known/hashed-addresses.ts';
 import { eachOf, sharesMatchKey } from '../people/known/shares-match-key.ts';
@@ -162,6 +163,10 @@ interface FoundRow {
   readonly personId: string | null;
 }
 
+/** Condition: somebody has decided that the contact `c` of a run `runs` is not the person whom it had. */
+const wasWrong = (personKey: RawBuilder<unknown>, evidence: RawBuilder<unknown>) =>
+  isOverruled({ source: sql`runs.source`, contactId: sql`c.contact_id`, personKey, evidence });
+
 /**
  * Finds rows with one of these keys, and rows that were accepted as one of these people. The log keeps the cells of
  * contacts when retention has pruned their rows.
@@ -173,25 +178,26 @@ async function findRows(
 ): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
     with found as materialized (
-      select r.run_id, r.row_number
+      select r.run_id, r.row_number, null as person_key, null as evidence
       from run_rows r
       where ${sharesMatchKey('r', eachOf(matchKeysOfIdentityKeys(keys)))} and r.keys && ${keys}::text[]
       union
-      select k.run_id, k.row_number
+      select k.run_id, k.row_number, null, null
       from unnest(${keys}::text[]) as key
       cross join lateral (
         select run_id, row_number from contact_records where keys @> array[key] offset 0
       ) k
       union
-      select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[])
+      select run_id, row_number, 'person:' || person_id, evidence
+      from attempt_people where person_id = any(${idsIn(keys)}::text[])
       union
-      select m.run_id, m.row_number
+      select m.run_id, m.row_number, m.person_key, m.evidence
       from (${peopleOf(people)}) as p (service, person_key)
       cross join lateral (
         select * from contact_matches m where m.service = p.service and m.person_key = p.person_key offset 0
       ) m
     )
-    select runs.run_id as "runId", found.row_number as "rowNumber", runs.source,
+    select distinct runs.run_id as "runId", found.row_number as "rowNumber", runs.source,
       c.contact_id as "contactId", c.keys, p.person_id as "personId"
     from found
     join runs on runs.run_id = found.run_id
@@ -202,7 +208,8 @@ async function findRows(
     ) c
     left join lateral (
       select * from attempt_people p where p.run_id = found.run_id and p.row_number = found.row_number offset 0
-    ) p on p.outcome = 'enriched'
+    ) p on p.outcome = 'enriched' and not ${wasWrong(sql`'person:' || p.person_id`, sql`p.evidence`)}
+    where found.person_key is null or not ${wasWrong(sql`found.person_key`, sql`found.evidence`)}
   `.execute(database);
   return rows;
 }

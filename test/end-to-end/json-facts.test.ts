@@ -114,6 +114,7 @@ describe('--json', () => {
     'migrate',
     'rebuild --check',
     'report latest --format json',
+    'review list',
     'schedule list',
     'sql',
     'status',

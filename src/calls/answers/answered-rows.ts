@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { AlignedRow, Alignment } from '../../domain/identity/alignment.ts';
 import { contactFields, type ContactFields } from '../../domain/warehouse/contact-fields.ts';
-import { isWeak } from '../../domain/identity/identity-evidence.ts';
+import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
 import type { Person } from '../../domain/identity/person.ts';
@@ -42,7 +42,7 @@ export interface AnsweredRow {
   readonly isLookup: boolean;
   readonly reason: string | null;
   readonly evidence: string | null;
-  /** With weak evidence: `matchKeysOfMatch`. */
+  /** With weak evidence, and of decisions: `matchKeysOfMatch`. */
   readonly matchKeys: readonly number[] | null;
   readonly matchIndex: number | undefined;
   /** The fields of the row's person. */
@@ -95,7 +95,7 @@ export function answeredRows(
     switch (row.outcome) {
       case 'enriched': {
         const { person, matchIndex, evidence } = row;
-        const matchKeys = isWeak(evidence) ? matchKeysOfMatch(identity, person, emailHashes) : null;
+        const matchKeys = keepsMatchKeys(evidence) ? matchKeysOfMatch(identity, person, emailHashes) : null;
         const fields = contactFields(person);
         return { ...answered, evidence, matchKeys, matchIndex, fields, facts: factsAt(person, matchIndex) };
       }

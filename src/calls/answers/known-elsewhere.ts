@@ -15,10 +15,14 @@ import {
 } from '../../domain/identity/match-keys.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { isPossible } from '../../domain/identity/rivals.ts';
+import { verdictOn, type RowDecision } from '../../domain/identity/verdicts.ts';
 import { readDoubtfulContacts } from '../../people/contacts/affected-contacts.ts';
 import { ByMatchKey } from '../../people/known/by-match-key.ts';
 import type { ContactState } from '../../people/contacts/contact-states.ts';
-import { anotherFits, asCandidate, findChanges, isSameContact } from '../../people/contacts/find-changes.ts';
+import { anotherFits, findChanges } from '../../people/contacts/find-changes.ts';
+import { asCandidate, isSameContact } from '../../people/contacts/neighbourhood.ts';
+import { verdictsOf } from '../../people/decisions/contact-decisions.ts';
+import { readDecidedPeople, recordsOfDecided } from '../../people/decisions/decided-people.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';
 import { keysOfMerged } from '../../people/known/merged-keys.ts';
 import { readKnownPeople, type KnownPerson } from '../../people/known/known-people.ts';
@@ -35,6 +39,8 @@ interface AnsweredCall {
   /** In the order of `details`. */
   readonly people: readonly OpenPerson[];
   readonly arrived: readonly KnownPerson[];
+  /** Decisions about the contacts of rows. */
+  readonly decisions: readonly RowDecision[];
 }
 
 /** A contact that is no longer its person. */
@@ -67,26 +73,40 @@ export interface KnownAboutAnswer extends KnownElsewhere {
  */
 export async function readElsewhere(
   database: Kysely<Tables>,
-  { attemptId, source, service, people, arrived }: AnsweredCall,
+  { attemptId, source, service, people, arrived, decisions }: AnsweredCall,
 ): Promise<KnownAboutAnswer> {
-  const asked = people.map(({ contactId, identity }) => ({
-    source,
-    contactId,
-    compared: readyIdentity(identity),
-  }));
-  const isWeaklyFound = asked.map(({ compared }) => {
-    const fits = arrived.map((person) => weigh(compared, person.compared, emailHashes).strength);
+  const asked = people.map(({ rowNumber, contactId, identity }) => {
+    const compared = readyIdentity(identity);
+    const verdicts = verdictsOf(
+      decisions.filter((decision) => decision.rowNumber === rowNumber),
+      compared,
+    );
+    return { source, contactId, compared, verdicts };
+  });
+  const isWeaklyFound = asked.map(({ compared, verdicts }) => {
+    const fits = arrived
+      .filter((person) => verdictOn(verdicts, person.compared) === undefined)
+      .map((person) => weigh(compared, person.compared, emailHashes).strength);
     return fits.includes('weak') && !fits.includes('strong');
   });
   const keysOfRow = asked.map(({ compared }, index) =>
     isWeaklyFound[index] ? matchKeysOfIdentity(compared.identity) : matchKeysOfIdentityKeys(compared.keys),
   );
+  const decided = await readDecidedPeople(
+    database,
+    service,
+    asked.map(({ verdicts }) => verdicts),
+  );
   const keysOfArrived = arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes));
-  const known = await readKnownPeople(database, service, {
+  const sharing = await readKnownPeople(database, service, {
     matchKeys: [...new Set([...keysOfRow.flat(), ...keysOfArrived])],
   });
+  const known = [...new Map([...decided, ...sharing].map((person) => [person.personKey, person])).values()];
   const byKey = new ByMatchKey(known);
-  const ofRows = byKey.sharing(keysOfRow.flat());
+  const candidatesOf = asked.map(({ verdicts }, row) => [
+    ...new Set([...byKey.sharing(keysOfRow[row]!), ...recordsOfDecided(byKey, verdicts)]),
+  ]);
+  const ofRows = [...new Set(candidatesOf.flat())];
   const weaklyFitting = [...arrived, ...ofRows].filter((person) =>
     asked.some(
       ({ compared }, index) =>
@@ -94,15 +114,18 @@ export async function readElsewhere(
     ),
   );
   const keys = weaklyFitting.flatMap(({ matchKeys }) => matchKeys);
-  const rows = [...asked, ...(await readKnownRows(database, [...new Set(keys)]))];
+  const rows = [...asked, ...(await readKnownRows(database, service, [...new Set(keys)]))];
   const lastAskedAt = ofRows.length > 0 ? await startOfRun(database, attemptId) : null;
   return {
     candidatesOf: (row) =>
-      byKey.sharing(keysOfRow[row]!).map((person) => asCandidate(person, { ...asked[row]!, lastAskedAt })),
-    othersOf: (row) =>
+      candidatesOf[row]!.map((person) => asCandidate(person, { ...asked[row]!, lastAskedAt })),
+    othersOf: (row, person) =>
       rows.flatMap((other): ComparedIdentity[] =>
-        isSameContact(other, asked[row]!) ? [] : [other.compared],
+        isSameContact(other, asked[row]!) || verdictOn(other.verdicts, person) === 'rejected'
+          ? []
+          : [other.compared],
       ),
+    verdictsOf: (row) => asked[row]!.verdicts,
     keysOf: (personKey) => keysOfAnswered(personKey, arrived, known),
   };
 }

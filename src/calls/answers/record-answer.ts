@@ -15,6 +15,7 @@ import {
   type KnownAboutAnswer,
   type Withdrawal,
 } from './known-elsewhere.ts';
+import { DecisionsChanged, requireDecisions } from './require-decisions.ts';
 import {
   answeredRows,
   withoutSuppressed,
@@ -34,6 +35,7 @@ import { emailHashes } from '../../people/known/email-hashes.ts';
 import type { LogEntries } from '../../people/log/append-to-log.ts';
 import { withdrawalOf } from '../../people/contacts/apply-changes.ts';
 import { personKey } from '../../people/log/observation.ts';
+import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
@@ -68,16 +70,23 @@ interface AnswerRecord {
  *   does not have
  */
 export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
+  // Few contacts have decisions, so the first attempt expects none. The transaction reads them with its first lock.
+  let decisions: readonly RowDecision[] = [];
   for (;;)
     try {
-      return await recordOnce(warehouse, record);
+      return await recordOnce(warehouse, record, decisions);
     } catch (error) {
+      if (error instanceof DecisionsChanged) decisions = error.decisions;
       // Another answer named the same new person in the meantime: the id may be that person's.
-      if (databaseErrorCode(error) !== serializationFailure) throw error;
+      else if (databaseErrorCode(error) !== serializationFailure) throw error;
     }
 }
 
-async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
+async function recordOnce(
+  warehouse: Warehouse,
+  record: AnswerRecord,
+  decisions: readonly RowDecision[],
+): Promise<void> {
   const { attemptId, people } = record;
   const { matches, newKeys } = await withOwnIds(
     warehouse.database,
@@ -85,7 +94,8 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
     record.answer.matches,
   );
   const answer = { ...record.answer, matches };
-  const call = { ...record, service: record.asked.service, arrived: arrivedPeople(answer.matches) };
+  const { service } = record.asked;
+  const call = { ...record, service, decisions, arrived: arrivedPeople(answer.matches) };
   const elsewhere = await readElsewhere(warehouse.database, call);
   const alignment = alignMatches(
     people.map((person) => person.identity),
@@ -120,12 +130,13 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<v
       phonesWithEarlier: isSkipped,
     });
     if (!attempt) return;
+    await requireDecisions(transaction, { service, decisions, decided: attempt.decisions, withdrawals });
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,
       attempt,
       answer.partial ? answered.filter((row) => isProcessed(row, attempt)) : answered,
       // With the ids that the service stated: the list can have them.
-      { service: record.asked.service, matches: record.answer.matches },
+      { service, matches: record.answer.matches },
     );
     if (namesSuppressed)
       await sql`

@@ -6,6 +6,7 @@ import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
+import { contactOf } from '../../people/contacts/contact-states.ts';
 import { droppingFresh } from '../../runs/pages/pages.ts';
 import { peopleWithRows } from '../../runs/pages/people-with-rows.ts';
 import type { Asked } from '../../runs/planning/earlier-lookups.ts';
@@ -16,6 +17,8 @@ export interface OpenPerson {
   /** Record id in the CRM. */
   readonly contactId: string;
   readonly identity: Identity;
+  /** Id of the person whom a decision confirmed (`enrich review`): the call asks for this id only. */
+  readonly confirmedId?: string;
 }
 
 interface PersonOfBatch extends OpenPerson {
@@ -30,10 +33,22 @@ type OpenRow = IdentityColumns & {
   readonly row_number: number;
   readonly contact_id: string;
   readonly left_out: string[];
+  readonly confirmed_id: string | null;
 };
 
+/** The id of the person whom the contact of a row `r` has by a decision. */
+const confirmedId = sql`(
+  select people.person_id
+  from runs
+  cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
+  cross join lateral (
+    select person_id from people where service = c.service and person_key = c.person_key offset 0
+  ) people
+  where runs.run_id = r.run_id and c.evidence = 'confirmed' and c.service = runs.options ->> 'service')`;
+
 const openRow = sql`
-  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out, ${identityCells('r')}`;
+  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out, ${identityCells('r')},
+  ${confirmedId} as confirmed_id`;
 
 const inBatches = (batches: readonly number[]) => {
   const positions = batches.flatMap((batch) =>
@@ -100,6 +115,7 @@ function openPerson(row: OpenRow): PersonOfBatch {
     contactId: row.contact_id,
     identity: identityOfColumns(row),
     leftOut: row.left_out,
+    ...(row.confirmed_id !== null && { confirmedId: row.confirmed_id }),
   };
 }
 

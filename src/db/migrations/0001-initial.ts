@@ -9,6 +9,7 @@ import { rateWindowFunctions } from './initial/functions/rate-windows.ts';
 import { recordFunctions } from './initial/functions/record-answer.ts';
 import { runStatistics } from './initial/functions/run-statistics.ts';
 import { lateResultTables } from './initial/tables/late-results.ts';
+import { contactDecisions } from './initial/tables/contact-decisions.ts';
 import { ledgerTables } from './initial/tables/ledger.ts';
 import { lookupHistoryTables } from './initial/tables/lookup-history.ts';
 import { notificationTables } from './initial/tables/notifications.ts';
@@ -27,6 +28,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...lateResultTables,
     ...lookupHistoryTables,
     ...peopleLog,
+    ...contactDecisions,
     ...peopleProjections,
     ...pruneCandidates,
     ...projectionFunctions,

@@ -7,6 +7,7 @@ import {
   readyPerson,
   weigh,
   type ComparedIdentity,
+  type ComparedPerson,
   type EmailHashes,
   type Evidence,
   type Fit,
@@ -14,9 +15,13 @@ import {
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import type { Person } from './person.ts';
 import { contestedReason } from './rivals.ts';
+import { noVerdicts, rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
 
 /** Reason of `identity_mismatch` for a row whose person is known from another answer. */
 const knownReason = 'an identifier shows that this row is a person of another answer';
+
+/** The same where a decision says who the contact is. */
+const confirmedReason = 'a decision says that this row is a person of another answer';
 
 /** The result of one requested row. */
 export type AlignedRow =
@@ -40,8 +45,14 @@ export interface Alignment {
 export interface KnownElsewhere {
   /** @param row index of a requested row */
   readonly candidatesOf: (row: number) => readonly Candidate[];
-  /** Rows of other contacts, of the call and outside of it. @param row index of a requested row */
-  readonly othersOf: (row: number) => readonly ComparedIdentity[];
+  /**
+   * Rows of other contacts that could be a person, of the call and outside of it.
+   *
+   * @param row index of a requested row
+   */
+  readonly othersOf: (row: number, person: ComparedPerson) => readonly ComparedIdentity[];
+  /** Decisions about the contact of a requested row. @param row its index */
+  readonly verdictsOf?: (row: number) => Verdicts;
 }
 
 /**
@@ -75,8 +86,9 @@ export function alignMatches(
       row,
       {
         candidates: [...came, ...(known?.candidatesOf(index) ?? [])],
-        others: () => known?.othersOf(index) ?? rows.filter((other) => other !== row),
+        others: (person) => known?.othersOf(index, person) ?? rows.filter((other) => other !== row),
         wasAsked: true,
+        verdicts: known?.verdictsOf?.(index),
       },
       hashesOf,
     ),
@@ -91,7 +103,8 @@ export function alignMatches(
       if (decision.kind === 'refused') return mismatch(decision.reason);
       if (decision.kind === 'none') return whyNot(row);
       const own = given[row];
-      if (own === undefined) return mismatch(knownReason);
+      if (own === undefined)
+        return mismatch(decision.evidence === 'confirmed' ? confirmedReason : knownReason);
       const { matchIndex } = own;
       return { outcome: 'enriched', person: matches[matchIndex]!, matchIndex, evidence: decision.evidence };
     }),
@@ -106,9 +119,14 @@ export function alignMatches(
     return elsewhere && came.find(({ person }) => isOnePerson(person, elsewhere.person));
   }
 
+  function fitOf(row: number, person: ComparedPerson): Fit {
+    const isRejected = verdictOn(known?.verdictsOf?.(row) ?? noVerdicts, person) === 'rejected';
+    return isRejected ? rejectedFit : weigh(rows[row]!, person, hashesOf);
+  }
+
   function whyNot(row: number): AlignedRow {
     const left = people.map((person, match) =>
-      person === undefined || isTaken(match) ? undefined : weigh(rows[row]!, person, hashesOf),
+      person === undefined || isTaken(match) ? undefined : fitOf(row, person),
     );
     const doubtful = left.find((fit) => fit && isDoubtful(fit)) ?? (isForPlace(row) ? left[row] : undefined);
     return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
@@ -120,7 +138,7 @@ export function alignMatches(
     return (
       inPlace &&
       person !== undefined &&
-      !rows.some((other, row) => row !== place && isDoubtful(weigh(other, person, hashesOf)))
+      !rows.some((_, row) => row !== place && isDoubtful(fitOf(row, person)))
     );
   }
 
@@ -131,7 +149,7 @@ export function alignMatches(
         decision.indexes.some((index) => came[index] && isOnePerson(came[index].person, people[match]!))
       )
         return decision.reason;
-    const doubts = rows.map((row) => weigh(row, people[match]!, hashesOf));
+    const doubts = rows.map((_, row) => fitOf(row, people[match]!));
     const doubtful = doubts.find(isDoubtful) ?? (inPlace ? doubts[match] : undefined);
     return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
   }

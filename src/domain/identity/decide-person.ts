@@ -8,6 +8,7 @@ import {
 } from './identity-evidence.ts';
 import { areOthers, wereMerged } from './merged-people.ts';
 import { contestedReason, isContested, isPossible } from './rivals.ts';
+import { noVerdicts, rejectedFit, verdictOn, type Verdict, type Verdicts } from './verdicts.ts';
 
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
 export interface Candidate {
@@ -21,10 +22,12 @@ export interface Candidate {
 /** Input of a decision: all people who may be the row's person, and all rows that may be one of these people. */
 interface Surroundings {
   readonly candidates: readonly Candidate[];
-  /** Rows of other contacts. A function, because only weak evidence needs them. */
-  readonly others: () => readonly ComparedIdentity[];
+  /** Rows of other contacts that could be a person. A function, because only weak evidence needs them. */
+  readonly others: (person: ComparedPerson) => readonly ComparedIdentity[];
   /** Whether a call asked for the contact. Without a call only strong evidence counts, of people who have an id. */
   readonly wasAsked: boolean;
+  /** Decisions about the contact come before all evidence. */
+  readonly verdicts?: Verdicts | undefined;
 }
 
 /**
@@ -56,10 +59,16 @@ const ambiguousReason = 'more than one person fits equally well';
  */
 export function decidePerson(
   row: ComparedIdentity,
-  { candidates, others, wasAsked }: Surroundings,
+  { candidates, others, wasAsked, verdicts = noVerdicts }: Surroundings,
   hashesOf: EmailHashes,
 ): PersonDecision {
-  const fits = candidates.map(({ person }) => weigh(row, person, hashesOf));
+  const decided = verdictsOn(candidates, verdicts);
+  const confirmed = [...decided.keys()].filter((index) => decided[index] === 'confirmed');
+  if (confirmed.length > 0) return { kind: 'person', index: bestRecord(confirmed), evidence: 'confirmed' };
+
+  const fits = candidates.map(({ person }, index) =>
+    decided[index] === 'rejected' ? rejectedFit : weigh(row, person, hashesOf),
+  );
   const fitting = (strength: 'strong' | 'weak'): number[] =>
     [...fits.keys()].filter((index) => fits[index]!.strength === strength);
 
@@ -74,7 +83,7 @@ export function decidePerson(
   if (weak.length === 0) return none();
   const possible = withoutReplaced([...fits.keys()].filter((index) => isPossible(fits[index]!)));
   if (!areOnePerson([...weak, ...possible])) return refused(weak, false, ambiguousReason);
-  return weak.some((index) => isContested(row, candidates[index]!.person, others(), hashesOf))
+  return weak.some((index) => isContested(row, candidates[index]!.person, others, hashesOf))
     ? refused(weak, false, contestedReason)
     : accepted(bestRecord(weak));
 
@@ -96,7 +105,7 @@ export function decidePerson(
   }
 
   function askedAt(index: number): number {
-    return candidates[index]!.askedAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    return askedAtOf(candidates[index]!);
   }
 
   function onlyCurrent(indexes: readonly number[]): readonly number[] {
@@ -115,16 +124,41 @@ export function decidePerson(
   }
 
   function areOnePerson(indexes: readonly number[]): boolean {
-    return indexes.every((one) => indexes.every((other) => isSamePerson(one, other)));
-  }
-
-  /** If one answer has both records, the service itself distinguishes them. */
-  function isSamePerson(one: number, other: number): boolean {
-    const [{ person }, { person: otherPerson }] = [candidates[one]!, candidates[other]!];
-    return (
-      isOnePerson(person, otherPerson) || (askedAt(one) !== askedAt(other) && wereMerged(person, otherPerson))
+    return indexes.every((one) =>
+      indexes.every((other) => isSamePerson(candidates[one]!, candidates[other]!)),
     );
   }
+}
+
+function askedAtOf({ askedAt }: Candidate): number {
+  return askedAt?.getTime() ?? Number.POSITIVE_INFINITY;
+}
+
+/** If one answer has both records, the service itself distinguishes them. */
+function isSamePerson(one: Candidate, other: Candidate): boolean {
+  return (
+    isOnePerson(one.person, other.person) ||
+    (askedAtOf(one) !== askedAtOf(other) && wereMerged(one.person, other.person))
+  );
+}
+
+/**
+ * The decisions about a contact and candidates. A decision follows the person to another id, unless that record has its
+ * own decision.
+ */
+export function verdictsOn(
+  candidates: readonly Candidate[],
+  verdicts: Verdicts,
+): readonly (Verdict | undefined)[] {
+  const own = candidates.map(({ person }) => verdictOn(verdicts, person));
+  if (!own.some((verdict) => verdict !== undefined)) return own;
+  return own.map((verdict, index) => {
+    if (verdict !== undefined) return verdict;
+    const ofSame = own.filter(
+      (_, other) => own[other] && isSamePerson(candidates[index]!, candidates[other]!),
+    );
+    return ofSame.includes('rejected') ? 'rejected' : ofSame[0];
+  });
 }
 
 function refused(indexes: readonly number[], isStrong: boolean, reason: string): PersonDecision {

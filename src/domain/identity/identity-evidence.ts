@@ -19,12 +19,20 @@ import { parseProfileUrl } from './profile-url.ts';
 export const weakEvidence = ['name_and_organization', 'email_names_person'] as const;
 type WeakEvidence = (typeof weakEvidence)[number];
 
-/** Why a person was accepted for a row; stored with the row's attempt. */
-export type Evidence = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
+/** What shows by itself that a row is a person. */
+type Evident = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
+
+/** Why a person was accepted for a row; stored with the row's attempt. `confirmed`: somebody decided so. */
+export type Evidence = Evident | 'confirmed';
 
 /** Whether evidence can fit several people. @param evidence also as the tables have it; null: of no person */
 export function isWeak(evidence: string | null): evidence is WeakEvidence {
   return weakEvidence.some((each) => each === evidence);
+}
+
+/** Whether a match keeps match keys: a rival can end it, or it follows the person to another id. */
+export function keepsMatchKeys(evidence: Evidence): boolean {
+  return isWeak(evidence) || evidence === 'confirmed';
 }
 
 /**
@@ -37,7 +45,7 @@ export function isWeak(evidence: string | null): evidence is WeakEvidence {
  *   else contradicts.
  */
 export type Fit =
-  | { readonly strength: 'strong' | 'weak'; readonly evidence: Evidence }
+  | { readonly strength: 'strong' | 'weak'; readonly evidence: Evident }
   | {
       readonly strength: 'none';
       readonly reason: string;
@@ -209,9 +217,9 @@ function agreeingIdentifiers(
   { identity, personalAddresses }: ComparedIdentity,
   candidate: ComparedPerson,
   hashesOf: EmailHashes,
-): Evidence[] {
+): Evident[] {
   const { personId, profileUrl, hashedEmail } = identity;
-  const kinds: Evidence[] = [];
+  const kinds: Evident[] = [];
   if (personId !== undefined && personId === candidate.personId) kinds.push('person_id');
   if (profileUrl !== undefined && profileUrl === candidate.profileUrl) kinds.push('profile_url');
   if (personalAddresses.some((email) => candidate.emails.has(email))) kinds.push('email');

@@ -22,12 +22,12 @@ function shareKey(row: ComparedIdentity, other: ComparedIdentity): boolean {
   return row.keys.some((key) => other.keys.includes(key));
 }
 
-/** Whether another contact could be the person of a row as well. @param others rows of other contacts */
+/** Whether another contact could be the person of a row as well. @param others rows of other contacts, for a person */
 export function isContested(
   row: ComparedIdentity,
   person: ComparedPerson,
-  others: readonly ComparedIdentity[],
+  others: (person: ComparedPerson) => readonly ComparedIdentity[],
   hashesOf: EmailHashes,
 ): boolean {
-  return others.some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
+  return others(person).some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
 }

@@ -190,7 +190,7 @@ export interface RowName {
 }
 
 /** Query of the contacts of a run's rows, and of the contacts that the run or its undo decided about. */
-const contactsOfRun = (runId: string) => sql`
+export const contactsOfRun = (runId: string) => sql`
   select runs.source, r.contact_id
   from run_rows r
   join runs on runs.run_id = r.run_id

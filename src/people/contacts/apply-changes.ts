@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { isWeak } from '../../domain/identity/identity-evidence.ts';
+import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
 import { keysInLog } from '../../privacy/keys-in-log.ts';
@@ -75,7 +75,7 @@ function matchOf(
     evidence,
     run_id: contact.runId,
     row_number: contact.rowNumber,
-    match_keys: isWeak(evidence)
+    match_keys: keepsMatchKeys(evidence)
       ? matchKeysOfMatch(contact.compared.identity, person.person, emailHashes)
       : null,
   };

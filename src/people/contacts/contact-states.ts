@@ -2,11 +2,13 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { isWeak, readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
 import { contestedRecordReason, outcomesAboutPerson } from '../../domain/runs/outcome.ts';
+import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.ts';
 import { identityHash } from '../../privacy/suppressions.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
 import { exportOrder, isValidMatch } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
+import { decisionsOf, hasDecisions, verdictsOf } from '../decisions/contact-decisions.ts';
 import { withoutStale } from './without-stale.ts';
 
 /** A contact as its newest row has it, and the person who it is now. */
@@ -30,6 +32,9 @@ export interface ContactState {
   readonly ignoredRuns: readonly string[];
   /** The row can only take the contact's person away. */
   readonly isSuppressed: boolean;
+  readonly decisions: readonly ContactDecision[] | null;
+  /** The decisions that hold for these cells. */
+  readonly verdicts: Verdicts;
 }
 
 interface StateRow extends IdentityColumns {
@@ -45,6 +50,7 @@ interface StateRow extends IdentityColumns {
   readonly is_new_row: boolean;
   readonly ignored_runs: string[];
   readonly is_suppressed: boolean | null;
+  readonly decisions: readonly ContactDecision[] | null;
 }
 
 /** Condition: other rows with the record id of a row name other people. @param alias of the row */
@@ -90,7 +96,8 @@ export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unk
  * rows of contested records, and rows without an identity that name somebody, are read only of contacts that have a
  * person. A contact with a person of another service is read if an undone run had replaced that person, and the row
  * was not asked for because of the answers of that run. A row says nothing where a newer export has its contact, also
- * of a run that has not ended: the record may have become somebody else.
+ * of a run that has not ended: the record may have become somebody else. Rows of contacts with decisions (`enrich
+ * review`) are always read.
  *
  * @param which over `r`, a row of a run
  * @param withCompared also rows with the cells by which a contact was decided. After an undo the contact can have a
@@ -129,7 +136,8 @@ export async function readRowsToDecide(
                 and (m.decided_at, m.match_id) > (present.decided_at, present.match_id)
             )
             and ${isProjected}
-          else c.service = ${service}
+          else c.service = ${service} and ${hasDecisions(sql`runs.source`, sql`r.contact_id`)} and ${isProjected}
+            or c.service = ${service}
             and c.run_id <> r.run_id
             and (
               r.keys <> '{}'
@@ -212,7 +220,7 @@ export async function readMatchedCells(
 const isAnswered = sql`coalesce(own.outcome in (${anyOf(outcomesAboutPerson)}), false)`;
 
 /** Reads contacts by the rows of a query of `source`, `contact_id`, the row, `keys`, the cells and `is_new_row`. */
-async function readStates(
+export async function readStates(
   database: Kysely<Tables>,
   service: string,
   which: RawBuilder<unknown>,
@@ -222,6 +230,7 @@ async function readStates(
     select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${identityCells('r')},
       c.person_key, c.person_keys, c.evidence,
       own.outcome = 'suppressed' or ${isContestedRecord('own')} as is_suppressed,
+      ${decisionsOf(sql`${service}`, sql`r.source`, sql`r.contact_id`)} as decisions,
       array(
         select u.run_id
         from runs u
@@ -239,7 +248,7 @@ async function readStates(
         where m.source = r.source
           and m.contact_id = r.contact_id
           and m.person_key is not null
-          and (m.asked or m.match_keys is not null)
+          and (m.asked or m.match_keys is not null and m.evidence <> 'confirmed')
           and k.keys && r.keys
           and ${sql.raw(isValidMatch('m'))}
       ) as was_asked,
@@ -257,19 +266,24 @@ async function readStates(
     left join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c on c.service = ${service}
     order by r.source, r.contact_id
   `.execute(database);
-  return rows.map((row) => ({
-    source: row.source,
-    contactId: row.contact_id,
-    runId: row.run_id,
-    rowNumber: row.row_number,
-    compared: readyIdentity(identityOfColumns(row)),
-    wasAsked: row.was_asked || isWeak(row.evidence),
-    lastAskedAt: row.last_asked_at,
-    personKey: row.person_key,
-    personKeys: row.person_keys,
-    evidence: row.evidence,
-    isNewRow: row.is_new_row,
-    ignoredRuns: row.ignored_runs,
-    isSuppressed: row.is_suppressed === true,
-  }));
+  return rows.map((row) => {
+    const compared = readyIdentity(identityOfColumns(row));
+    return {
+      source: row.source,
+      contactId: row.contact_id,
+      runId: row.run_id,
+      rowNumber: row.row_number,
+      compared,
+      wasAsked: row.was_asked || isWeak(row.evidence),
+      lastAskedAt: row.last_asked_at,
+      personKey: row.person_key,
+      personKeys: row.person_keys,
+      evidence: row.evidence,
+      isNewRow: row.is_new_row,
+      ignoredRuns: row.ignored_runs,
+      isSuppressed: row.is_suppressed === true,
+      decisions: row.decisions,
+      verdicts: verdictsOf(row.decisions, { identity: compared.identity }),
+    };
+  });
 }

@@ -1,6 +1,7 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import {
+  contactsOfRun,
   readDoubtfulContacts,
   readOpenContacts,
   readRows,
@@ -8,7 +9,8 @@ import {
   type RowName,
 } from './affected-contacts.ts';
 import { applyChanges } from './apply-changes.ts';
-import type { ContactState } from './contact-states.ts';
+import { hasDecisions } from '../decisions/contact-decisions.ts';
+import { readMatchedContacts, type ContactState } from './contact-states.ts';
 import { findChanges } from './find-changes.ts';
 
 /** What decisions about contacts of any run are entries of. */
@@ -38,6 +40,22 @@ export async function decideRows(
   rows: readonly RowName[],
 ): Promise<void> {
   await decide(transaction, deciding, await readRows(transaction, deciding.service, rows, true));
+}
+
+/**
+ * Applies the decisions of people (`enrich review`) to contacts of a run that was undone or restored: an entry of the
+ * log from before the decision can count again. Retention may have removed the rows of these contacts.
+ */
+export async function applyDecisions(
+  transaction: Transaction<Tables>,
+  deciding: Deciding,
+  runId: string,
+): Promise<void> {
+  const decided = sql`
+    select a.source, a.contact_id
+    from (${contactsOfRun(runId)}) a
+    where ${hasDecisions(sql`a.source`, sql`a.contact_id`)}`;
+  await decide(transaction, deciding, await readMatchedContacts(transaction, deciding.service, decided));
 }
 
 async function decide(

@@ -1,8 +1,10 @@
 import { sql, type Kysely } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
+import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
+import { decisionsOf, verdictsOf } from '../decisions/contact-decisions.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
 /** A contact that could be a person, as a row of an export has it. */
@@ -11,6 +13,7 @@ export interface KnownRow {
   readonly contactId: string;
   readonly matchKeys: readonly number[];
   readonly compared: ComparedIdentity;
+  readonly verdicts: Verdicts;
 }
 
 interface FoundRow extends IdentityColumns {
@@ -20,20 +23,24 @@ interface FoundRow extends IdentityColumns {
   readonly as_of: Date;
   readonly created_at: Date;
   readonly match_keys: number[];
+  readonly decisions: readonly ContactDecision[] | null;
 }
 
 /**
  * Reads the contacts that have one of the match keys: rows of every export and source, whatever their outcome. Of
  * several rows of one contact in one file, the first counts. A row does not count where a newer export has its contact,
  * except while the contact has a person whom no newer row gave it.
+ *
+ * @param service whose people decisions are about
  */
 export async function readKnownRows(
   database: Kysely<Tables>,
+  service: string,
   matchKeys: readonly number[],
 ): Promise<KnownRow[]> {
   if (matchKeys.length === 0) return [];
   const { rows } = await sql<FoundRow>`
-    select known.*
+    select known.*, ${decisionsOf(sql`${service}`, sql`known.source`, sql`known.contact_id`)} as decisions
     from (
       select distinct on (source, r.contact_id) runs.source, r.contact_id,
         r.run_id, runs.as_of, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email,
@@ -58,10 +65,14 @@ export async function readKnownRows(
           and ${sql.raw(exportOrder('decided'))} <= ${sql.raw(exportOrder('known'))})
     order by known.source, known.contact_id
   `.execute(database);
-  return rows.map((row) => ({
-    source: row.source,
-    contactId: row.contact_id,
-    matchKeys: row.match_keys,
-    compared: readyIdentity(identityOfColumns(row)),
-  }));
+  return rows.map((row) => {
+    const compared = readyIdentity(identityOfColumns(row));
+    return {
+      source: row.source,
+      contactId: row.contact_id,
+      matchKeys: row.match_keys,
+      compared,
+      verdicts: verdictsOf(row.decisions, compared),
+    };
+  });
 }

@@ -5,6 +5,7 @@ import { lateFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../people/known/hashed-addresses.ts';
+import { addConfirmedPeople } from './add-confirmed-people.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';
 import { dropRows, writeOutcomes } from './outcomes-of-plan.ts';
@@ -133,6 +134,7 @@ async function copyRows(
   `.execute(transaction);
   await addKnownAddresses(transaction, { runId, service: asked.service }, sql`plan_keys`);
   await addHashesOfOtherRows(transaction, sql`plan_keys`);
+  await addConfirmedPeople(transaction, { runId, service: asked.service });
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
 }
 

@@ -12,7 +12,7 @@ import {
   readRows,
   type PeopleKeys,
 } from '../../people/contacts/affected-contacts.ts';
-import { decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
+import { applyDecisions, decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
 import {
   isContestedRecord,
   readMatchedContacts,
@@ -115,6 +115,7 @@ export async function reconcileAfterUndo(
     if (signal.aborted) return;
     await inTransaction(warehouse, (transaction) => decideRows(transaction, deciding, batch));
   }
+  await inTransaction(warehouse, (transaction) => applyDecisions(transaction, deciding, runId));
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
     const rows = sql<boolean>`(r.run_id = ${runId}
       and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch})`;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { recordedVerdicts } from '../../../src/domain/identity/verdicts.ts';
 
 const text = fc.constantFrom('a', 'b', null);
 const human = fc.nat(1);
@@ -55,6 +56,15 @@ const overtaken = fc.record({
   answer,
 });
 
+/** Somebody decides that a contact is, or is not, a human. */
+const decision = fc.record({
+  kind: fc.constant('decision' as const),
+  run,
+  contact,
+  human,
+  verdict: fc.constantFrom(...recordedVerdicts),
+});
+
 export type Answer = typeof answer extends fc.Arbitrary<infer Value> ? Value : never;
 export type Late = typeof late extends fc.Arbitrary<infer Value> ? Value : never;
 export type Row = typeof row extends fc.Arbitrary<infer Value> ? Value : never;
@@ -64,9 +74,20 @@ export type Step =
   | (typeof fill extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof mark extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof hide extends fc.Arbitrary<infer Value> ? Value : never)
-  | (typeof overtaken extends fc.Arbitrary<infer Value> ? Value : never);
+  | (typeof overtaken extends fc.Arbitrary<infer Value> ? Value : never)
+  | (typeof decision extends fc.Arbitrary<infer Value> ? Value : never);
 
-const anything = fc.oneof<fc.Arbitrary<Step>[]>(answer, answer, late, late, fill, mark, hide, overtaken);
+const anything = fc.oneof<fc.Arbitrary<Step>[]>(
+  answer,
+  answer,
+  late,
+  late,
+  fill,
+  mark,
+  hide,
+  overtaken,
+  decision,
+);
 
 /** Random steps in a warehouse with its own people, contacts and runs. */
 export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(anything, { minLength: 1, maxLength: 6 });

@@ -9,6 +9,8 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { repeatedRecordReason } from '../../../src/domain/runs/outcome.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
+import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
+import { UsageProblem } from '../../../src/domain/problem.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { dropSuppressed } from '../../../src/privacy/drop-suppressed.ts';
@@ -277,8 +279,30 @@ function openWorld(warehouse: Warehouse, name: string): World {
     });
   }
 
+  /** Nobody can decide about a contact or a person whom the warehouse does not know. */
+  async function playDecision({
+    run,
+    contact,
+    human,
+    verdict,
+  }: Step & { readonly kind: 'decision' }): Promise<void> {
+    const decision = {
+      source: sources[run]!,
+      contactId: `${name}c${contact}`,
+      personId: token(human),
+      verdict,
+    };
+    try {
+      await recordDecision(warehouse, decision, note);
+    } catch (error) {
+      if (!(error instanceof UsageProblem)) throw error;
+    }
+  }
+
   async function play(step: Step): Promise<void> {
     switch (step.kind) {
+      case 'decision':
+        return playDecision(step);
       case 'answer':
         return playAnswer(step);
       case 'late':

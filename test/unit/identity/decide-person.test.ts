@@ -1,6 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decidePerson } from '../../../src/domain/identity/decide-person.ts';
-import { readyIdentity, readyPerson } from '../../../src/domain/identity/identity-evidence.ts';
+import {
+  readyIdentity,
+  readyPerson,
+  type ComparedPerson,
+} from '../../../src/domain/identity/identity-evidence.ts';
+import type { Verdict } from '../../../src/domain/identity/verdicts.ts';
 
 const row = readyIdentity({ email: 'ada@orbit.example', firstName: 'Ada', lastName: 'Novak' });
 const person = readyPerson({ id: 'p-1', first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
@@ -13,5 +18,94 @@ it('decidePerson() does not ask for the rows of other contacts where an identifi
     kind: 'person',
     index: 0,
     evidence: 'email',
+  });
+});
+
+describe('decidePerson() with decisions about the contact', () => {
+  const other = readyPerson({
+    id: 'p-2',
+    first_name: 'Ada',
+    last_name: 'Novak',
+    proflink_url: 'linkedin.com/in/ada',
+  });
+  const stranger = readyPerson({
+    id: 'p-3',
+    first_name: 'Ivo',
+    last_name: 'Lind',
+    email: 'ivo@orbit.example',
+  });
+  const decide = (
+    people: readonly ComparedPerson[],
+    verdicts: Readonly<Record<string, Verdict>>,
+    askedAt: readonly (Date | undefined)[] = [],
+  ) =>
+    decidePerson(
+      row,
+      {
+        candidates: people.map((each, index) => ({
+          person: each,
+          ...(askedAt[index] && { askedAt: askedAt[index] }),
+        })),
+        others: () => [],
+        wasAsked: false,
+        verdicts: new Map(Object.entries(verdicts)),
+      },
+      () => [],
+    );
+  const merged = (id: string) =>
+    readyPerson({
+      id,
+      first_name: 'Ada',
+      last_name: 'Novak',
+      email: 'ada@orbit.example',
+      proflink_url: 'linkedin.com/in/ada-novak',
+    });
+  const [earlier, later] = [new Date('2026-01-01'), new Date('2026-02-01')];
+
+  it('gives a confirmed person whom the cells contradict, in place of a person who fits', () => {
+    expect(decide([person, stranger], { 'person:p-3': 'confirmed' })).toEqual({
+      kind: 'person',
+      index: 1,
+      evidence: 'confirmed',
+    });
+  });
+
+  it('decides by evidence if the confirmed person is not known', () => {
+    expect(decide([person], { 'person:p-9': 'confirmed' })).toMatchObject({ index: 0, evidence: 'email' });
+  });
+
+  it('gives no rejected person', () => {
+    expect(decide([person], { 'person:p-1': 'rejected' })).toEqual({
+      kind: 'none',
+      reason: 'a decision says that the contact is not this person',
+    });
+  });
+
+  it('gives another person who fits in place of a rejected person', () => {
+    const byProfile = readyIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
+    const candidates = [{ person }, { person: other }];
+    const of = { candidates, others: () => [], wasAsked: false };
+    expect(decidePerson(byProfile, of, () => [])).toMatchObject({ kind: 'refused' });
+    const verdicts = new Map([['person:p-1', 'rejected' as const]]);
+    expect(decidePerson(byProfile, { ...of, verdicts }, () => [])).toMatchObject({
+      kind: 'person',
+      index: 1,
+    });
+  });
+
+  it('follows a confirmed person to the newest id', () => {
+    expect(
+      decide([merged('p-4'), merged('p-5')], { 'person:p-4': 'confirmed' }, [earlier, later]),
+    ).toMatchObject({
+      index: 1,
+      evidence: 'confirmed',
+    });
+  });
+
+  it('follows a rejected person to another id, unless that id was confirmed', () => {
+    const records = [merged('p-4'), merged('p-5')];
+    expect(decide(records, { 'person:p-4': 'rejected' }, [earlier, later])).toMatchObject({ kind: 'none' });
+    const verdicts = { 'person:p-4': 'rejected', 'person:p-5': 'confirmed' } as const;
+    expect(decide(records, verdicts, [earlier, later])).toMatchObject({ kind: 'person', index: 1 });
   });
 });

@@ -16,6 +16,7 @@ const owners: Readonly<Record<string, string>> = {
   changes: 'people',
   changes_pruned: 'people',
   claims: 'runs',
+  contact_decisions: 'people',
   contact_matches: 'people',
   contact_records: 'people',
   contacts: 'people',

@@ -165,6 +165,14 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
   contacts: {
     person_keys: 'All keys of the person, if the service has changed or merged ids; null: only `person_key`',
   },
+  contact_decisions: {
+    decision_id: 'Key of the decision; of a contact and a person the greatest counts',
+    verdict: 'confirmed, rejected or withdrawn',
+    record_hash: 'Hash of the identifiers and the name of the record: the decision ends when they change',
+    reason: 'Why, as text; null: no reason was given',
+    decided_by: 'Who decided',
+    decided_at: 'When',
+  },
   people: {
     emails: 'All addresses; see person_emails',
     phones: 'All phones, the best first; see person_phones',

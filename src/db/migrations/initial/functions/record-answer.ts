@@ -7,9 +7,37 @@ import { keptPlans } from '../kept-plans.ts';
  * these steps spent more time on parsing, planning and round trips than on their work.
  */
 export const recordFunctions = [
-  // Locks the suppression list, before any other lock. Returns whether the list has entries, and the rows of a call
-  // that were erased in the meantime.
-  `create function enrichment.lock_call(of_attempt text, out has_entries boolean, out erased integer[])
+  `create function enrichment.decisions_of_call(of_attempt text) returns jsonb language plpgsql
+    ${keptPlans}
+    as $$
+    begin
+      return (
+        select coalesce(jsonb_agg(
+          jsonb_build_object('personKey', newest.person_key, 'verdict', newest.verdict,
+            'recordHash', newest.record_hash, 'rowNumber', p.row_number)
+          order by p.row_number, newest.person_key), '[]')
+        from enrichment.attempt_people p
+        cross join lateral (
+          select contact_id from enrichment.run_rows where run_id = p.run_id and row_number = p.row_number offset 0
+        ) r
+        cross join lateral (select * from enrichment.runs where run_id = p.run_id offset 0) runs
+        cross join lateral (
+          select distinct on (d.person_key) d.person_key, d.verdict, d.record_hash
+          from enrichment.contact_decisions d
+          where d.source = runs.source
+            and d.contact_id = r.contact_id
+            and d.service = runs.options ->> 'service'
+          order by d.person_key, d.decision_id desc
+        ) newest
+        where p.attempt_id = of_attempt and newest.verdict <> 'withdrawn'
+      );
+    end
+  $$`,
+
+  // Locks the suppression list, before any other lock. Returns whether the list has entries, the rows of a call that
+  // were erased in the meantime, and decisions about the contacts of the call (enrich review).
+  `create function enrichment.lock_call(of_attempt text, out has_entries boolean, out erased integer[],
+      out decisions jsonb)
     language plpgsql
     ${keptPlans}
     as $$
@@ -23,6 +51,10 @@ export const recordFunctions = [
         ) r
         where p.attempt_id = of_attempt and r.outcome = 'suppressed'
       );
+      decisions := '[]';
+      if exists (select from enrichment.contact_decisions) then
+        decisions := enrichment.decisions_of_call(of_attempt);
+      end if;
     end
   $$`,
 

@@ -1,0 +1,183 @@
+import { Command } from 'commander';
+import { exitCodes } from '../../../domain/problem.ts';
+import { requireSource } from '../../../people/contacts/contact-sources.ts';
+import { findWithheld } from '../../../people/decisions/find-withheld.ts';
+import { readReview, type Review } from '../../../people/decisions/read-review.ts';
+import {
+  previewDecision,
+  recordDecision,
+  type DecidedContact,
+} from '../../../people/decisions/record-decision.ts';
+import { agrees, noTerminal } from '../../terminal/confirm.ts';
+import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+
+export function reviewCommand(): Command {
+  return new Command('review')
+    .description('Decide which known person a contact is, where the identity rule withholds data.')
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(decisionCommand('confirm'))
+    .addCommand(decisionCommand('reject'))
+    .addCommand(decisionCommand('withdraw'))
+    .addHelpText(
+      'after',
+      `
+A decision comes before all evidence, costs no credits, and holds until the record in the CRM gets another name or other
+identifiers (docs/identity.md). The commands print only ids. To see a person:
+  enrich sql -c "select * from enrichment.people where person_id = 'PERSON'"
+
+Examples:
+  enrich review list --source hubspot
+  enrich review confirm hubspot 4711 p-83f1 --reason "ticket 17"
+  enrich review reject hubspot 4711 p-83f1`,
+    );
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('List contacts without data that a known person could be, with the reason.')
+    .option('--source <name>', 'only contacts of this source')
+    .option('--limit <n>', 'maximum number of contacts and people', wholeNumber(1), 50)
+    .option(...jsonArrayOption)
+    .addHelpText('after', '\nExample:\n  enrich review list --source hubspot --limit 10')
+    .action(async ({ source, limit, json, ...options }: { source?: string; limit: number } & JsonFlag) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse: { database } }) => {
+        if (source !== undefined) await requireSource(database, source);
+        const withheld = await findWithheld(database, { source, limit });
+        if (json === true) return printJson<'review-list'>(withheld);
+        if (withheld.length === 0)
+          return print('no contact could be a known person whose data it does not get');
+        print(
+          table([
+            ['source', 'contact', 'person', 'why the contact does not get the data'],
+            ...withheld.map((each) => [each.source, each.contact_id, each.person_id, each.reason]),
+          ]),
+        );
+        if (withheld.length === limit) tell(`there may be more: --limit ${limit * 10} shows more`);
+      });
+    });
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('Show a contact with its person, people who could be the contact, and decisions.')
+    .argument('<source>', 'source of the contact, as list shows it')
+    .argument('<contact>', 'record id of the contact')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  enrich review show hubspot 4711')
+    .action(async (source: string, contactId: string, options: JsonFlag) => {
+      const review = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+        readReview(database, { source, contactId }),
+      );
+      printFacts<'review'>(options.json, review, describe(review));
+    });
+}
+
+function describe({ source, contact_id: contactId, ...review }: Review): string {
+  const has = review.person_id ?? (review.evidence === null ? 'no person' : 'a person without an id');
+  const lines = [
+    `${source} ${contactId}: ${has}${review.evidence === null ? '' : `, by ${review.evidence}`}`,
+  ];
+  if (review.candidates.length > 0)
+    lines.push(
+      table([
+        ['could be', 'why the contact does not get the data'],
+        ...review.candidates.map((each) => [each.person_id, each.reason]),
+      ]),
+    );
+  if (review.decisions.length > 0)
+    lines.push(
+      table([
+        ['decided', 'person', 'verdict', 'holds', 'by', 'why'],
+        ...review.decisions.map((each) => [
+          each.decided_at.toISOString().slice(0, 16),
+          each.person_id,
+          each.verdict,
+          each.holds ? 'yes' : 'no',
+          each.decided_by,
+          each.reason ?? '',
+        ]),
+      ]),
+    );
+  return lines.join('\n');
+}
+
+const decisions = {
+  confirm: {
+    verdict: 'confirmed',
+    description: 'Decide that a contact is a known person, whose data it gets.',
+    help: 'The confirmation of another person for the contact is withdrawn.',
+  },
+  reject: {
+    verdict: 'rejected',
+    description: 'Decide that a contact is not a known person. It loses the data of the person.',
+    help: 'The contact can still get another person.',
+  },
+  withdraw: {
+    verdict: 'withdrawn',
+    description: 'Withdraw a decision: the evidence decides again.',
+    help: 'The decision stays in the history that show prints.',
+  },
+} as const;
+
+interface DecisionFlags extends NoteFlags, JsonFlag {
+  readonly yes?: boolean;
+}
+
+function decisionCommand(name: keyof typeof decisions): Command {
+  const { verdict, description, help } = decisions[name];
+  return withSettings(new Command(name))
+    .description(description)
+    .argument('<source>', 'source of the contact, as list shows it')
+    .argument('<contact>', 'record id of the contact')
+    .argument('<person>', 'id of the person at the service')
+    .addOption(reasonOption('reason, kept with the decision; no names'))
+    .option(...byOption)
+    .option('--yes', 'record the decision without asking')
+    .option(...jsonOption)
+    .addHelpText('after', `\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
+    .action(async (source: string, contactId: string, personId: string, options: DecisionFlags) => {
+      const decision = { source, contactId, personId, verdict };
+      const facts = (recorded: boolean, decided: DecidedContact) => ({
+        recorded,
+        source,
+        contact_id: contactId,
+        person_id: personId,
+        verdict,
+        person_before: decided.personBefore,
+        person_now: decided.personNow,
+        open_run: decided.openRun ?? null,
+      });
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        if (options.yes !== true) {
+          const preview = await previewDecision(warehouse, decision, noteOf(options));
+          printFacts<'review-decision'>(options.json, facts(false, preview), describeEffect(preview, true));
+          const answer = options.json === true ? undefined : await agrees('record the decision?');
+          if (answer !== true) {
+            tell(`nothing was recorded${noTerminal(answer)}; --yes records the decision without asking`);
+            if (answer === undefined) process.exitCode = exitCodes.needsPerson;
+            return;
+          }
+        }
+        const decided = await recordDecision(warehouse, decision, noteOf(options));
+        printFacts<'review-decision'>(options.json, facts(true, decided), describeEffect(decided, false));
+      });
+    });
+}
+
+function describeEffect(
+  { isNew, personBefore, personNow, openRun }: DecidedContact,
+  isPreview: boolean,
+): string {
+  const [had, has] = [personBefore ?? 'no person', personNow ?? 'no person'];
+  const before = isNew ? '' : 'this was decided before; ';
+  if (openRun !== undefined)
+    return `${before}the contact has ${has} until run ${openRun} ends, which applies the decision`;
+  if (had === has) return `${before}the contact ${isPreview ? 'keeps' : 'still has'} ${has}`;
+  return `${before}the contact ${isPreview ? 'would have' : 'now has'} ${has}, in place of ${had}`;
+}

@@ -1,0 +1,179 @@
+import type { Kysely } from 'kysely';
+import { scheduler } from 'node:timers/promises';
+import {
+  decidePerson,
+  verdictsOn,
+  type Candidate,
+  type PersonDecision,
+} from '../../domain/identity/decide-person.ts';
+import {
+  isWeak,
+  weigh,
+  type ComparedIdentity,
+  type ComparedPerson,
+} from '../../domain/identity/identity-evidence.ts';
+import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { isContested } from '../../domain/identity/rivals.ts';
+import { verdictOn } from '../../domain/identity/verdicts.ts';
+import type { Tables } from '../../db/schema.ts';
+import { readDecidedPeople, recordsOfDecided } from '../decisions/decided-people.ts';
+import { ByMatchKey } from '../known/by-match-key.ts';
+import { emailHashes } from '../known/email-hashes.ts';
+import { keysOfMerged } from '../known/merged-keys.ts';
+import { contactKey, readKnownPeople, type KnownPerson } from '../known/known-people.ts';
+import { readKnownRows, type KnownRow } from '../known/known-rows.ts';
+import type { ContactState } from './contact-states.ts';
+
+/** What a decision about contacts depends on: everybody who could be them, and every row that could be these people. */
+export class Neighbourhood {
+  readonly #people: ByMatchKey<KnownPerson>;
+  readonly #rows: ByMatchKey<KnownRow>;
+  readonly byKey: ReadonlyMap<string, KnownPerson>;
+
+  constructor(people: readonly KnownPerson[], rows: readonly KnownRow[]) {
+    this.#people = new ByMatchKey(people);
+    this.#rows = new ByMatchKey(rows);
+    this.byKey = new Map(people.map((person) => [person.personKey, person]));
+  }
+
+  /**
+   * Everybody whom a decision about the contact compares. Where an identifier decides, these are the people who share
+   * one: of a common name there can be hundreds of others.
+   */
+  peopleOf(contact: ContactState): {
+    readonly people: readonly KnownPerson[];
+    readonly isIdentified: boolean;
+  } {
+    const { compared, verdicts } = contact;
+    const decided = recordsOfDecided(this.#people, verdicts);
+    const sharing = this.#people.sharing(matchKeysOfIdentityKeys(compared.keys));
+    const isIdentified =
+      decided.some((person) => verdictOn(verdicts, person.compared) === 'confirmed') ||
+      sharing.some(
+        (person) =>
+          verdictOn(verdicts, person.compared) === undefined &&
+          weigh(compared, person.compared, emailHashes).strength === 'strong',
+      );
+    const near = isIdentified ? sharing : this.#people.sharing(peopleKeysOf(contact));
+    return { people: decided.length > 0 ? [...new Set([...near, ...decided])] : near, isIdentified };
+  }
+
+  decide(contact: ContactState): {
+    readonly decision: PersonDecision;
+    readonly people: readonly KnownPerson[];
+    /** Whether a decision rejects the person whom the contact has. */
+    readonly isRejected: boolean;
+  } {
+    const { people } = this.peopleOf(contact);
+    const { verdicts } = contact;
+    const candidates = people.map((person) => asCandidate(person, contact));
+    const others = this.#othersOf(contact, people);
+    const decision = decidePerson(
+      contact.compared,
+      { candidates, others, wasAsked: contact.wasAsked, verdicts },
+      emailHashes,
+    );
+    const current = people.findIndex(({ personKey }) => personKey === contact.personKey);
+    return { people, decision, isRejected: verdictsOn(candidates, verdicts)[current] === 'rejected' };
+  }
+
+  /** All keys of a person whom the contact gets or keeps. */
+  keysOf(person: KnownPerson, { personKey, personKeys, verdicts }: ContactState): readonly string[] | null {
+    const isSame = personKeys?.includes(person.personKey) === true;
+    const keys = keysOfMerged(
+      person,
+      this.#people,
+      isSame || person.personKey === personKey
+        ? { keys: personKeys ?? [], isKnown: (key) => this.byKey.has(key) }
+        : undefined,
+    );
+    const own = keys?.filter((key) => verdicts.get(key) !== 'rejected') ?? [];
+    return own.length > 1 ? own : null;
+  }
+
+  /** Whether another contact could be the contact's person as well, whom the contact has by weak evidence. */
+  isContested(contact: ContactState, person: KnownPerson): boolean {
+    return (
+      isWeak(contact.evidence) &&
+      isContested(contact.compared, person.compared, this.#othersOf(contact, [person]), emailHashes)
+    );
+  }
+
+  /** Rows of other contacts that could be one of these people, as far as no decision says that they are not. */
+  #othersOf(
+    contact: ContactState,
+    people: readonly KnownPerson[],
+  ): (person: ComparedPerson) => readonly ComparedIdentity[] {
+    return (person) =>
+      this.#rows
+        .sharing(people.flatMap(({ matchKeys }) => matchKeys))
+        .filter((row) => !isSameContact(row, contact) && verdictOn(row.verdicts, person) !== 'rejected')
+        .map(({ compared }) => compared);
+  }
+}
+
+/**
+ * A person as a candidate for a contact that a run has asked for at `lastAskedAt`. A person whom the contact got from
+ * stored answers in that run itself is as good a candidate as before.
+ */
+export function asCandidate(
+  { compared, askedAt, givenTo }: KnownPerson,
+  contact: Pick<ContactState, 'source' | 'contactId' | 'lastAskedAt'>,
+): Candidate {
+  const givenAt = givenTo.get(contactKey(contact.source, contact.contactId));
+  const isFormer =
+    contact.lastAskedAt !== null &&
+    askedAt < contact.lastAskedAt &&
+    givenAt !== undefined &&
+    givenAt < contact.lastAskedAt;
+  return { person: compared, isFormer, askedAt };
+}
+
+type ContactName = Pick<ContactState, 'source' | 'contactId'>;
+
+export function isSameContact(one: ContactName, other: ContactName): boolean {
+  return one.source === other.source && one.contactId === other.contactId;
+}
+
+/** Keys of everybody who could be the contact: without a call, only by an identifier. */
+function peopleKeysOf({ compared, wasAsked }: ContactState): number[] {
+  return wasAsked ? matchKeysOfIdentity(compared.identity) : matchKeysOfIdentityKeys(compared.keys);
+}
+
+export async function readNeighbourhood(
+  database: Kysely<Tables>,
+  service: string,
+  contacts: readonly ContactState[],
+  arrived: readonly KnownPerson[],
+): Promise<Neighbourhood> {
+  const known = await readKnownPeople(database, service, {
+    matchKeys: [...new Set(contacts.flatMap(peopleKeysOf))],
+    personKeys: contacts.flatMap(({ personKey }) => personKey ?? []),
+  });
+  const decided = await readDecidedPeople(
+    database,
+    service,
+    contacts.map(({ verdicts }) => verdicts),
+  );
+  const read = new Map([...decided, ...known].map((person) => [person.personKey, person]));
+  const people = [...arrived, ...read.values()];
+  const nearby = new Neighbourhood(people, []);
+  // Other rows decide only about weak evidence.
+  const weak = new Set<number>();
+  for (const contact of contacts) {
+    await letTimersRun();
+    if (isWeak(contact.evidence))
+      for (const key of nearby.byKey.get(contact.personKey ?? '')?.matchKeys ?? []) weak.add(key);
+    const { people: near, isIdentified } = nearby.peopleOf(contact);
+    if (!contact.wasAsked || isIdentified) continue;
+    for (const { compared, matchKeys } of near)
+      if (weigh(contact.compared, compared, emailHashes).strength === 'weak')
+        for (const key of matchKeys) weak.add(key);
+  }
+  return new Neighbourhood(people, await readKnownRows(database, service, [...weak]));
+}
+
+/** A thousand contacts with hundreds of namesakes take seconds, and the activity must send its heartbeats. */
+export async function letTimersRun(): Promise<void> {
+  await scheduler.yield();
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { sql, type RawBuilder } from 'kysely';
+import type { ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
+import type { Identity } from '../../domain/identity/identity.ts';
+import { identityKeys } from '../../domain/identity/identity-keys.ts';
+import { comparisonForm } from '../../domain/identity/normalise.ts';
+import { noVerdicts, type ContactDecision, type Verdicts } from '../../domain/identity/verdicts.ts';
+
+/** Expression: the decisions about a contact as JSON, a `ContactDecision` for each person; null: there is none. */
+export function decisionsOf(
+  service: RawBuilder<unknown>,
+  source: RawBuilder<unknown>,
+  contactId: RawBuilder<unknown>,
+): RawBuilder<readonly ContactDecision[] | null> {
+  return sql`(
+    select jsonb_agg(jsonb_build_object(
+      'personKey', newest.person_key, 'verdict', newest.verdict, 'recordHash', newest.record_hash
+    ) order by newest.person_key)
+    from (
+      select distinct on (d.person_key) d.person_key, d.verdict, d.record_hash
+      from contact_decisions d
+      where d.source = ${source} and d.contact_id = ${contactId} and d.service = ${service}
+      order by d.person_key, d.decision_id desc
+    ) newest
+    where newest.verdict <> 'withdrawn')`;
+}
+
+/** Condition: decisions were ever made about a contact. */
+export function hasDecisions(
+  source: RawBuilder<unknown>,
+  contactId: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  return sql`exists (
+    select from contact_decisions d where d.source = ${source} and d.contact_id = ${contactId})`;
+}
+
+/**
+ * Condition: the newest decision about a contact and a person says that the contact wrongly had the person.
+ *
+ * @param match.evidence by which the contact had the person
+ */
+export function isOverruled(match: {
+  readonly source: RawBuilder<unknown>;
+  readonly contactId: RawBuilder<unknown>;
+  readonly personKey: RawBuilder<unknown>;
+  readonly evidence: RawBuilder<unknown>;
+}): RawBuilder<boolean> {
+  return sql`exists (
+    select from (
+      select d.verdict
+      from contact_decisions d
+      where d.source = ${match.source} and d.contact_id = ${match.contactId} and d.person_key = ${match.personKey}
+      order by d.decision_id desc
+      limit 1
+    ) newest
+    where newest.verdict = 'rejected' or newest.verdict = 'withdrawn' and ${match.evidence} = 'confirmed')`;
+}
+
+/**
+ * The decisions that hold for a contact with these cells. A decision ends when the record gets another name, or gets or
+ * loses an identifier: it may be about somebody else then. The employer may change.
+ */
+export function verdictsOf(
+  decisions: readonly ContactDecision[] | null,
+  { identity }: Pick<ComparedIdentity, 'identity'>,
+): Verdicts {
+  if (decisions === null || decisions.length === 0) return noVerdicts;
+  const hash = recordHash(identity);
+  return new Map(
+    decisions.flatMap(({ personKey, verdict, recordHash: of }) =>
+      of === hash ? [[personKey, verdict] as const] : [],
+    ),
+  );
+}
+
+/** A hash of what identifies a contact: its identifiers, and its name in the form in which names are compared. */
+export function recordHash({ firstName, lastName, name, ...nameless }: Identity): string {
+  const { organizationName: _, domain: __, ...identifiers } = nameless;
+  const ofName = [firstName, lastName].filter((part) => part !== undefined).join(' ') || (name ?? '');
+  return createHash('sha256')
+    .update(JSON.stringify([...new Set(identityKeys(identifiers))].toSorted().concat(comparisonForm(ofName))))
+    .digest('hex');
+}
+
+/** The keys of the people whom decisions have confirmed. */
+export function confirmedKeys(verdicts: Verdicts): string[] {
+  return [...verdicts].flatMap(([key, verdict]) => (verdict === 'confirmed' ? [key] : []));
+}

@@ -1,0 +1,144 @@
+import { sql, type Kysely } from 'kysely';
+import { verdictsOn } from '../../domain/identity/decide-person.ts';
+import { weigh } from '../../domain/identity/identity-evidence.ts';
+import { identityKeys } from '../../domain/identity/identity-keys.ts';
+import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { contestedReason, isPossible } from '../../domain/identity/rivals.ts';
+import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import type { Tables } from '../../db/schema.ts';
+import { readRows, type RowName } from '../contacts/affected-contacts.ts';
+import type { ContactState } from '../contacts/contact-states.ts';
+import { asCandidate, readNeighbourhood } from '../contacts/neighbourhood.ts';
+import { ByMatchKey } from '../known/by-match-key.ts';
+import { emailHashes } from '../known/email-hashes.ts';
+import { contactKey, readKnownPeople } from '../known/known-people.ts';
+import type { ContactName } from './reviewed-contact.ts';
+
+/** A known person whose data a contact does not get. */
+export interface WithheldPerson {
+  /** Id at the service. */
+  readonly person_id: string;
+  /** Why the contact does not get the data. */
+  readonly reason: string;
+}
+
+/** A contact with a known person whose data it does not get. */
+export interface WithheldContact extends WithheldPerson {
+  readonly source: string;
+  readonly contact_id: string;
+  readonly run_id: string;
+  readonly row_number: number;
+}
+
+const rowsPerBatch = 500;
+
+/**
+ * Finds contacts without a person, of ended runs, that share an identifier, a shared mailbox, or name and employer with
+ * a known person about whom nobody has decided. Those of the newest export come first.
+ */
+export async function findWithheld(
+  database: Kysely<Tables>,
+  { source, limit }: { readonly source: string | undefined; readonly limit: number },
+): Promise<readonly WithheldContact[]> {
+  const found: WithheldContact[] = [];
+  // An earlier row of a contact says nothing.
+  const seen = new Set<string>();
+  for (const { run_id: runId, service } of await readRuns(database, source)) {
+    for (let after = 0; found.length < limit;) {
+      const rows = await readUnfilled(database, runId, after);
+      const newest = rows.filter((row) => !seen.has(contactKey(row.source, row.contactId)));
+      for (const row of newest) seen.add(contactKey(row.source, row.contactId));
+      const read = await readRows(database, service, newest);
+      const states = read.filter(({ personKey }) => personKey === null);
+      const people = await findCandidates(database, service, states);
+      for (const [index, state] of states.entries())
+        for (const person of people[index]!)
+          found.push({
+            source: state.source,
+            contact_id: state.contactId,
+            ...person,
+            run_id: state.runId,
+            row_number: state.rowNumber,
+          });
+      if (rows.length < rowsPerBatch) break;
+      after = rows.at(-1)!.rowNumber;
+    }
+  }
+  return found.slice(0, limit);
+}
+
+async function readRuns(
+  database: Kysely<Tables>,
+  source: string | undefined,
+): Promise<readonly { readonly run_id: string; readonly service: string }[]> {
+  const { rows } = await sql<{ run_id: string; service: string }>`
+    select run_id, options ->> 'service' as service
+    from runs
+    where ${sql.raw(isExport('runs'))}
+      and finished_at is not null
+      and source = coalesce(${source ?? null}::text, source)
+    order by ${sql.raw(exportOrder('runs'))} desc
+  `.execute(database);
+  return rows;
+}
+
+/** Reads rows of a run that may have lost or not got a person whom an answer has named. */
+async function readUnfilled(
+  database: Kysely<Tables>,
+  runId: string,
+  after: number,
+): Promise<readonly (RowName & ContactName)[]> {
+  const { rows } = await sql<RowName & ContactName>`
+    select r.run_id as "runId", r.row_number as "rowNumber", runs.source, r.contact_id as "contactId"
+    from run_rows r
+    join runs on runs.run_id = r.run_id
+    where r.run_id = ${runId}
+      and r.row_number > ${after}
+      and r.outcome in ('enriched', 'identity_mismatch', 'not_found', 'fresh', 'duplicate')
+      and r.keys <> '{}'
+      and not exists (select from contacts c where c.source = runs.source and c.contact_id = r.contact_id)
+    order by r.row_number
+    limit ${rowsPerBatch}
+  `.execute(database);
+  return rows;
+}
+
+/** Finds known people who could be each of the contacts, and whom the contact does not have. */
+export async function findCandidates(
+  database: Kysely<Tables>,
+  service: string,
+  contacts: readonly ContactState[],
+): Promise<readonly (readonly WithheldPerson[])[]> {
+  if (contacts.length === 0) return [];
+  const nearby = await readNeighbourhood(database, service, contacts, []);
+  const people = new ByMatchKey(
+    await readKnownPeople(database, service, { matchKeys: [...new Set(contacts.flatMap(keysOf))] }),
+  );
+  return contacts.map((contact) => {
+    const { decision, people: compared } = nearby.decide(contact);
+    const refused = new Map(
+      decision.kind === 'refused'
+        ? decision.indexes.map((index) => [compared[index]!.personKey, decision.reason])
+        : [],
+    );
+    const near = people.sharing(keysOf(contact));
+    const decided = verdictsOn(
+      near.map((person) => asCandidate(person, contact)),
+      contact.verdicts,
+    );
+    return near.flatMap((person, index): WithheldPerson[] => {
+      const { personId } = person.compared;
+      if (personId === undefined || person.personKey === contact.personKey || decided[index]) return [];
+      const fit = weigh(contact.compared, person.compared, emailHashes);
+      const doubt = fit.strength === 'none' ? fit.reason : contestedReason;
+      if (!isPossible(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];
+      return [{ person_id: personId, reason: refused.get(person.personKey) ?? doubt }];
+    });
+  });
+}
+
+/** The keys of everybody who could be the contact, by a shared mailbox without the name too. */
+function keysOf({ compared: { identity } }: ContactState): number[] {
+  const { firstName: _, lastName: __, name: ___, ...nameless } = identity;
+  return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfIdentityKeys(identityKeys(nameless))])];
+}

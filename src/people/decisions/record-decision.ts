@@ -1,0 +1,185 @@
+import { sql, type Transaction } from 'kysely';
+import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
+import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
+import type { Note } from '../../domain/note.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import { lockSuppressionsExclusive } from '../../privacy/suppressions.ts';
+import { readKeysOfPeople } from '../contacts/affected-contacts.ts';
+import { applyChanges } from '../contacts/apply-changes.ts';
+import { decideAffected } from '../contacts/decide-contacts.ts';
+import { findChanges } from '../contacts/find-changes.ts';
+import { readKnownPeople } from '../known/known-people.ts';
+import { keyOfId } from '../log/observation.ts';
+import { recordHash } from './contact-decisions.ts';
+import { readReviewedContact, type ContactName, type ReviewedContact } from './reviewed-contact.ts';
+
+/** A decision that a contact is, or is not, a person; or the end of such a decision. */
+interface Decision extends ContactName {
+  /** Id of the person at the service. */
+  readonly personId: string;
+  readonly verdict: RecordedVerdict;
+}
+
+/** What a decision has done. */
+export interface DecidedContact {
+  /** False: the newest decision about contact and person said the same. */
+  readonly isNew: boolean;
+  /** Id of the person whom the contact had; null: it had none. */
+  readonly personBefore: string | null;
+  readonly personNow: string | null;
+  /** The run that applies the decision when it ends; undefined: the decision is applied. */
+  readonly openRun: string | undefined;
+}
+
+/** Ends the transaction of a preview. */
+class Previewed extends Error {
+  readonly decided: DecidedContact;
+
+  constructor(decided: DecidedContact) {
+    super('only previewed');
+    this.decided = decided;
+  }
+}
+
+/**
+ * Records a decision, and decides about the contact and about contacts near it. A confirmation withdraws the
+ * confirmation of another person.
+ *
+ * @throws Problem `contact.unknown`, `contact.unidentified`, `contact.suppressed`, `person.unknown`,
+ *   `person.suppressed`, `decision.unknown`
+ */
+export async function recordDecision(
+  { database }: Warehouse,
+  decision: Decision,
+  note: Note,
+): Promise<DecidedContact> {
+  return database.transaction().execute((transaction) => decideIn(transaction, decision, note));
+}
+
+/** Computes what `recordDecision` would do, without a change. @throws Problem as `recordDecision` */
+export async function previewDecision(
+  { database }: Warehouse,
+  decision: Decision,
+  note: Note,
+): Promise<DecidedContact> {
+  try {
+    return await database.transaction().execute(async (transaction) => {
+      throw new Previewed(await decideIn(transaction, decision, note));
+    });
+  } catch (error) {
+    if (error instanceof Previewed) return error.decided;
+    throw error;
+  }
+}
+
+async function decideIn(
+  transaction: Transaction<Tables>,
+  decision: Decision,
+  note: Note,
+): Promise<DecidedContact> {
+  // Before any other lock: transactions that write about people end first, and later ones see the decision.
+  await lockSuppressionsExclusive(transaction);
+  const before = await readReviewedContact(transaction, decision);
+  const { service, state, openRun } = before;
+  const personKey = keyOfId(decision.personId);
+  const people = await readKnownPeople(transaction, service, {
+    matchKeys: [],
+    personKeys: [personKey, ...(state.personKey === null ? [] : [state.personKey])],
+  });
+  const isKnown = people.some((person) => person.personKey === personKey);
+  const isNew = await append(transaction, before, decision, { personKey, isKnown }, note);
+  const personBefore = await personOf(transaction, decision);
+  if (openRun === undefined) await decide(transaction, service, decision);
+  await decideAffected(
+    transaction,
+    { service },
+    await readKeysOfPeople(transaction, service, [
+      ...new Set([
+        ...matchKeysOfIdentity(state.compared.identity),
+        ...people.flatMap(({ matchKeys }) => matchKeys),
+      ]),
+    ]),
+  );
+  const personNow = await personOf(transaction, decision);
+  if (decision.verdict === 'confirmed' && openRun === undefined && personNow === null)
+    throw new UsageProblem('person.suppressed', 'the person or the contact is on the suppression list', {
+      where: decision.personId,
+      next: 'enrich suppress remove takes a person off the list; nothing was changed',
+    });
+  return { isNew, personBefore, personNow, openRun };
+}
+
+/** Appends a decision, unless the newest one about contact and person says the same. */
+async function append(
+  transaction: Transaction<Tables>,
+  { service, state }: ReviewedContact,
+  { source, contactId, personId, verdict }: Decision,
+  { personKey, isKnown }: { readonly personKey: string; readonly isKnown: boolean },
+  note: Note,
+): Promise<boolean> {
+  const { decisions, verdicts } = state;
+  if (verdict === 'withdrawn') {
+    if (!decisions?.some((each) => each.personKey === personKey))
+      throw new UsageProblem('decision.unknown', 'there is no decision about this contact and this person', {
+        where: personId,
+        next: `enrich review show ${source} ${contactId} lists the decisions`,
+      });
+  } else {
+    if (!isKnown)
+      throw new UsageProblem('person.unknown', 'no answer has named a person with this id', {
+        where: personId,
+        next: 'write the id of a person that enrich review show or enriched_contacts has',
+      });
+    if (state.isSuppressed)
+      throw new UsageProblem(
+        'contact.suppressed',
+        'the newest row of this record gives its contact no person',
+        {
+          where: `${source} ${contactId}`,
+          next: 'the row is suppressed, or rows of the file name different people: correct this in the CRM',
+        },
+      );
+    if (verdicts.get(personKey) === verdict) return false;
+  }
+  const ended =
+    verdict === 'confirmed'
+      ? (decisions ?? []).filter((each) => each.verdict === 'confirmed' && each.personKey !== personKey)
+      : [];
+  const entries = [
+    ...ended.map((each) => ({ personKey: each.personKey, verdict: 'withdrawn' })),
+    { personKey, verdict },
+  ];
+  await sql`
+    insert into contact_decisions
+      (source, contact_id, service, person_key, verdict, record_hash, reason, decided_by)
+    select ${source}, ${contactId}, ${service}, e.person_key, e.verdict, ${recordHash(state.compared.identity)},
+      ${note.reason ?? null}, ${note.by}
+    from unnest(${entries.map((entry) => entry.personKey)}::text[], ${entries.map((entry) => entry.verdict)}::text[])
+      with ordinality as e (person_key, verdict, place)
+    order by e.place
+  `.execute(transaction);
+  return true;
+}
+
+async function decide(
+  transaction: Transaction<Tables>,
+  service: string,
+  contact: ContactName,
+): Promise<void> {
+  const { state } = await readReviewedContact(transaction, contact);
+  const changes = await findChanges(transaction, service, [state]);
+  await applyChanges(transaction, { service, runId: null }, changes);
+}
+
+/** The id of the person whom a contact has. */
+async function personOf(
+  transaction: Transaction<Tables>,
+  { source, contactId }: ContactName,
+): Promise<string | null> {
+  const { rows } = await sql<{ person_id: string | null }>`
+    select person_id from enriched_contacts where source = ${source} and contact_id = ${contactId}
+  `.execute(transaction);
+  return rows[0]?.person_id ?? null;
+}

@@ -1,0 +1,89 @@
+import { sql, type Kysely } from 'kysely';
+import { UsageProblem } from '../../domain/problem.ts';
+import { identityCells } from '../../db/expressions.ts';
+import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import type { Tables } from '../../db/schema.ts';
+import { readMatchedContacts, readStates, type ContactState } from '../contacts/contact-states.ts';
+
+/** The name of a contact: its source and its id there. */
+export interface ContactName {
+  readonly source: string;
+  readonly contactId: string;
+}
+
+/** A contact about which somebody decides. */
+export interface ReviewedContact {
+  /** Service of the run of the newest export that has the contact. */
+  readonly service: string;
+  /** As the newest export has it. */
+  readonly state: ContactState;
+  /** The unfinished run of that export, which decides about the contact at its end. */
+  readonly openRun: string | undefined;
+}
+
+interface NewestRow {
+  readonly service: string;
+  readonly run_id: string;
+  readonly row_number: number;
+  readonly has_ended: boolean;
+  readonly has_cells: boolean;
+}
+
+/**
+ * Reads a contact as the newest export has it. If retention has removed the cells of the row, the log still has those
+ * of contacts with a person.
+ *
+ * @throws Problem `contact.unknown`; `contact.unidentified` for a record without any identity
+ */
+export async function readReviewedContact(
+  database: Kysely<Tables>,
+  { source, contactId }: ContactName,
+): Promise<ReviewedContact> {
+  const { rows } = await sql<NewestRow>`
+    select runs.options ->> 'service' as service, n.run_id, n.row_number, runs.finished_at is not null as has_ended,
+      n.keys <> '{}' or n.outcome = 'suppressed' as has_cells
+    from (select * from run_rows where contact_id = ${contactId} offset 0) n
+    join runs on runs.run_id = n.run_id
+    where runs.source = ${source} and ${sql.raw(isExport('runs'))}
+    order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
+    limit 1
+  `.execute(database);
+  const [row] = rows;
+  const service = row?.service ?? (await serviceOfContact(database, { source, contactId }));
+  if (service === undefined)
+    throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
+      where: `${source} ${contactId}`,
+      next: 'check the source and the id; enrich review list shows contacts without their data',
+    });
+  const [state] = row?.has_cells
+    ? await readStates(
+        database,
+        service,
+        sql`
+          select runs.source, r.contact_id, r.run_id, r.row_number, r.keys, ${identityCells('r')}, true as is_new_row
+          from run_rows r
+          join runs on runs.run_id = r.run_id
+          where r.run_id = ${row.run_id} and r.row_number = ${row.row_number}`,
+      )
+    : await readMatchedContacts(
+        database,
+        service,
+        sql`select ${source}::text as source, ${contactId}::text as contact_id`,
+      );
+  if (state === undefined)
+    throw new UsageProblem('contact.unidentified', 'the warehouse has no cells that identify this record', {
+      where: `${source} ${contactId}`,
+      next: 'enrich an export in which the record has an address, a profile, an id, or a name and an employer',
+    });
+  return { service, state, openRun: row && !row.has_ended ? row.run_id : undefined };
+}
+
+async function serviceOfContact(
+  database: Kysely<Tables>,
+  { source, contactId }: ContactName,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ service: string }>`
+    select service from contacts where source = ${source} and contact_id = ${contactId}
+  `.execute(database);
+  return rows[0]?.service;
+}

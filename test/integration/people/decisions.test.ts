@@ -1,0 +1,324 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
+import { erase } from '../../../src/privacy/erase.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+
+const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
+const warehouse = await warehouseOfFile();
+let companies = 0;
+
+afterEach(async () => {
+  const { differing } = await rebuild(warehouse, { check: true, signal });
+  if (differing.length > 0) throw new Error(`differs from the log: ${differing.join(', ')}`);
+});
+
+/** Two people of one name at a company, and its shared mailbox. */
+function company() {
+  companies += 1;
+  const domain = `vega${companies}.example`;
+  const organization = { name: `Vega ${companies}`, primary_domain: domain };
+  const called = { first_name: 'Lena', last_name: `Vega${'abcdefghijklmnopqrstuvwxyz'[companies]!}` };
+  const named = (id: string): Person => ({
+    ...called,
+    id: `${id}-${companies}`,
+    email: `${id}@${domain}`,
+    proflink_url: `linkedin.com/in/${id}-${companies}`,
+    organization,
+  });
+  const name = { firstName: called.first_name, lastName: called.last_name };
+  return {
+    lena: named('lena'),
+    other: named('other'),
+    id: (letter: string) => `${letter}-${companies}`,
+    shared: { email: `info@${domain}` },
+    byAddress: { ...name, email: `lena@${domain}` },
+    byCompany: { ...name, organizationName: organization.name },
+    otherName: { firstName: 'Boris', lastName: 'Kuhn', email: `lena@${domain}` },
+  };
+}
+
+/** Plays the run of one contact, whose call returns people. */
+async function play(
+  contactId: string,
+  identity: Identity,
+  people: readonly Person[],
+  between = async () => {},
+) {
+  const runId = await runningRunOf(warehouse, [{ ...identity, keys: identityKeys(identity), contactId }], {
+    freshness: { enrichedSeconds: 0, notFoundSeconds: 0 },
+  });
+  await reconcileContacts(warehouse, runId, signal);
+  await answerBatch(warehouse, { runId }, () => people);
+  await between();
+  await end(runId);
+  const [outcome] = await outcomesOf(warehouse, runId);
+  return { runId, outcome };
+}
+
+async function end(runId: string) {
+  await reconcileContacts(warehouse, runId, signal);
+  await endRun(warehouse, runId, 'finished', undefined);
+}
+
+async function decide(verdict: 'confirmed' | 'rejected' | 'withdrawn', contactId: string, person: Person) {
+  const { rows } = await warehouse.pool.query<{ source: string }>(
+    'select distinct source from runs join run_rows using (run_id) where contact_id = $1',
+    [contactId],
+  );
+  return recordDecision(
+    warehouse,
+    { source: rows[0]!.source, contactId, personId: person.id!, verdict },
+    note,
+  );
+}
+
+async function personOf(contactId: string): Promise<{ id: string; evidence: string } | null> {
+  const { rows } = await warehouse.pool.query<{ id: string; evidence: string }>(
+    `select e.person_id as id, c.evidence from enriched_contacts e join contacts c using (source, contact_id)
+     where contact_id = $1`,
+    [contactId],
+  );
+  return rows[0] ?? null;
+}
+
+async function operationsOf(contactId: string): Promise<string[]> {
+  const { rows } = await warehouse.pool.query<{ operation: string }>(
+    'select operation from changes where contact_id = $1 order by transaction_id, change_id',
+    [contactId],
+  );
+  return rows.map(({ operation }) => operation);
+}
+
+describe('a confirmed person', () => {
+  it('is the person of a contact that has only a shared mailbox, until the decision is withdrawn', async () => {
+    const { lena, shared, id } = company();
+    expect(await play(id('a'), shared, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
+    expect(await decide('confirmed', id('a'), lena)).toMatchObject({
+      isNew: true,
+      personBefore: null,
+      personNow: lena.id,
+    });
+    expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
+    expect(await decide('confirmed', id('a'), lena)).toMatchObject({ isNew: false, personNow: lena.id });
+    expect(await decide('withdrawn', id('a'), lena)).toMatchObject({
+      personBefore: lena.id,
+      personNow: null,
+    });
+    expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
+  });
+
+  it('is the person of a contact whose name contradicts, until the record gets another name', async () => {
+    const { lena, otherName, id } = company();
+    await play(id('a'), otherName, [lena]);
+    expect(await personOf(id('a'))).toBeNull();
+    await decide('confirmed', id('a'), lena);
+    await play(id('a'), { ...otherName, organizationName: 'Elsewhere' }, [lena]);
+    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
+    await play(id('a'), { ...otherName, firstName: 'Ivo' }, [lena]);
+    expect(await personOf(id('a'))).toBeNull();
+  });
+
+  it('is the person of one of two contacts that fit equally well', async () => {
+    const { lena, byCompany, id } = company();
+    await play(id('a'), byCompany, [lena]);
+    await play(id('b'), { ...byCompany, email: `lena.${id('b')}@gmail.com` }, [lena]);
+    expect([await personOf(id('a')), await personOf(id('b'))]).toEqual([null, null]);
+    await decide('confirmed', id('b'), lena);
+    expect(await personOf(id('a'))).toBeNull();
+    expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
+  });
+
+  it('replaces the person who was confirmed before', async () => {
+    const { lena, other, shared, id } = company();
+    await play(id('a'), shared, [lena]);
+    await play(id('b'), { email: other.email! }, [other]);
+    await decide('confirmed', id('a'), lena);
+    await decide('confirmed', id('a'), other);
+    expect(await personOf(id('a'))).toMatchObject({ id: other.id });
+    await decide('withdrawn', id('a'), other);
+    expect(await personOf(id('a'))).toBeNull();
+  });
+
+  it('stays the person of the contact when a later call finds another', async () => {
+    const { lena, other, byAddress, shared, id } = company();
+    await play(id('a'), shared, [lena]);
+    await play(id('b'), byAddress, [lena]);
+    await decide('confirmed', id('b'), lena);
+    const { outcome } = await play(id('b'), byAddress, [{ ...other, email: lena.email! }]);
+    expect(outcome).toBe('identity_mismatch');
+    expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
+  });
+
+  it('is followed to the id that the service gives the person later', async () => {
+    const { lena, byAddress, shared, id } = company();
+    await play(id('a'), shared, [lena]);
+    await decide('confirmed', id('a'), lena);
+    const renumbered = { ...lena, id: `new-${lena.id}` };
+    const { runId } = await play(id('b'), byAddress, [renumbered]);
+    expect(await personOf(id('a'))).toEqual({ id: renumbered.id, evidence: 'confirmed' });
+    await undoRun(warehouse, runId, note, signal);
+    expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
+    await revertUndo(warehouse, runId, signal);
+    expect(await personOf(id('a'))).toEqual({ id: renumbered.id, evidence: 'confirmed' });
+    await decide('withdrawn', id('a'), lena);
+    expect(await personOf(id('a'))).toBeNull();
+  });
+
+  it('does not come back by the revert of an undo after the decision was withdrawn', async () => {
+    const { lena, byAddress, shared, id } = company();
+    await play(id('b'), byAddress, [lena]);
+    const { runId } = await play(id('a'), shared, [lena]);
+    await decide('confirmed', id('a'), lena);
+    await undoRun(warehouse, runId, note, signal);
+    expect(await personOf(id('a'))).toBeNull();
+    await revertUndo(warehouse, runId, signal);
+    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
+    const later = await play(id('a'), shared, [lena]);
+    await undoRun(warehouse, runId, note, signal);
+    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
+    await decide('withdrawn', id('a'), lena);
+    await revertUndo(warehouse, runId, signal);
+    await undoRun(warehouse, later.runId, note, signal);
+    expect(await personOf(id('a'))).toBeNull();
+    await revertUndo(warehouse, later.runId, signal);
+    expect(await personOf(id('a'))).toBeNull();
+  });
+});
+
+describe('a rejected person', () => {
+  it('is taken from the contact, which is no rival of other contacts any longer', async () => {
+    const { lena, byCompany, byAddress, id } = company();
+    await play(id('a'), byAddress, [lena]);
+    await decide('rejected', id('a'), lena);
+    expect(await personOf(id('a'))).toBeNull();
+    expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
+    await play(id('b'), byCompany, [lena]);
+    expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
+    await decide('withdrawn', id('a'), lena);
+    expect(await personOf(id('a'))).toMatchObject({ id: lena.id, evidence: 'email' });
+  });
+
+  it('is not given to the contact by later calls, also not under a new id', async () => {
+    const { lena, byAddress, id } = company();
+    await play(id('a'), byAddress, [lena]);
+    await decide('rejected', id('a'), lena);
+    expect(await play(id('a'), byAddress, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
+    expect(await play(id('a'), byAddress, [{ ...lena, id: `new-${lena.id}` }])).toMatchObject({
+      outcome: 'identity_mismatch',
+    });
+    await play(id('b'), byAddress, [lena]);
+    expect([await personOf(id('a')), await personOf(id('b'))]).toMatchObject([null, { id: lena.id }]);
+  });
+
+  it('does not come back by an undo, also not after retention has removed the rows', async () => {
+    const { lena, byAddress, id } = company();
+    await play(id('a'), byAddress, [lena]);
+    const { runId } = await play(id('a'), { ...byAddress, organizationName: 'Elsewhere' }, [lena]);
+    await decide('rejected', id('a'), lena);
+    await warehouse.pool.query('delete from run_rows where contact_id = $1', [id('a')]);
+    await undoRun(warehouse, runId, note, signal);
+    expect(await personOf(id('a'))).toBeNull();
+    await revertUndo(warehouse, runId, signal);
+    expect(await personOf(id('a'))).toBeNull();
+  });
+
+  it('is taken from the contact by a decision while a run asks for the contact', async () => {
+    const { lena, byAddress, id } = company();
+    await play(id('b'), byAddress, [lena]);
+    await play(id('a'), byAddress, [lena], async () => {
+      await decide('rejected', id('a'), lena);
+    });
+    expect(await personOf(id('a'))).toBeNull();
+  });
+});
+
+describe('the erasure of a person', () => {
+  const decisionsOf = async (contactId: string) => {
+    const { rows } = await warehouse.pool.query<{ verdict: string }>(
+      'select verdict from contact_decisions where contact_id = $1 order by decision_id',
+      [contactId],
+    );
+    return rows.map(({ verdict }) => verdict);
+  };
+
+  it('removes the confirmed contact with its decisions', async () => {
+    const { lena, shared, id } = company();
+    await play(id('a'), shared, [lena]);
+    await decide('confirmed', id('a'), lena);
+    await erase(warehouse, [`person:${lena.id}`], note);
+    expect(await personOf(id('a'))).toBeNull();
+    expect(await decisionsOf(id('a'))).toEqual([]);
+    const { rows } = await warehouse.pool.query('select from run_rows where contact_id = $1', [id('a')]);
+    expect(rows).toEqual([]);
+  });
+
+  it('leaves a contact that had the person by a wrong decision, and the reverse', async () => {
+    const { lena, byAddress, id } = company();
+    const boris = { email: `boris@${id('sirius')}.example` };
+    await play(id('a'), byAddress, [lena]);
+    for (const letter of ['b', 'c']) {
+      await play(id(letter), boris, []);
+      await decide('confirmed', id(letter), lena);
+    }
+    await decide('rejected', id('b'), lena);
+    await decide('withdrawn', id('c'), lena);
+    await erase(warehouse, [`email:${boris.email}`], note);
+    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
+    await play(id('d'), { email: `x${boris.email}` }, []);
+    await decide('confirmed', id('d'), lena);
+    await decide('rejected', id('d'), lena);
+    await erase(warehouse, [`person:${lena.id}`], note);
+    expect(await decisionsOf(id('d'))).toEqual([]);
+    const { rows } = await warehouse.pool.query('select from run_rows where contact_id = $1', [id('d')]);
+    expect(rows).toHaveLength(1);
+  });
+});
+
+describe('a plan', () => {
+  it('leaves out a contact whose confirmed person was asked for', async () => {
+    const { lena, byAddress, shared, id } = company();
+    await play(id('b'), byAddress, [lena]);
+    await play(id('a'), shared, []);
+    await warehouse.pool.query('delete from lookup_history where key_hash = key_hash($1)', [
+      `email:${shared.email}`,
+    ]);
+    await decide('confirmed', id('a'), lena);
+    const row = { ...shared, keys: identityKeys(shared), contactId: id('a') };
+    const fresh = await runningRunOf(warehouse, [row]);
+    expect(await outcomesOf(warehouse, fresh)).toEqual(['fresh']);
+    await end(fresh);
+    await decide('withdrawn', id('a'), lena);
+    const open = await runningRunOf(warehouse, [row]);
+    expect(await outcomesOf(warehouse, open)).toEqual([null]);
+    await answerBatch(warehouse, { runId: open }, () => []);
+    await end(open);
+  });
+
+  it('asks for a confirmed person by id', async () => {
+    const { lena, shared, id } = company();
+    await play(id('a'), shared, [lena]);
+    await decide('confirmed', id('a'), lena);
+    const runId = await runningRunOf(
+      warehouse,
+      [{ ...shared, keys: identityKeys(shared), contactId: id('a') }],
+      { freshness: { enrichedSeconds: 0, notFoundSeconds: 0 } },
+    );
+    await answerBatch(warehouse, { runId }, (people) => {
+      expect(people).toMatchObject([{ confirmedId: lena.id }]);
+      return [{ ...lena, title: 'CTO' }];
+    });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
+    expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
+    await end(runId);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { recordHash } from '../../../src/people/decisions/contact-decisions.ts';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+
+const record: Identity = {
+  firstName: 'Ada',
+  lastName: 'Novak',
+  email: 'ada@orbit.example',
+  otherEmails: ['info@orbit.example'],
+  organizationName: 'Orbit',
+};
+
+it.each<[string, Identity]>([
+  ['employer', { ...record, organizationName: 'Vega', domain: 'vega.example' }],
+  ['case of the name', { ...record, firstName: 'ADA' }],
+  ['column of the name', { email: record.email!, otherEmails: record.otherEmails!, name: 'Ada Novak' }],
+  ['order of addresses', { ...record, email: 'info@orbit.example', otherEmails: ['ada@orbit.example'] }],
+])('a decision holds for a record with another %s', (_, changed) => {
+  expect(recordHash(changed)).toBe(recordHash(record));
+});
+
+it.each<[string, Identity]>([
+  ['first name', { ...record, firstName: 'Eva' }],
+  ['address', { ...record, email: 'eva@orbit.example' }],
+  ['shared mailbox', { ...record, otherEmails: ['sales@orbit.example'] }],
+  ['profile', { ...record, profileUrl: 'linkedin.com/in/ada' }],
+  ['id at the service', { ...record, personId: 'p-1' }],
+])('a decision ends when the record gets another %s', (_, changed) => {
+  expect(recordHash(changed)).not.toBe(recordHash(record));
+});
