@@ -4,6 +4,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files of 100 seconds and more. Their tests mostly wait, such as for the heartbeat of a killed worker. */
 const waitingLongest = ['kill', 'steer', 'call-faults', 'two-workers', 'late-faults'];
 
+/** Tests that seldom wait, on two cores. Each process spends several seconds of processor time on loading. */
+const busy = { maxWorkers: 3, sequence: { groupOrder: 0 } };
+/** The files that wait longest leave most of both cores idle. Afterwards, because a group has one number of processes. */
+const waiting = { maxWorkers: 5, sequence: { groupOrder: 1 } };
+
 /**
  * End-to-end tests first: a long file that begins last keeps the other processes waiting. Then one project after
  * another, because a process is kept only for files of its own project.
@@ -22,16 +27,21 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Each project starts only what its tests need, and only when one of them runs.
+    // Each project starts only what its tests need, and only when one of them runs. Without isolation a process loads
+    // the sources once and not for each file: several seconds of processor time each.
     projects: [
-      // Without isolation a process loads the sources once and not for each file: two seconds of processor time each.
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, ...busy },
+      },
       {
         extends: true,
         test: {
           name: 'workflow',
           include: ['test/workflow/**/*.test.ts'],
+          isolate: false,
           globalSetup: ['test/helpers/temporal/workflow-setup.ts'],
+          ...busy,
         },
       },
       {
@@ -41,6 +51,7 @@ export default defineConfig({
           include: ['test/{end-to-end,integration,property}/**/*.test.ts'],
           isolate: false,
           globalSetup: ['test/helpers/database/global-setup.ts'],
+          ...waiting,
         },
       },
     ],
@@ -49,8 +60,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     // By default expect.poll() gives up after a second, and a slow machine can need longer for each step of a test.
     expect: { poll: { timeout: 120_000 } },
-    // More than the two cores that it is made for: the files that wait longest leave most of both cores idle.
-    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
   },
 });

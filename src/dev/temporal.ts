@@ -18,6 +18,8 @@ export interface EmbeddedTemporalOptions {
   readonly uiPort?: number;
   /** False: the server keeps its data in memory only. For tests; runs need true, the default. */
   readonly durable?: boolean;
+  /** Dynamic configuration of the server, with values as JSON. For tests. */
+  readonly dynamicConfig?: Readonly<Record<string, string>>;
   readonly searchAttributes: SearchAttributeTypes;
   readonly onStep?: (text: string) => void;
 }
@@ -76,7 +78,13 @@ async function startWithCli(
 }
 
 function defineServer(options: EmbeddedTemporalOptions, cliPath: string): ServerDefinition {
-  const { directory, port: fixedPort = 0, uiPort: fixedUiPort = 0, durable = true } = options;
+  const {
+    directory,
+    port: fixedPort = 0,
+    uiPort: fixedUiPort = 0,
+    durable = true,
+    dynamicConfig = {},
+  } = options;
   return {
     name: 'Temporal dev server',
     directory,
@@ -106,6 +114,7 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
         // By default the server polls 20 times a second for new tasks, so that each step of a workflow would wait up to
         // 50 ms.
         '--dynamic-config-value=history.transferProcessorMaxPollRPS=1000',
+        ...Object.entries(dynamicConfig).map(([key, value]) => `--dynamic-config-value=${key}=${value}`),
         '--log-level=warn',
         '--log-format=json',
       ],

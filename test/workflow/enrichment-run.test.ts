@@ -7,6 +7,7 @@ import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
+import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 
 const pauseReason: PauseReason = {
@@ -375,9 +376,7 @@ describe('late results', () => {
         activities,
         async (handle) => {
           await expect.poll(() => activities.batches.length).toBe(2);
-          // Enough for the server to suggest it: 4 MB of history.
-          for (let sent = 0; sent < 6; sent += 1)
-            await handle.signal('deliveryReceived', '.'.repeat(900_000));
+          await reachHistoryLimit(handle, 'deliveryReceived');
           for (let sent = 0; sent < 400; sent += 100)
             await Promise.all(Array.from({ length: 100 }, () => handle.signal('deliveryReceived')));
           letGo();
@@ -414,9 +413,7 @@ describe('late results', () => {
           const phase = isPaused ? 'paused' : 'awaiting late results';
           await expect.poll(() => phaseOf(handle)).toBe(phase);
           const first = (await handle.describe()).runId;
-          // Enough for the server to suggest it: 4 MB of history.
-          for (let sent = 0; sent < 6; sent += 1)
-            await handle.signal('deliveryReceived', '.'.repeat(900_000));
+          await reachHistoryLimit(handle, 'deliveryReceived');
           await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
           expect(await phaseOf(handle)).toBe(phase);
           expect(activities.batches.length).toBe(isPaused ? 3 : 5);
@@ -449,8 +446,7 @@ describe('late results', () => {
         activities,
         async (handle) => {
           await expect.poll(() => hasWaited).toBe(true);
-          for (let sent = 0; sent < 6; sent += 1)
-            await handle.signal('deliveryReceived', '.'.repeat(900_000));
+          await reachHistoryLimit(handle, 'deliveryReceived');
           await handle.result();
         },
         { lateResults, batchConcurrency: 1 },

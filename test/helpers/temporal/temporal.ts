@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { searchAttributes } from '../../../src/contract/temporal-names.ts';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../../src/dev/temporal.ts';
@@ -15,6 +15,14 @@ export interface TestTemporal {
   stop(): Promise<void>;
 }
 
+/** Bytes of history after which the server suggests to continue as new. By default 4 MB, which take long to send. */
+const historyLimit = 400_000;
+
+/** Sends signals until the server suggests that the workflow continues as new. */
+export async function reachHistoryLimit(handle: WorkflowHandle, signal: string): Promise<void> {
+  for (let sent = 0; sent < historyLimit; sent += 100_000) await handle.signal(signal, '.'.repeat(120_000));
+}
+
 /**
  * Starts a Temporal dev server in a temporary directory. Call it once in a test file, because it installs the SDK's
  * runtime.
@@ -25,6 +33,7 @@ export async function startTestTemporal(): Promise<TestTemporal> {
   const server = await startEmbeddedTemporal({
     directory,
     durable: false,
+    dynamicConfig: { 'limit.historySize.suggestContinueAsNew': String(historyLimit) },
     cli: {
       temporalCliPath: process.env['TEMPORAL_CLI_PATH'],
       cacheDirectory: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'enrich'),
