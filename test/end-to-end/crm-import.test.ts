@@ -17,7 +17,7 @@ const germanHeaders = {
 };
 
 async function exportFor(...flags: readonly string[]): Promise<ImportManifest> {
-  const ended = await system.enrich(['export', '--for', 'hubspot', '--json', ...flags]);
+  const ended = await system.here(['export', '--for', 'hubspot', '--json', ...flags]);
   expect(ended).toMatchObject({ code: 0 });
   return JSON.parse(ended.stdout) as ImportManifest;
 }

@@ -80,7 +80,7 @@ describe('a contact that is shown to be a known person', () => {
   it('a contact is filled without a call when another source paid for the person, as planned', async () => {
     await run(peopleFrom(10, 5, 'b'), 'crm-b');
     const rows = peopleFrom(10, 5, 'c');
-    const planned = await system.enrich(['plan', exportOf(rows), '--source', 'crm-c', '--json']);
+    const planned = await system.here(['plan', exportOf(rows), '--source', 'crm-c', '--json']);
     expect(JSON.parse(planned.stdout)).toMatchObject({ filled: 5, people: 0 });
     const facts = await run(rows, 'crm-c');
     expect(facts).toMatchObject({ calls: 0, filled: 5, outcomes: { fresh: 5 } });

@@ -6,7 +6,10 @@ import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-/** A server as it is deployed: receiver and workers are processes of their own. */
+/**
+ * A server as it is deployed: the receiver is a process of its own, and so is a worker that a signal or a kill ends or
+ * whose output is read. Other workers run in this process, because a process takes three times the processor time.
+ */
 
 const system = await TestSystem.ofFile({ latency: 20, lateDelay: 1_000, temporalOnDisk: true });
 const port = await freePort();
@@ -20,10 +23,11 @@ const server = {
 
 beforeEach(() => system.sandbox.faults.set({}));
 
-// A test that failed must leave no person who receives or works in the place of the next one's processes.
+// A test that failed must leave no process that receives or works in place of the next test's processes.
 afterEach(async () => {
   isKept = false;
   await endAll();
+  await system.stopWorker();
 });
 
 const begun: Begun[] = [];
@@ -71,7 +75,7 @@ describe('a receiver that is killed', () => {
   it.each(['delivery-arrived', 'delivery-stored', 'delivery-answered'])(
     'a receiver that is killed repeatedly at %s loses no accepted delivery, and each takes effect once',
     async (point) => {
-      begin(['worker']);
+      await system.startWorker(server);
       const receiving = keepReceiving({ ENRICH_KILL_AT: `${point}:3` });
       const facts = await reveal(system.sample(50));
       isKept = false;
@@ -97,7 +101,7 @@ describe('a worker that is killed', () => {
     await expect.poll(() => hasAskedForAll(beganAt)).toBe(true);
     begin(['receiver']);
     await worker.ended;
-    begin(['worker']);
+    await system.startWorker(server);
     expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     await endAll();
     await expectPromisesKept(system);
@@ -123,7 +127,7 @@ describe('SIGTERM under load', () => {
     );
     expect(cutOff.rows).toEqual([]);
     begin(['receiver']);
-    begin(['worker']);
+    await system.startWorker(server);
     expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     await endAll();
     await expectPromisesKept(system);
@@ -133,7 +137,7 @@ describe('SIGTERM under load', () => {
 describe('Temporal away', () => {
   it('during an outage of Temporal deliveries are accepted, and the run continues afterwards', async () => {
     begin(['receiver']);
-    begin(['worker']);
+    await system.startWorker(server);
     const earlier = system.sandbox.log.deliveries().length;
     const running = reveal(system.sample(100));
     await until(() => system.sandbox.log.deliveries().length > earlier);

@@ -67,7 +67,7 @@ describe('enrich undo', () => {
     expect(await contents()).toBe(before);
     await expectPromisesKept(system);
 
-    const again = await system.enrich(['undo', run.run_id, '--yes']);
+    const again = await system.here(['undo', run.run_id, '--yes']);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('the run is undone already') });
     expect((await system.here(['status', run.run_id])).stdout).toMatch(/undone on .+ by .+ \(wrong\)/);
     expect((await system.here(['report', run.run_id])).stdout).toContain('finished, undone');

@@ -155,10 +155,17 @@ describe('a flag that cannot be read', () => {
     ['enrich budget', ['budget', 'help', 'no-such-command']],
   ])('the JSON of a usage error names the help of the command: %s for %j', async (name, parameters) => {
     const ended = await system.enrich([...parameters, '--json']);
-    expect(JSON.parse(ended.stdout)).toMatchObject({
-      error: { type: 'usage', next: `${name} --help shows what it takes, and an example` },
+    expect(JSON.parse(ended.stdout)).toEqual({
+      error: {
+        type: 'usage',
+        message: expect.any(String),
+        where: null,
+        next: `${name} --help shows what it takes, and an example`,
+      },
       exit_code: 2,
     });
+    expect(ended.stderr).toContain('error: ');
+    expect(ended.code).toBe(2);
   });
 
   it('an unreadable flag is named once, as the variable if it was one', async () => {
@@ -175,7 +182,7 @@ describe('a flag that cannot be read', () => {
     [['codec-server'], 'CODEC_SERVER_LISTEN'],
   ])('a used port is a usage error that names its setting: enrich %j with %s', async (command, setting) => {
     const port = await takenPort();
-    const ended = await system.enrich(command, {
+    const ended = await system.hereAlone(command, {
       WEBHOOK_LISTEN: '127.0.0.1:0',
       TEMPORAL_CODEC_KEYS: `2026-11:${Buffer.alloc(32, 7).toString('base64')}`,
       CODEC_SERVER_TOKEN: 'a token of the test',
@@ -257,8 +264,9 @@ describe('a command that only holds others', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('enrich --version prints the version', async () => {
+  it('the compiled enrich prints its version, and loads every command for its help', async () => {
     expect((await system.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await system.enrich(['--help'])).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
@@ -290,7 +298,7 @@ describe('enrich plan', () => {
   });
 
   it('enrich plan says that the people are invented if no service is configured', async () => {
-    const ended = await system.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
+    const ended = await system.hereAlone(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
     expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');
   });
 });

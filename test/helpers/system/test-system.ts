@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll } from 'vitest';
@@ -58,6 +59,7 @@ export class TestSystem {
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
   #worker: WorkerHere | undefined;
+  #workerSettings: Record<string, string> = {};
   #client: Promise<Client> | undefined;
   #samples = 0;
 
@@ -110,12 +112,17 @@ export class TestSystem {
   }
 
   /**
-   * Starts a worker with a receiver in this process for the runs of all later commands, and stops an earlier one. A
-   * command with its own worker takes four times the processor time.
+   * Starts a worker with a receiver in this process for the runs of all later commands. Stops an earlier worker with
+   * other settings; a worker with these settings continues. A command with its own worker takes four times the
+   * processor time.
+   *
+   * @param settings with `sharedTemporal()`, the worker has no receiver
    */
   async startWorker(settings: Record<string, string> = {}): Promise<void> {
+    if (this.#worker && isDeepStrictEqual(settings, this.#workerSettings)) return;
     await this.stopWorker();
     this.#worker = await startWorkerHere({ ...this.#environment, ...settings });
+    this.#workerSettings = settings;
     Object.assign(this.#environment, this.sharedTemporal());
   }
 
@@ -247,9 +254,10 @@ export class TestSystem {
     return countActions(await this.temporal(), runId);
   }
 
-  /** Current details of a run in Temporal's UI, answered by a worker without activities. */
+  /** Current details of a run in Temporal's UI, answered by this system's worker or by one without activities. */
   async details(runId: string): Promise<Record<string, string>> {
     const { address, namespace } = this.#stack!.temporal;
+    if (this.#worker) return currentDetails((await this.temporal()).workflow.getHandle(runId));
     installRuntime(createLogger({ level: 'silent', format: 'json' }), undefined);
     const connection = await Connection.connect({ address });
     const workerConnection = await NativeConnection.connect({ address });
