@@ -1,26 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 import { expectRebuildEqual } from '../helpers/system/value-promise.ts';
 
-/** A server as it is deployed: the worker is a process of its own, and what it needs breaks beneath it. */
-let system: TestSystem;
+/** What a worker needs breaks beneath the worker. */
+const system = await TestSystem.ofFile({ latency: 400, temporalOnDisk: true });
 let begun: Begun[] = [];
-
-beforeEach(async () => {
-  system = await TestSystem.open({ latency: 400, temporalOnDisk: true });
-});
 
 afterEach(async () => {
   for (const process of begun) process.kill('SIGTERM');
   await Promise.all(begun.map((process) => process.ended));
   begun = [];
-  await system.close();
+  await system.stopWorker();
 });
 
 function begin(parameters: readonly string[], settings: Record<string, string>): Begun {
@@ -29,21 +24,20 @@ function begin(parameters: readonly string[], settings: Record<string, string>):
   return process;
 }
 
-function sample(people: number, seed: number): string {
-  const file = join(system.directory, 'contacts.csv');
-  writeFileSync(file, [...sampleExport({ people, seed })].join(''));
-  return file;
-}
-
-async function untilCalls(calls: number): Promise<void> {
-  await expect.poll(() => system.sandbox.log.calls().length).toBeGreaterThan(calls);
+/** @returns waits until the service has had more than that many further calls */
+function callsFromNow({ sandbox }: TestSystem = system): (calls: number) => Promise<void> {
+  const before = sandbox.log.calls().length;
+  return async (calls) => {
+    await expect.poll(() => sandbox.log.calls().length).toBeGreaterThan(before + calls);
+  };
 }
 
 describe('a server that is killed in the middle of a run and started again', () => {
   it('after a kill of Temporal in the middle of a run, the run continues and pays for no person twice', async () => {
     const settings = system.sharedTemporal();
+    const untilCalls = callsFromNow();
     begin(['worker'], settings);
-    const running = system.here(['run', sample(100, 31), '--yes', '--json'], settings);
+    const running = system.here(['run', system.sample(100), '--yes', '--json'], settings);
     await untilCalls(4);
     await system.restartTemporal();
     expect((await running).facts()).toMatchObject({ status: 'finished', credits: { unknown: '0' } });
@@ -52,33 +46,73 @@ describe('a server that is killed in the middle of a run and started again', () 
   });
 
   it('after a kill of PostgreSQL in the middle of a run, the run continues and pays for no person twice', async () => {
-    const directory = join(system.directory, 'postgres');
+    // The bill of a sandbox is compared with one database.
+    const own = await TestSystem.open({ latency: 400 });
+    onTestFinished(() => own.close());
+    const directory = join(own.directory, 'postgres');
     const postgres = await startEmbeddedPostgres({ directory });
-    const settings = { ...system.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };
-    begin(['worker'], settings);
-    const running = system.here(['run', sample(100, 32), '--yes', '--json'], settings);
+    const settings = { ...own.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };
+    const untilCalls = callsFromNow(own);
+    begun.push(own.begin(['worker'], settings));
+    const running = own.here(['run', own.sample(100), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
     await startEmbeddedPostgres({ directory });
     expect((await running).facts()).toMatchObject({ status: 'finished' });
-    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    expect(own.sandbox.log.bill().billedAgain).toEqual({});
     const warehouse = openWarehouse(postgres.databaseUrl, { connections: 2 });
-    await expectPromisesKept({ warehouse, sandbox: system.sandbox });
+    await expectPromisesKept({ warehouse, sandbox: own.sandbox });
     await expectRebuildEqual(warehouse);
     await warehouse.close();
     await stopEmbeddedPostgres(directory);
   });
 });
 
+describe('a run that a person stops while no worker is there', () => {
+  const patient = { interval: 200 };
+
+  it.each(['pause', 'cancel'] as const)(
+    'enrich %s that is interrupted while no worker is there keeps a later worker from every call',
+    async (command) => {
+      const settings = system.sharedTemporal();
+      const file = system.sample(40);
+      const calls = system.sandbox.log.calls().length;
+      const running = begin(['run', file, '--yes', '--json'], settings);
+      const read = async (column: string): Promise<unknown> => {
+        const statement = `select ${column} as value from enrichment.runs where file_path = $1`;
+        return (await system.warehouse.pool.query(statement, [file])).rows[0]?.value;
+      };
+      const statusOf = (): Promise<unknown> => read('status');
+      await expect.poll(statusOf, patient).toBe('ingesting');
+      const stopping = begin([command, 'latest'], settings);
+      await expect.poll(statusOf, patient).toBe(command === 'pause' ? 'paused' : 'cancelling');
+      await expect
+        .poll(() => stopping.output(), patient)
+        .toContain('recorded: the run makes no further call');
+      stopping.kill('SIGINT');
+      await stopping.ended;
+      running.kill('SIGINT');
+      await running.ended;
+      await system.startWorker(settings);
+      if (command === 'cancel') await expect.poll(statusOf, patient).toBe('cancelled');
+      else {
+        await expect.poll(() => read('plan_hash'), patient).not.toBeNull();
+        expect((await system.here(['run', file, '--yes', '--json'], settings)).code).toBe(3);
+        expect(await statusOf()).toBe('paused');
+        expect(system.sandbox.log.calls()).toHaveLength(calls);
+        expect((await system.here(['resume', 'latest'], settings)).code).toBe(0);
+      }
+      await expectPromisesKept(system);
+    },
+  );
+});
+
 describe('a command with an embedded Temporal', () => {
-  const run = (settings: Record<string, string> = {}): Begun =>
-    begin(['run', sample(100, 33), '--yes', '--json'], {
-      RATE_LIMITS: '5/2s',
-      CALL_TIMEOUT: '5s',
-      ...settings,
-    });
+  const run = (): Begun =>
+    begin(['run', system.sample(100), '--yes', '--json'], { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s' });
 
   it('a command whose embedded Temporal is killed in the middle of a run starts it again and continues', async () => {
+    const untilCalls = callsFromNow();
     const running = run();
     await untilCalls(3);
     system.signalTemporal('SIGKILL');
@@ -88,7 +122,9 @@ describe('a command with an embedded Temporal', () => {
     await expectPromisesKept(system);
   });
 
+  // Last, because the server of this system is then gone for good.
   it('a command ends and says why if its embedded Temporal is killed and cannot be started again', async () => {
+    const untilCalls = callsFromNow();
     const running = run();
     await untilCalls(3);
     const database = join(system.directory, 'state', 'temporal', 'temporal.db');
@@ -103,39 +139,4 @@ describe('a command with an embedded Temporal', () => {
       next: expect.stringContaining('run the same command again'),
     });
   });
-});
-
-describe('a run that a person stops while no worker is there', () => {
-  const patient = { interval: 200 };
-
-  it.each(['pause', 'cancel'] as const)(
-    'enrich %s that is interrupted while no worker is there keeps a later worker from every call',
-    async (command) => {
-      const settings = system.sharedTemporal();
-      const running = begin(['run', sample(40, 33), '--yes', '--json'], settings);
-      const read = async (column: string): Promise<unknown> =>
-        (await system.warehouse.pool.query(`select ${column} as value from enrichment.runs`)).rows[0]?.value;
-      const statusOf = (): Promise<unknown> => read('status');
-      await expect.poll(statusOf, patient).toBe('ingesting');
-      const stopping = begin([command, 'latest'], settings);
-      await expect.poll(statusOf, patient).toBe(command === 'pause' ? 'paused' : 'cancelling');
-      await expect
-        .poll(() => stopping.output(), patient)
-        .toContain('recorded: the run makes no further call');
-      stopping.kill('SIGINT');
-      await stopping.ended;
-      running.kill('SIGINT');
-      await running.ended;
-      begin(['worker'], settings);
-      if (command === 'cancel') await expect.poll(statusOf, patient).toBe('cancelled');
-      else {
-        await expect.poll(() => read('plan_hash'), patient).not.toBeNull();
-        expect((await system.here(['run', sample(40, 33), '--yes', '--json'], settings)).code).toBe(3);
-        expect(await statusOf()).toBe('paused');
-        expect(system.sandbox.log.calls()).toEqual([]);
-        expect((await system.here(['resume', 'latest'], settings)).code).toBe(0);
-      }
-      await expectPromisesKept(system);
-    },
-  );
 });
