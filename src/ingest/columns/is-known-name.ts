@@ -5,12 +5,24 @@ import { knownExports } from './known-exports.ts';
 
 const otherNames = listed('title, job title, phone, mobile phone, phone number, city, country, state, owner');
 
-const knownKeys: ReadonlySet<string> = new Set(
-  [commonNames, ...knownExports.map((known) => known.fields)]
-    .flatMap((fields) => Object.values(fields).flat())
-    .concat(otherNames)
-    .map(headerKey),
-);
+const otherKeys: ReadonlySet<string> = new Set(otherNames.map(headerKey));
+
+let fieldsByKey: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** Computed once, when a name is looked up: the keys take ten milliseconds, and most commands read no export. */
+function knownFields(): ReadonlyMap<string, readonly string[]> {
+  if (fieldsByKey) return fieldsByKey;
+  const found = new Map<string, string[]>();
+  for (const fields of [commonNames, ...knownExports.map((known) => known.fields)])
+    for (const [field, names] of Object.entries(fields))
+      for (const key of new Set(names.map(headerKey))) {
+        const others = found.get(key);
+        if (others) others.push(field);
+        else found.set(key, [field]);
+      }
+  fieldsByKey = found;
+  return found;
+}
 
 /**
  * Whether exports are known to have a column of this name, used or not.
@@ -18,14 +30,10 @@ const knownKeys: ReadonlySet<string> = new Set(
  * @param key of the name, by `headerKey`
  */
 export function isKnownName(key: string): boolean {
-  return knownKeys.has(key);
+  return otherKeys.has(key) || knownFields().has(key);
 }
 
 /** The fields of a contact that a column of this name can hold. @param key of the name, by `headerKey` */
 export function fieldsNamed(key: string): readonly string[] {
-  return [commonNames, ...knownExports.map(({ fields }) => fields)].flatMap((fields) =>
-    Object.entries(fields).flatMap(([field, names]) =>
-      names.some((name) => headerKey(name) === key) ? [field] : [],
-    ),
-  );
+  return knownFields().get(key) ?? [];
 }
