@@ -6,7 +6,7 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import type { PageResult } from '../src/contract/activities.ts';
-import type { StatusReason } from '../src/contract/pause-reasons.ts';
+import { isPausedByCommand, type StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
@@ -92,13 +92,19 @@ async function prepare(run: RunState): Promise<PlanSummary> {
 async function begin(run: RunState): Promise<void> {
   const resumesBefore = run.resumes;
   await run.setStatus('running');
+  takeRecordedPause(run, resumesBefore);
+}
+
+/**
+ * Pauses the run if its tables say that a command has paused it.
+ *
+ * @param resumesBefore number of resumes before the tables were read: a later resume ends the pause
+ */
+function takeRecordedPause(run: RunState, resumesBefore: number): void {
   const facts = run.figures?.facts;
-  if (facts?.status === 'paused' && run.resumes === resumesBefore)
-    run.pauseReason ??= {
-      type: facts.reason_type ?? 'run.paused',
-      reason: facts.reason ?? '',
-      next: facts.next ?? '',
-    };
+  const type = facts?.reason_type ?? 'run.paused';
+  if (facts?.status !== 'paused' || !isPausedByCommand(type) || run.resumes !== resumesBefore) return;
+  run.pauseReason ??= { type, reason: facts.reason ?? '', next: facts.next ?? '' };
 }
 
 /**
@@ -158,11 +164,16 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
   return undefined;
 }
 
-/** Opens one page after another, until the last page is done, no credits are left, or the run is cancelled. */
+/**
+ * Opens one page after another, until the last page is done, no credits are left, or the run is cancelled. A run that
+ * was paused during its last calls stays paused, as the command that paused it says.
+ */
 async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> {
   run.late?.start();
   let budget: string | undefined;
-  while (run.page <= lastPage && !run.isCancelling && budget === undefined) {
+  const isLeft = (): boolean =>
+    run.page <= lastPage || (run.pauseReason !== null && lastPage === run.plan?.pages);
+  while (isLeft() && !run.isCancelling && budget === undefined) {
     const { page } = run;
     if (isHistoryLong()) await run.continueAsNew();
     else if (run.pauseReason?.budgets) budget = await resolveBudgetExhaustion(run, 0);
@@ -180,7 +191,9 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   run.enter('enriching');
   const resumesBefore = run.resumes;
   const result = await openPage(run, page);
+  const resumesBeforeFigures = run.resumes;
   await run.readFigures();
+  takeRecordedPause(run, resumesBeforeFigures);
   if (result.kind !== 'over_budget' || result.calls > 0) run.missedCredits = 0;
   if (run.skipping.has(page)) return undefined;
   switch (result.kind) {

@@ -79,6 +79,13 @@ export function needsResume(reason: StatusReason | null): reason is StatusReason
   return reason !== null && reason.budgets === undefined;
 }
 
+/** Written to the tables by a command: the workflow may not know of them when it writes its next status. */
+export const pausesByCommand: readonly PauseReasonType[] = ['run.paused', 'run.interrupted'];
+
+export function isPausedByCommand(type: string): boolean {
+  return pausesByCommand.some((own) => own === type);
+}
+
 /** Why a run is paused. */
 export interface PauseReason extends StatusReason {
   readonly type: PauseReasonType | `service.${string}`;

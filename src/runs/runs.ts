@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
-import { callPausePrefixes, type PauseReasonType, type StatusReason } from '../contract/pause-reasons.ts';
+import { callPausePrefixes, pausesByCommand, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
@@ -154,7 +154,7 @@ export async function setRunStatus(
   const allowed = sql<boolean>`(
     (status <> 'cancelling' or ${endsCancelling}::boolean)
     and (${endsPause}::boolean or status <> 'paused'
-      or coalesce(pause_reason ->> 'type', '') <> all(${pausesBesideWorkflow}::text[])))`;
+      or coalesce(pause_reason ->> 'type', '') <> all(${pausesByCommand}::text[])))`;
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
     update runs set status = case when ${allowed} then ${status} else status end,
@@ -169,8 +169,6 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
-/** Written to the tables by a command: the workflow may not know of them when it writes its next status. */
-const pausesBesideWorkflow: readonly PauseReasonType[] = ['run.paused', 'run.interrupted'];
 /** Statuses in which a workflow continues without a person. */
 const statusesOfWork: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
 

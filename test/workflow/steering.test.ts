@@ -320,6 +320,43 @@ describe('a pause', () => {
   });
 });
 
+describe('a pause during the last calls of a run', () => {
+  it('a run that is paused during its last calls ends only after it is resumed', async () => {
+    const { activities, letGo, begun } = holding();
+    activities.plan = { ...plan, pages: 1 };
+    await stage.play(activities, async (handle) => {
+      await expect.poll(begun).toBe(true);
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      letGo();
+      await untilPhase(handle, 'paused');
+      expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
+      expect(activities.ending).toBe('');
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('a run whose pause a command recorded during its last calls ends only after it is resumed', async () => {
+    const { activities, letGo, begun } = holding();
+    activities.plan = { ...plan, pages: 1 };
+    const recorded = { reason_type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' };
+    activities.readRunFacts = async ({ runId }) => ({ ...activities.facts(runId, 'paused'), ...recorded });
+    await stage.play(activities, async (handle) => {
+      await expect.poll(begun).toBe(true);
+      letGo();
+      await untilPhase(handle, 'paused');
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      expect(await currentDetails(handle)).toMatchObject({ 'waits for': 'not before Monday' });
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'running']);
+    expect(activities.ending).toBe('finished');
+  });
+});
+
 describe('an update of a paused run', () => {
   const refused: PauseReason = {
     type: 'service.credential-refused',

@@ -1,6 +1,7 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { isUpdateRefused, isWorkflowGone, isWorkflowTaskFailing } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
+import { tell } from '../terminal/output.ts';
 
 /**
  * Sends an update to the workflow of a run.
@@ -30,6 +31,24 @@ export async function sendUpdate(
       exitCode: isUpdateRefused(error) ? exitCodes.usage : exitCodes.failed,
       cause: error,
     });
+  }
+}
+
+/** A worker answers within this time. */
+const toldAfterMilliseconds = 3_000;
+
+/** Says on a server that an update waits for a worker: a lost worker looks alive to Temporal for a minute. */
+export async function tellingWait<Result>(
+  session: Session,
+  text: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (session.stack.temporal.embedded) return work();
+  const timer = setTimeout(() => tell(text), toldAfterMilliseconds);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
   }
 }
 

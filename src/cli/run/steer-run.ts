@@ -1,18 +1,16 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import { needsResume, type PauseReason } from '../../contract/pause-reasons.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
-import type { RunStatus } from '../../contract/run-statuses.ts';
 import { taskPriorities } from '../../contract/run-priorities.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
-import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
 import { runInputOf } from '../../runs/run-input.ts';
-import { endAbandonedRun } from '../../runs/finish-run.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { workingStatuses } from './present-status.ts';
-import { knownFailure, requireKeys, sendUpdate } from './send-update.ts';
+import { knownFailure, requireKeys, sendUpdate, tellingWait } from './send-update.ts';
+import { statusesBeforeLastCall } from './stop-run.ts';
 import { followRun, untilCallsAreRecorded, warnWithoutWorker, type OnPlan } from './follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
@@ -197,101 +195,4 @@ async function leaveRun(session: Session, runId: string): Promise<void> {
   }
 }
 
-/**
- * Whether a run is paused until a person resumes it. Another pause would only replace its reason, and with it a quality
- * gate. A run that waits for a budget continues by itself, so a person can pause it.
- */
-export function staysPaused({ status, pauseReason }: RunRecord): boolean {
-  return status === 'paused' && needsResume(pauseReason);
-}
-
-const recorded =
-  'recorded: the run makes no further call. Waiting for a worker, which carries it out; Ctrl-C is safe';
 const stillPaused = 'waiting for a worker: the run stays paused until a worker resumes it';
-/** A worker answers within this time. */
-const toldAfterMilliseconds = 3_000;
-
-/** Says on a server that an update waits for a worker: a lost worker looks alive to Temporal for a minute. */
-async function tellingWait<Result>(
-  session: Session,
-  text: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  if (session.stack.temporal.embedded) return work();
-  const timer = setTimeout(() => tell(text), toldAfterMilliseconds);
-  try {
-    return await work();
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const statusesBeforeLastCall: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
-/** A run in one of these statuses makes calls without another decision of a person. */
-const statusesToPause: readonly RunStatus[] = [...statusesBeforeLastCall, 'paused'];
-
-/**
- * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
- * command is interrupted, and the worker that this command starts for the update of an embedded run makes none. Does
- * nothing for a run that stays paused anyway.
- */
-export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
-  requireUnfinished(run);
-  if (staysPaused(run)) return;
-  await requireKeys(session, run.runId);
-  const { warehouse } = session;
-  const isRecorded = statusesToPause.includes(run.status);
-  const pauseReason: PauseReason = {
-    type: 'run.paused',
-    reason: reason || 'paused by hand',
-    next: `enrich resume ${run.runId}`,
-  };
-  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
-  try {
-    if (session.stack.temporal.embedded) await session.work();
-    await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
-      sendUpdate(session, run.runId, 'pause', [reason]),
-    );
-  } catch (error) {
-    // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
-    if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause)) {
-      const { isApproved } = await getRun(warehouse, run.runId);
-      const status = isApproved ? 'running' : 'awaiting_approval';
-      await setRunStatus(warehouse, run.runId, status, undefined, { byPerson: true });
-    }
-    throw error;
-  }
-}
-
-/**
- * Cancels a run and waits until the run has ended. Calls in flight end, paid results stay, and people without a call
- * become `cancelled`. Without a workflow, ends the run in the tables. Writes the status to the database first, as
- * `pauseRun` does.
- */
-export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
-  requireUnfinished(run);
-  await requireKeys(session, run.runId);
-  const { warehouse } = session;
-  await setRunStatus(warehouse, run.runId, 'cancelling', {
-    type: 'run.cancelled',
-    reason: reason || 'cancelled by hand',
-    next: `enrich cancel ${run.runId} waits until the run has ended`,
-  });
-  if (session.stack.temporal.embedded) await session.work();
-  const update = (): Promise<boolean> => sendUpdate(session, run.runId, 'cancel', [reason]);
-  if (await tellingWait(session, recorded, update)) {
-    const handle = (await session.temporal()).workflow.getHandle(run.runId);
-    await handle.result().catch(() => {});
-  }
-  const { finishedAt } = await getRun(warehouse, run.runId);
-  if (finishedAt === null) await endAbandonedRun(warehouse, run.runId);
-}
-
-/** @throws Problem `run.ended` */
-export function requireUnfinished(run: RunRecord): void {
-  if (run.finishedAt === null) return;
-  throw new UsageProblem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
-    where: run.runId,
-    next: 'nothing is left to do; the same file can be run again',
-  });
-}

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { steerCommand } from '../../run/steer-command.ts';
-import { cancelRun } from '../../run/steer-run.ts';
+import { cancelRun } from '../../run/stop-run.ts';
 
 export function cancelCommand(): Command {
   return steerCommand(

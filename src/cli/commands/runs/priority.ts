@@ -7,7 +7,7 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { sendUpdate } from '../../run/send-update.ts';
-import { requireUnfinished } from '../../run/steer-run.ts';
+import { requireUnfinished } from '../../run/stop-run.ts';
 
 export function priorityCommand(): Command {
   return withSettings(new Command('priority'))

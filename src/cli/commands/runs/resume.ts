@@ -7,7 +7,8 @@ import { reportRun } from './run.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { interruptionOf, requireUnfinished, resumeRun, waitForRun } from '../../run/steer-run.ts';
+import { interruptionOf, resumeRun, waitForRun } from '../../run/steer-run.ts';
+import { requireUnfinished } from '../../run/stop-run.ts';
 
 export function resumeCommand(): Command {
   return withSettings(new Command('resume'))

@@ -24,7 +24,8 @@ import { runPage } from '../../run/run-page.ts';
 import { continueIfAgreed, waitsForPerson } from '../../run/continue-if-agreed.ts';
 import { requireNamespace } from '../../../temporal/connection.ts';
 import { sendUpdate } from '../../run/send-update.ts';
-import { cancelRun, interruptionOf, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
+import { interruptionOf, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
+import { cancelRun } from '../../run/stop-run.ts';
 
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc')

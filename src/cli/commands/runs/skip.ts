@@ -11,7 +11,7 @@ import { reasonOption } from '../../terminal/note-flags.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { sendUpdate } from '../../run/send-update.ts';
-import { requireUnfinished } from '../../run/steer-run.ts';
+import { requireUnfinished } from '../../run/stop-run.ts';
 
 /** Time after CALL_TIMEOUT in which a worker records a call. A worker that takes longer has died. */
 const slackSeconds = 30;
