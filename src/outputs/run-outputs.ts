@@ -165,7 +165,9 @@ export const undo = z
   .strictObject({
     run_id: runId,
     undone: z.boolean().describe('Whether the run is undone now.'),
-    removed: count.describe('Contacts that only this run knows, which an undo removes. 0 with --revert.'),
+    removed: count.describe(
+      'Contacts that only this run knows, which an undo removes: without --yes at most so many. 0 with --revert.',
+    ),
     returned: count.describe('Contacts that only this run knows, which --revert brings back. 0 for an undo.'),
     restored: count.describe('Contacts that other runs know as well: their values are computed anew.'),
     only_emails: count.describe('Of "restored": contacts whose email address only this run knows.'),

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
 import { reconcileAfterUndo } from './reconciliation/reconcile-contacts.ts';
@@ -25,6 +25,11 @@ const undoLock = sql.lit(4_207_312);
 
 const saysEmail = sql<boolean>`o.facts ?| '{email,waterfall_emails}'`;
 const saysPhones = sql<boolean>`o.facts ? 'phones'`;
+
+/** The match `m` counts: no run whose undo led to it meets the condition on `u`. */
+const ledToByUndone = (counts: RawBuilder<unknown>) => sql`
+  (m.while_undone is null or not exists (
+    select from runs u where u.run_id = any(m.while_undone) and (${counts})))`;
 
 /**
  * Counts the contacts that `undoRun` or `revertUndo` would change: contacts that have a person while the run counts,
@@ -56,12 +61,13 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
     cross join lateral (
       select m.run_id, m.person_key from contact_matches m join runs r using (run_id)
       where m.source = t.source and m.contact_id = t.contact_id and (m.run_id = ${runId} or r.undone_at is null)
-        and m.while_undone is null
+        and ${ledToByUndone(sql`u.undone_at is null or u.run_id = ${runId}`)}
       order by m.decided_at desc, m.match_id desc limit 1
     ) with_run
     left join lateral (
       select m.service, m.person_key, m.person_keys from contact_matches m join runs r using (run_id)
       where m.source = t.source and m.contact_id = t.contact_id and m.run_id <> ${runId} and r.undone_at is null
+        and ${ledToByUndone(sql`u.undone_at is null and u.run_id <> ${runId}`)}
       order by m.decided_at desc, m.match_id desc limit 1
     ) decided on true
     left join lateral (

@@ -154,6 +154,47 @@ describe('undoRun()', () => {
     expect(await contact('back')).toBeDefined();
   });
 
+  describe('a decision that the undo of another run led to', () => {
+    /** Makes the decisions of a run count only while another run is undone. */
+    async function countOnlyWhileUndone(runId: string, undone: string): Promise<void> {
+      await warehouse.pool.query('update contact_matches set while_undone = array[$2] where run_id = $1', [
+        runId,
+        undone,
+      ]);
+    }
+
+    it('measureUndo() ignores a decision that counts only while another run is undone, and no run is', async () => {
+      const first = await runThatWrote(['led', { id: 'led-1' }]);
+      const second = await runThatWrote(['led', { id: 'led-1' }]);
+      await countOnlyWhileUndone(await runThatWithdrew('led'), second);
+      expect(await measureUndo(warehouse, first)).toMatchObject({ removed: 0, restored: 1 });
+    });
+
+    it('measureUndo() counts a contact whose person a run gave it while another run is undone', async () => {
+      const other = await runThatWrote();
+      const first = await runThatWrote(['given', { id: 'given-1' }]);
+      await countOnlyWhileUndone(first, other);
+      await undo(other);
+      expect(await contact('given')).toBeDefined();
+      expect(await measureUndo(warehouse, first)).toMatchObject({ removed: 1, restored: 0 });
+    });
+  });
+
+  it('measureUndo() counts no contact as removed that an undo has decided to be a known person', async () => {
+    const ada = { first_name: 'Ada', last_name: 'Lee', email: 'ada@again.example' };
+    const staged = { keys: ['email:ada@again.example'], email: ada.email, firstName: 'Ada', lastName: 'Lee' };
+    const { runId: first } = await stagedRun(warehouse, [
+      { ...staged, contactId: 'again', outcome: 'not_found' },
+    ]);
+    await endRun(warehouse, first, 'finished', undefined);
+    await runThatWrote(['again-too', { ...ada, id: 'again-1' }]);
+    const last = await runThatWrote(['again', { ...ada, id: 'again-2' }]);
+    expect(await measureUndo(warehouse, last)).toMatchObject({ removed: 1, restored: 0 });
+    await undo(last);
+    expect(await contact('again')).toMatchObject({ person_id: 'again-1' });
+    expect(await measureUndo(warehouse, last)).toMatchObject({ removed: 0, restored: 1 });
+  });
+
   it('undoRun() restores contacts of other runs, in any order of undone runs', async () => {
     const ada = { id: 'order-ada', first_name: 'Ada', last_name: 'Lee' };
     const first = await runThatWrote(['order', { ...ada, title: 'CTO' }, '+14155550111']);

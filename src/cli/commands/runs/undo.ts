@@ -86,6 +86,8 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   }
   if (options.yes !== true) {
     show(describe(figures, reverts, removesLookups ? lookups : undefined));
+    if (!reverts && figures.removed > 0)
+      show('  a removed contact that other runs show to be a known person gets the data of this person');
     if (!reverts) sayWhatStays(facts, run.options.schedule);
     const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
     const approved = options.json === true ? undefined : await agrees(question);
@@ -98,9 +100,11 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   }
   if (!isDone) await carryOut(session, run.runId, options);
   const removedKeys = removesLookups ? await deleteLookups(warehouse, run.runId) : 0;
-  show(describe(figures, reverts, removesLookups ? removedKeys : undefined));
+  // An undo decides about contacts again: other runs may know who they are.
+  const changed = isDone ? figures : await measureUndo(warehouse, run.runId);
+  show(describe(changed, reverts, removesLookups ? removedKeys : undefined));
   show(reverts ? '  the undo was reverted' : '  undone');
-  answer(!reverts, figures, removedKeys);
+  answer(!reverts, changed, removedKeys);
   if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
 }
 
