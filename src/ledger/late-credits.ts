@@ -36,7 +36,8 @@ export interface LateProgress {
  * - Nothing is awaited any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If
  *   the deliveries only left out a price, a poll that may bring it is due at once.
  * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
- *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses.
+ *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses. A price that is
+ *   most likely repeated is settled once.
  * - More is billed than was reserved: the run pauses.
  *
  * @param transaction holds the attempt's row
@@ -61,15 +62,16 @@ export async function settleLateCredits(
   // several bodies, or in the answer and a body.
   const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
   const single = highest > (answered ?? 0n) ? highest : (answered ?? 0n);
+  const stated = isRepeated ? single : atLeast;
   await transaction
     .updateTable('attempts')
-    .set({ credits_stated: formatCredits(isRepeated ? single : atLeast) })
+    .set({ credits_stated: formatCredits(stated) })
     .where('attempt_id', '=', attemptId)
     .execute();
 
   if (money.settled !== null) {
-    if (atLeast > storedCredits(money.settled)) {
-      await settleTotal(transaction, attemptId, money, atLeast);
+    if (stated > storedCredits(money.settled)) {
+      await settleTotal(transaction, attemptId, money, stated);
       await pauseIfExceeded(transaction, { attemptId, ...money });
     }
   } else if (money.hasAnswer && money.complete) {
@@ -167,7 +169,7 @@ async function lockBudgets(transaction: Transaction<Tables>): Promise<void> {
  * Pauses a run because the service billed more than its prices allow. No call follows until an operator resumes the
  * run. Comes after every other lock of the transaction.
  *
- * @param mark reason that `enrich attempts` shows
+ * @param mark added to the reason that `enrich attempts` shows
  */
 export async function pauseOverbilled(
   transaction: Transaction<Tables>,
@@ -176,9 +178,9 @@ export async function pauseOverbilled(
 ): Promise<void> {
   const marked = await transaction
     .updateTable('attempts')
-    .set({ reason: mark })
+    .set({ reason: sql<string>`concat_ws('; ', reason, ${mark}::text)` })
     .where('attempt_id', '=', attemptId)
-    .where('reason', 'is distinct from', mark)
+    .where(sql<boolean>`strpos(coalesce(reason, ''), ${mark}) = 0`)
     .executeTakeFirst();
   // Once for each attempt: the operator who resumed the run has seen it.
   if (marked.numUpdatedRows === 0n) return;

@@ -115,6 +115,39 @@ describe('a decision on a call whose deliveries state a price', () => {
   });
 });
 
+describe('a delivery after a decision', () => {
+  it('a delivery that repeats the price of the whole after a decision changes no credits and no reason', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    for (const id of call.ids.slice(0, 2)) await deliverTo(warehouse, call, phonesBody([id], 24));
+    await decideAttempt(warehouse, call.attemptId, { credits: '27' });
+    const { reason } = await getAttempt(warehouse, call.attemptId);
+    await deliverTo(warehouse, call, phonesBody(call.ids.slice(2), 24));
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+    expect(await moneyOf(call.runId)).toEqual([0, 27]);
+    expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ reason });
+  });
+
+  it('a delivery that repeats the price of the answer after a decision is settled once, and noted', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await decideAttempt(warehouse, call.attemptId, { credits: '3' });
+    await deliverTo(warehouse, call, phonesBody(call.ids, 27));
+    expect(await moneyOf(call.runId)).toEqual([0, 27]);
+    expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({
+      reason: 'decided by the operator; billed more than reserved',
+    });
+  });
+
+  it('a delivery that states the price of its part after a decision is settled as well', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await decideAttempt(warehouse, call.attemptId, { credits: '3' });
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    expect(await moneyOf(call.runId)).toEqual([0, 27]);
+  });
+});
+
 describe('getAttempt()', () => {
   it('getAttempt() finds an attempt by its id and by a beginning of four characters or more', async () => {
     const { attemptId } = await callWithPhones(warehouse);
