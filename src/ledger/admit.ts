@@ -78,15 +78,6 @@ export function openAdmissions(
   return (request) => groups.commit(request);
 }
 
-/** Admits one call. @returns the attempt, or the reason why the call must not be sent */
-export async function admit(
-  database: Kysely<Tables>,
-  request: AdmissionRequest,
-  limits: AdmissionLimits,
-): Promise<Admission> {
-  return (await admitAll(database, [request], limits))[0]!;
-}
-
 /**
  * Admits calls of one run in one transaction: acquires for each a slot in every rate window, reserves the worst-case
  * credits in every budget and writes the attempt. After the commit the calls may have been sent, even if this process

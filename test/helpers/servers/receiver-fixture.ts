@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { fetch, type Agent } from 'undici';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import { describeError } from '../../../src/telemetry/log.ts';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { startReceiver, webhookPath } from '../../../src/late-results/receiver.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { runningRun } from '../warehouse/rows.ts';
+import { admit } from '../warehouse/admit.ts';
 
 /** A database with one attempt that awaits deliveries. */
 export interface ReceiverFixture {

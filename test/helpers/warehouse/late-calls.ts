@@ -4,7 +4,6 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
@@ -12,6 +11,7 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, type StagedRow } from './rows.ts';
+import { admit } from './admit.ts';
 
 let names = 0;
 

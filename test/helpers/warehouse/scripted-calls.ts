@@ -3,12 +3,12 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus, sourceOf } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
+import { admit } from './admit.ts';
 
 /** The people of a test's call, and the extras that it asks for. */
 export interface ScriptedCall {

@@ -4,13 +4,13 @@ import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
@@ -22,6 +21,7 @@ import { keyOfId } from '../../../src/people/log/observation.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, reopenRows, type StagedRow, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 const { signal } = new AbortController();
 const undoNote = { by: 'test', reason: undefined };

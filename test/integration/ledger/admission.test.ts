@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
-import { admit, openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
+import { openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
 import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
 import type { ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
 import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
@@ -20,6 +20,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { outcomesOf, runningRun } from '../../helpers/warehouse/rows.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 

@@ -11,7 +11,7 @@ import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
 import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
 import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
-import { admit, openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
+import { openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
@@ -27,6 +27,7 @@ import { openPage } from '../../../src/runs/pages/pages.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked as askedFields, runningRun } from '../../helpers/warehouse/rows.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];

@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countCalls } from '../../../src/calls/count-calls.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import { registerWaitingBatches } from '../../../src/ledger/waiting-batches.ts';
 import { readState } from '../../../src/monitoring/read-state.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
@@ -16,6 +15,7 @@ import { freePort, listenHere } from '../../helpers/servers/ports.ts';
 import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
 import { openMetricsFixture, valueOf } from '../../helpers/outputs/metrics-fixture.ts';
 import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 const noBudgets = {};
 const endpoint = { name: 'POST /people/bulk_match', paid: true };

@@ -9,7 +9,6 @@ import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import {
   commandChannel,
@@ -25,6 +24,7 @@ import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 interface Posted {
   readonly body: string;

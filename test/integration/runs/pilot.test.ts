@@ -3,13 +3,13 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { judgePilot } from '../../../src/runs/quality-gate/judge-pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 const warehouse = await warehouseOfFile({ connections: 5 });
 const budgets = {};

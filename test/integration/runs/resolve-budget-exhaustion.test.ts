@@ -5,12 +5,12 @@ import {
   hasCreditsAgain,
   resolveBudgetExhaustion,
 } from '../../../src/runs/resolve-budget-exhaustion.ts';
-import { admit } from '../../../src/ledger/admit.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
 import { getRun, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 
 const warehouse = await warehouseOfFile({ connections: 5 });
 const budgets = {};
