@@ -49,7 +49,14 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       mappingFailures(log, () => {
         let rows = 0;
         return withHeartbeat(
-          (signal) => ingestRun(dependencies, runId, { signal, onProgress: (staged) => (rows = staged) }),
+          async (signal) => {
+            const options = { signal, onProgress: (staged: number) => (rows = staged) };
+            const staged = await ingestRun(dependencies, runId, options);
+            // Without the error itself, whose texts may name a person.
+            return staged.kind === 'refused'
+              ? { kind: staged.kind, pauseReason: staged.pauseReason }
+              : staged;
+          },
           () => ({ rows }),
         );
       }),

@@ -35,6 +35,11 @@ export class Problem extends Error {
     return this.cause instanceof Problem ? this.cause.advice : [];
   }
 
+  /** What is wrong and where, in one sentence. */
+  get sentence(): string {
+    return this.where === undefined ? this.message : `${this.message} (${this.where})`;
+  }
+
   /** The failure as lines for a terminal. */
   explain(): string {
     const where = this.where === undefined ? '' : `\n  where: ${visibleInLine(this.where)}`;

@@ -32,6 +32,14 @@ export interface IngestOptions {
   readonly onProgress: (rowsStaged: number) => void;
 }
 
+/** What staging comes to. Without `problem`, an activity returns it to the workflow. */
+export type StagedRun =
+  | Extract<IngestOutcome, { kind: 'ingested' }>
+  | (Extract<IngestOutcome, { kind: 'refused' }> & {
+      /** The error of the export, for a command. */
+      readonly problem: Problem;
+    });
+
 /**
  * Stages the export of a run, from where an earlier try stopped. A staged export is not read again. Then removes the
  * fetched file: its rows are in the warehouse, or the export is refused.
@@ -42,7 +50,7 @@ export async function ingestRun(
   dependencies: IngestDependencies,
   runId: string,
   options: IngestOptions,
-): Promise<IngestOutcome> {
+): Promise<StagedRun> {
   const outcome = await stageRun(dependencies, runId, options);
   await forgetContent(dependencies, runId);
   return outcome;
@@ -53,7 +61,7 @@ export async function stageRun(
   { warehouse, exportAccess, onIngested = () => {} }: IngestDependencies,
   runId: string,
   options: IngestOptions,
-): Promise<IngestOutcome> {
+): Promise<StagedRun> {
   const run = await getRun(warehouse, runId);
   if (run.ingestedAt !== null) {
     if (options.fetched !== undefined)
@@ -86,12 +94,15 @@ export async function stageRun(
     // Another process may have staged the export meanwhile, and removed the fetched file.
     const now = await getRun(warehouse, runId);
     return now.ingestedAt === null
-      ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule) }
+      ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule), problem: error }
       : ingested(warehouse, now);
   }
 }
 
-async function ingested(warehouse: Warehouse, run: RunRecord): Promise<IngestOutcome> {
+async function ingested(
+  warehouse: Warehouse,
+  run: RunRecord,
+): Promise<Extract<IngestOutcome, { kind: 'ingested' }>> {
   const malformed = await countMalformedRows(warehouse, run.runId);
   return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOf(run) };
 }
@@ -115,9 +126,7 @@ function asPauseReason(problem: Problem, schedule: string | null): StatusReason 
   return {
     type: problem.type,
     // Temporal stores the reason: text quoted from the file may name a person.
-    reason: withoutPersonalData(
-      problem.where === undefined ? problem.message : `${problem.message} (${problem.where})`,
-    ),
+    reason: withoutPersonalData(problem.sentence),
     next:
       schedule !== null && needsMapping
         ? `${problem.next}; then give the schedule ${schedule} the mapping file: --mapping FILE of enrich schedule ` +

@@ -74,7 +74,7 @@ export async function beginScheduledRuns(
           if (!onlyNew || !isOfExport(error)) throw error;
           refused.push({
             file: shownName({ fileName: addressName(found.address) }),
-            reason: reasonOf(error),
+            reason: withoutPersonalData(error.sentence),
           });
           return undefined;
         },
@@ -172,10 +172,6 @@ function unreadableContent({ address, etag, modified }: FoundExport, error: unkn
 
 function isOfExport(error: unknown): error is Problem {
   return error instanceof Problem && error.type.startsWith('export.');
-}
-
-function reasonOf({ message, where }: Problem): string {
-  return withoutPersonalData(where === undefined ? message : `${message} (${where})`);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { shownHeaders } from '../../domain/text/header-name.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
+import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { fieldsOfHeader, recordedName } from '../../ingest/columns/column-map.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
@@ -110,7 +111,13 @@ export async function ingestHere(
     signal,
     onProgress: (rows) => process.stderr.isTTY && showChangingLine(`read ${counted(rows, 'row')}`),
   }).finally(endChangingLine);
-  if (ingested.kind === 'refused') throw refusal(ingested.pauseReason);
+  if (ingested.kind === 'ingested') return;
+  const { pauseReason, problem } = ingested;
+  const { message, where } = problem;
+  throw new UsageProblem(problem.type, withoutPersonalData(message), {
+    next: pauseReason.next,
+    ...(where !== undefined && { where: withoutPersonalData(where) }),
+  });
 }
 
 /** Prints a plan, and to standard error the mapping of its columns. */
@@ -170,7 +177,7 @@ export function describeMapping({
   ].join('\n');
 }
 
-/** The export or its options are wrong: exit code 2. */
+/** The options of the run do not fit its export: exit code 2. */
 function refusal(pauseReason: { type: string; reason: string; next: string }): Problem {
   return new UsageProblem(pauseReason.type, pauseReason.reason, { next: pauseReason.next });
 }

@@ -100,6 +100,6 @@ export function refusedChoice({ header, mapping, options }: RunRecord): StatusRe
     return undefined;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { type: error.type, reason: `${error.message} (${error.where ?? ''})`, next: error.next };
+    return { type: error.type, reason: error.sentence, next: error.next };
   }
 }

@@ -157,7 +157,7 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
 async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
   await ingestHere(session, run.runId, fetched).catch(async (error: unknown) => {
     if (error instanceof Problem && !error.type.startsWith('database.')) {
-      const { type, message: reason, next } = error;
+      const { type, sentence: reason, next } = error;
       await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });
     }
     throw error;
