@@ -7,6 +7,12 @@ export interface Undone {
   readonly reason: string | null;
 }
 
+/** The cancellation of a run. */
+export interface Cancelled {
+  readonly at: string;
+  readonly reason: string;
+}
+
 /** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
 export interface RunFacts {
   readonly run_id: string;
@@ -48,6 +54,8 @@ export interface RunFacts {
     /** The late results that an ended run lacks, as a sentence; null: none. */
     readonly missing: string | null;
   };
+  /** Null: the run is not cancelled. */
+  readonly cancelled: Cancelled | null;
   readonly undone: Undone | null;
 }
 

@@ -32,6 +32,8 @@ export const analystColumns: {
     'ingested_at',
     'approved_at',
     'finished_at',
+    'cancelled_at',
+    'cancelled_reason',
     'undone_at',
     'undone_by',
     'undone_reason',

@@ -6,7 +6,7 @@ import {
 } from '../domain/late-results/delivery-kinds.ts';
 import { outcomes } from '../domain/runs/outcome.ts';
 import { count, decimal, timeText } from './fields.ts';
-import { undone } from './run-outputs.ts';
+import { cancelled, undone } from './run-outputs.ts';
 import { evaluation } from './warehouse-outputs.ts';
 
 const seconds = z.number().nonnegative();
@@ -33,6 +33,7 @@ const run = z.strictObject({
   approved_at: timeText.nullable().describe('When the plan was approved. Null: it was not.'),
   finished_at: timeText.nullable().describe('When the run ended. Null: it has not.'),
   seconds: count.describe('Seconds from the beginning of the run to its end, or to the report.'),
+  cancelled,
   undone,
 });
 

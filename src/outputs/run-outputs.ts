@@ -7,6 +7,14 @@ import { count, decimal, timeText, type Fields } from './fields.ts';
 
 const runId = z.string().describe('Id of the run; also the id of its Temporal workflow.');
 
+export const cancelled = z
+  .strictObject({
+    at: timeText.describe('When a person cancelled the run.'),
+    reason: z.string().describe('Why.'),
+  })
+  .nullable()
+  .describe('The cancellation of the run. Null: it was not cancelled.');
+
 export const undone = z
   .strictObject({
     at: timeText.describe('When the run was undone.'),
@@ -77,6 +85,7 @@ export const runFields = {
         ),
     })
     .describe('Results that arrive after the answer of a call.'),
+  cancelled,
   undone,
 } satisfies Fields<RunFacts>;
 

@@ -87,6 +87,7 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
     approved_at: approvedAt?.toISOString() ?? null,
     finished_at: run.finishedAt?.toISOString() ?? null,
     seconds: Math.max(0, Math.round((until.getTime() - run.createdAt.getTime()) / 1_000)),
+    cancelled: run.cancelled,
     undone: run.undone,
   };
 }

@@ -67,6 +67,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
       next_poll_at: status.nextPollAt,
       missing: run.finishedAt === null ? null : describeMissing({ awaited, expired }, money.reserved),
     },
+    cancelled: run.cancelled,
     undone: run.undone,
   };
 }

@@ -1,7 +1,7 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
 import { callPausePrefixes, pausesByCommand, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
-import type { Undone } from '../contract/run-facts.ts';
+import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
 import type { RunStatus } from '../contract/run-statuses.ts';
 import { UsageProblem } from '../domain/problem.ts';
@@ -41,6 +41,7 @@ export interface RunRecord {
   readonly finishedAt: Date | null;
   /** An undo, or its reversal, was interrupted. */
   readonly undoUnfinished: boolean;
+  readonly cancelled: Cancelled | null;
   readonly undone: Undone | null;
 }
 
@@ -109,12 +110,24 @@ function recordOf(row: Selectable<Tables['runs']>): RunRecord {
     asOf: row.as_of,
     finishedAt: row.finished_at,
     undoUnfinished: row.undo_unfinished,
+    cancelled:
+      isCancelled(row.status) && row.cancelled_at
+        ? {
+            at: row.cancelled_at.toISOString(),
+            reason: row.cancelled_reason ?? '',
+          }
+        : null,
     undone: row.undone_at && {
       at: row.undone_at.toISOString(),
       by: row.undone_by ?? '',
       reason: row.undone_reason,
     },
   };
+}
+
+/** A run that was finishing when a person cancelled it can end as finished. */
+function isCancelled(status: RunStatus): boolean {
+  return status === 'cancelling' || status === 'cancelled';
 }
 
 /** The source of a run's contacts, once its export is read. Before, no contact exists. */
@@ -163,6 +176,11 @@ export async function setRunStatus(
         else probing_since
       end,
       pause_reason = case when ${allowed} then ${reason}::jsonb else pause_reason end,
+      -- The first cancellation counts: a repeated command waits for it.
+      cancelled_reason = case when ${status} = 'cancelling' and cancelled_at is null then ${pauseReason?.reason ?? null}
+        else cancelled_reason end,
+      cancelled_at = case when ${status} = 'cancelling' then coalesce(cancelled_at, clock_timestamp())
+        else cancelled_at end,
       approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
       finished_at = case when ${isFinal(status)} then clock_timestamp() end
     where run_id = ${runId} and ${isUnfinished}

@@ -1,5 +1,5 @@
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import type { RunFacts, Undone } from '../../contract/run-facts.ts';
+import type { Cancelled, RunFacts, Undone } from '../../contract/run-facts.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
@@ -192,6 +192,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   lines.push(`  service: ${describeAskedService(facts.service)}`);
   if (facts.outcomes.malformed !== undefined || facts.outcomes.rejected !== undefined)
     lines.push(`  malformed and rejected rows with their reasons: ${statementOfReasons(facts.run_id)}`);
+  if (facts.cancelled && facts.status === 'cancelled') lines.push(`  ${describeCancelled(facts.cancelled)}`);
   if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {
@@ -225,6 +226,11 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
 function statementOfReasons(runId: string): string {
   const outcomes = `outcome in ('malformed', 'rejected')`;
   return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${outcomes}"`;
+}
+
+/** `cancelled on 2026-11-21 09:30 UTC: the wrong file` */
+function describeCancelled({ at, reason }: Cancelled): string {
+  return `cancelled on ${at.slice(0, 16).replace('T', ' ')} UTC: ${reason}`;
 }
 
 /** `undone on 2026-11-21 09:30 UTC by a person (the wrong file)` */

@@ -21,7 +21,9 @@ export function steerCommand(
     .argument('<run>', steeredRun[texts.need])
     .addOption(
       reasonOption(
-        'reason, shown in the Temporal UI, and by enrich status until the run ends',
+        name === 'cancel'
+          ? 'reason, shown in the Temporal UI, by enrich status and in the report'
+          : 'reason, shown in the Temporal UI, and by enrich status until the run continues',
         `enrich ${name}`,
       ),
     )

@@ -49,6 +49,8 @@ export interface RunsTable {
   match_rate_since: Timestamp | null;
   /** One call at a time is sent until a call that was sent after this time is answered. Null: no pause by a call. */
   probing_since: Timestamp | null;
+  cancelled_at: Timestamp | null;
+  cancelled_reason: string | null;
   undone_at: Timestamp | null;
   undone_by: string | null;
   undone_reason: string | null;

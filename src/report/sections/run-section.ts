@@ -24,6 +24,8 @@ export function runSection({ run }: RunReport): Section {
     ['approved', run.approved_at && moment(run.approved_at)],
     ['ended', run.finished_at && moment(run.finished_at)],
     ['duration', formatElapsed(run.seconds)],
+    ['cancelled', run.cancelled && moment(run.cancelled.at)],
+    ['reason for cancellation', run.cancelled?.reason ?? null],
     ['undone', run.undone && `${moment(run.undone.at)} by ${run.undone.by}`],
     ['reason for undo', run.undone?.reason ?? null],
   ];

@@ -22,6 +22,7 @@ export function reportWith(differing: Partial<RunReport> = {}): RunReport {
       approved_at: '2026-11-21T08:00:05.000Z',
       finished_at: '2026-11-21T09:30:00.000Z',
       seconds: 5_400,
+      cancelled: null,
       undone: null,
     },
     outcomes: { enriched: 1_000, not_found: 150, identity_mismatch: 40, over_budget: 10 },

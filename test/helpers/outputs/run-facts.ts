@@ -53,5 +53,6 @@ export const facts: RunFacts = {
     next_poll_at: null,
     missing: null,
   },
+  cancelled: null,
   undone: null,
 };

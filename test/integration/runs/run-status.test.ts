@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { PauseReason, StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -45,6 +47,26 @@ describe('setRunStatus() of a run that a person cancels', () => {
     const runId = await runIn('cancelling', cancelled);
     await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'cancelling' });
+  });
+});
+
+describe('the reason of a cancellation', () => {
+  it('a cancelled run keeps why and when it was cancelled, also after a second cancellation', async () => {
+    const runId = await runIn('cancelling', cancelled);
+    const { at } = (await readRunFacts(warehouse, runId)).cancelled!;
+    await setRunStatus(warehouse, runId, 'cancelling', { ...cancelled, reason: 'enrich cancel' });
+    await endRun(warehouse, runId, 'cancelled', undefined);
+    expect(await readRunFacts(warehouse, runId)).toMatchObject({
+      status: 'cancelled',
+      reason: null,
+      cancelled: { at, reason: 'wrong file' },
+    });
+  });
+
+  it('a run that finishes although it was cancelled shows no cancellation', async () => {
+    const runId = await runIn('cancelling', cancelled);
+    await endRun(warehouse, runId, 'finished', undefined);
+    expect(await readRunFacts(warehouse, runId)).toMatchObject({ status: 'finished', cancelled: null });
   });
 });
 

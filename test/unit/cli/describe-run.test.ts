@@ -273,3 +273,10 @@ it('a paused run with calls of unknown cost shows its pause reason and what to d
   expect(text).toContain('paused: paused by ada');
   expect(text).toContain('20 credits stay held');
 });
+
+it('describeRun() says when and why a run was cancelled, once it has ended', () => {
+  const cancelled = { at: '2026-11-21T09:30:00.000Z', reason: 'wrong file' };
+  const line = 'cancelled on 2026-11-21 09:30 UTC: wrong file';
+  expect(describeRun({ ...facts, status: 'cancelled', cancelled })).toContain(line);
+  expect(describeRun({ ...facts, status: 'cancelling', cancelled })).not.toContain(line);
+});

@@ -43,6 +43,8 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     ingested_at: 'When the file was staged',
     approved_at: 'When spending was allowed',
     finished_at: 'When the run ended',
+    cancelled_at: 'When a person cancelled the run; null: it was not cancelled',
+    cancelled_reason: 'Why the run was cancelled',
     undone_at: 'When the run was undone; null: it counts',
     undone_by: 'Who undid the run',
     undone_reason: 'Why the run was undone',
@@ -276,10 +278,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     phones: 'Those with a phone',
     titles: 'Those with a title',
   },
-  oldest_values: {
-    observed_at: 'When the service was asked for the value',
-    age: 'Time since then',
-  },
+  oldest_values: { observed_at: 'When the service was asked for the value', age: 'Time since then' },
   duplicate_contacts: {
     contacts: 'Number of contacts',
     contact_ids: 'Contacts as source/contact_id',

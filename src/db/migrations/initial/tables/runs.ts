@@ -35,6 +35,8 @@ export const runTables = [
     pilot jsonb,
     match_rate_since timestamptz,
     probing_since timestamptz,
+    cancelled_at timestamptz,
+    cancelled_reason text,
     undone_at timestamptz,
     undone_by text,
     undone_reason text,
