@@ -4,8 +4,10 @@ import { counted } from '../../../domain/text/counted.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
+import { readLostContacts } from '../../../report/figures/read-lost-contacts.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { listRuns } from '../../../runs/runs.ts';
+import { describeLostContacts } from '../../run/describe-lost-contacts.ts';
 import { describeRun } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
@@ -45,6 +47,7 @@ export function statusCommand(): Command {
           const status = runIds.length > 0 ? interrupted : facts.status;
           printFacts<'run'>(options.json, facts, describeRun(facts, status));
           lines.forEach(hint);
+          describeLostContacts(facts, await readLostContacts(warehouse.database, facts.run_id)).forEach(hint);
           (await describeCallWait(session, facts)).forEach(hint);
           (await describePreempted(session, facts)).forEach(hint);
           const page = needs.temporal ? await runPage(session, facts.run_id) : undefined;
