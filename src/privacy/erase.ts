@@ -59,11 +59,17 @@ async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<
       (
         select count(distinct key_hash)::int
         from lookup_history
-        where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
+        where key_hash in (${lookupKeysOf(traces)})
       ) as lookup_keys
   `.execute(database);
   return rows[0]!;
 }
+
+/** Query of the hashes under which the lookup history has a person, at every service. */
+const lookupKeysOf = ({ forms }: PersonTraces) => sql`
+  select key_hash(form, service)
+  from unnest(${forms}::text[]) as form
+  cross join (select distinct service from lookup_runs) services`;
 
 /**
  * Removes a person from the warehouse and puts the person on the suppression list, in one transaction. Counts of rows,
@@ -112,7 +118,7 @@ export async function erase(
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
     await sql`
       delete from lookup_history
-      where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
+      where key_hash in (${lookupKeysOf(traces)})
     `.execute(transaction);
     await sql`
       insert into erasures (erasure_id, erased_by, reason, removed)

@@ -88,7 +88,8 @@ const log = [
    select 'run-1', 'run-1', 'run-1', 'finished', 'crm', '', '', '', '${options}', now()
    where $1::int > 0`,
   `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-   select key_hash(unnest(array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example'])),
+   select key_hash(
+       unnest(array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example']), '${service}'),
      'profile', true, now() - interval '1 day', (select number_lookup_run('run-1', '${service}'))
    from generate_series(1, least($1::int, 90000)) n`,
   `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
@@ -204,7 +205,8 @@ async function medianOf(
 async function addLookups({ pool }: Warehouse, lookups: number): Promise<void> {
   await pool.query(
     `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-     select key_hash('email:other' || n || '@elsewhere.example'), 'profile', true, now() - interval '1 day', 1
+     select key_hash('email:other' || n || '@elsewhere.example', '${service}'), 'profile', true,
+       now() - interval '1 day', 1
      from generate_series(1, $1::int) n`,
     [lookups],
   );

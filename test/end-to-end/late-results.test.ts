@@ -127,7 +127,8 @@ describe('phones', () => {
     const phones = await phonesOf(first.run_id);
     const [fresh] = await rows<{ people: number }>(
       `select count(distinct person_id)::int as people from enrichment.people p
-       join enrichment.lookup_history h on h.key_hash = enrichment.key_hash('person:' || p.person_id)
+       join enrichment.lookup_history h
+         on h.key_hash = enrichment.key_hash('person:' || p.person_id, p.service)
        join enrichment.lookup_runs l using (lookup_run)
        where l.run_id = $1 and h.field_group = 'phone' and h.found`,
       first.run_id,

@@ -35,11 +35,10 @@ export async function recordLateKeys(
   // In the order in which lookups are written, so that two transactions cannot deadlock.
   await sql`
     insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-    select distinct on (1, 2) key_hash(l.identity_key), h.field_group, h.found, h.asked_at, h.lookup_run
+    select distinct on (1, 2) key_hash(l.identity_key, ${service}), h.field_group, h.found, h.asked_at, h.lookup_run
     from unnest(${learned.map(({ personKey }) => personKey)}::text[],
       ${learned.map(({ identityKey }) => identityKey)}::text[]) as l (person_key, identity_key)
-    join lookup_history h on h.key_hash = key_hash(l.person_key)
-    join lookup_runs a on a.lookup_run = h.lookup_run and a.service = ${service}
+    join lookup_history h on h.key_hash = key_hash(l.person_key, ${service})
     order by 1, 2, h.asked_at desc
     on conflict (key_hash, field_group) do update
       set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
@@ -88,7 +87,7 @@ export async function recordWhetherFound(
       select h.key_hash, h.field_group, said.found
       from said
       join lookup_runs a using (run_id)
-      join lookup_history h on h.key_hash = key_hash(said.identity_key)
+      join lookup_history h on h.key_hash = key_hash(said.identity_key, ${service})
         and h.field_group = said.field_group
         and h.lookup_run = a.lookup_run
       order by h.key_hash, h.field_group
@@ -109,7 +108,8 @@ export async function recordRejected(
 ): Promise<void> {
   await sql`
     insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-    select key_hash(key), field_group, false, clock_timestamp(), number_lookup_run(${runId}, ${asked.service})
+    select key_hash(key, ${asked.service}), field_group, false, clock_timestamp(),
+      number_lookup_run(${runId}, ${asked.service})
     from run_rows, unnest(keys) as key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
     where run_id = ${runId} and row_number = ${rowNumber}
     order by 1, 2
@@ -137,13 +137,12 @@ export async function importLookups(
     await lockSuppressionsShared(transaction);
     await sql`
       insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-      select distinct key_hash(key), field_group, false, ${askedAt}::timestamptz,
+      select distinct key_hash(key, ${asked.service}), field_group, false, ${askedAt}::timestamptz,
         (select number_lookup_run(${runId}, ${asked.service}))
       from run_rows, unnest(keys) as key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
       where run_id = ${runId} and row_number not in (select row_number from (${listed}) listed) order by 1, 2
       on conflict (key_hash, field_group) do update
-        set asked_at = excluded.asked_at, lookup_run = excluded.lookup_run,
-          found = m.found and m.lookup_run in (select lookup_run from lookup_runs where service = ${asked.service})
+        set asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
         where m.asked_at < excluded.asked_at
     `.execute(transaction);
     const named = await transaction

@@ -97,7 +97,7 @@ async function readLeftOut(
       cross join clocks
       cross join lateral (
         select lookup_run from lookup_history
-        where key_hash = key_hash(k.identity_key) and field_group = clocks.field_group
+        where key_hash = key_hash(k.identity_key, ${service}) and field_group = clocks.field_group
         offset 0
       ) h
       join lookup_runs a on a.lookup_run = h.lookup_run

@@ -54,10 +54,10 @@ export function earlierLookups(
       join unnest(${fieldGroups}::text[], ${found}::float8[]) as clock (field_group, found_seconds) on true
       join lateral (
         select * from lookup_history l
-        where l.key_hash = key_hash(k.identity_key) and l.field_group = clock.field_group
+        where l.key_hash = key_hash(k.identity_key, ${service}) and l.field_group = clock.field_group
         ${apart}
       ) h on true
       ${apart}
     ) m
-    join lookup_runs a on a.lookup_run = m.lookup_run and a.service = ${service}`;
+    join lookup_runs a on a.lookup_run = m.lookup_run`;
 }

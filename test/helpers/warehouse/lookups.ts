@@ -15,7 +15,7 @@ export async function insertLookup(
   const { key, fieldGroup = 'profile', found = true, secondsAgo = 0, service = 'test' } = lookup;
   await database.query(
     `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-     values (key_hash($1), $2, $3, now() - make_interval(secs => $4), number_lookup_run($5, $6))`,
+     values (key_hash($1, $6), $2, $3, now() - make_interval(secs => $4), number_lookup_run($5, $6))`,
     [key, fieldGroup, found, secondsAgo, lookup.runId ?? `run-before-at-${service}`, service],
   );
 }

@@ -157,7 +157,7 @@ async function budgetOf(runId: string) {
 
 async function lookupOf(key: string) {
   const { rows } = await warehouse.pool.query(
-    'select * from lookup_history join lookup_runs using (lookup_run) where key_hash = key_hash($1)',
+    `select * from lookup_history join lookup_runs using (lookup_run) where key_hash = key_hash($1, 'test')`,
     [key],
   );
   return rows[0];

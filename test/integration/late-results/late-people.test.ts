@@ -91,7 +91,7 @@ describe('a late result of a person whom the answer gave to no row', () => {
     await deliver(call, { credits_consumed: 0, people: [{ id: call.ids[2], phone_numbers: [] }] });
     const { rows } = await warehouse.pool.query<{ found: boolean }>(
       `select distinct found from lookup_history join lookup_runs using (lookup_run)
-       where run_id = $1 and field_group = 'phone' and key_hash = key_hash($2)`,
+       where run_id = $1 and field_group = 'phone' and key_hash = key_hash($2, 'test')`,
       [call.runId, `email:${stranger.email}`],
     );
     expect(rows).toEqual([{ found: false }]);
@@ -180,7 +180,7 @@ it('a row with an address that only a waterfall delivered is fresh for what the 
   });
   const lookups = await warehouse.pool.query(
     `select field_group, found from lookup_history join lookup_runs using (lookup_run)
-     where run_id = $1 and key_hash = key_hash($2) order by field_group`,
+     where run_id = $1 and key_hash = key_hash($2, 'test') order by field_group`,
     [call.runId, `email:${delivered}`],
   );
   expect(lookups.rows).toEqual([
@@ -193,7 +193,7 @@ it('a row with an address that only a waterfall delivered is fresh for what the 
 describe('what a waterfall found of a person', () => {
   async function lookupsOf(call: PhonesCall): Promise<unknown[]> {
     const { rows } = await warehouse.pool.query(
-      `select field_group, found from lookup_history where key_hash = key_hash($1) order by field_group`,
+      `select field_group, found from lookup_history where key_hash = key_hash($1, 'test') order by field_group`,
       [`person:${call.ids[0]}`],
     );
     return rows;

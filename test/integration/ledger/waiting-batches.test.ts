@@ -268,7 +268,7 @@ describe('a batch', () => {
       run: async (_priority: RunPriority, job: () => Promise<unknown>) => {
         await warehouse.pool.query(
           `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-           select key_hash(key), 'profile', true, clock_timestamp(), number_lookup_run($2, $3)
+           select key_hash(key, $3), 'profile', true, clock_timestamp(), number_lookup_run($2, $3)
            from run_rows, unnest(keys) as key where run_id = $1`,
           [night, backfill, service],
         );

@@ -289,7 +289,7 @@ describe('a plan', () => {
     const { lena, byAddress, shared, id } = company();
     await play(id('b'), byAddress, [lena]);
     await play(id('a'), shared, []);
-    await warehouse.pool.query('delete from lookup_history where key_hash = key_hash($1)', [
+    await warehouse.pool.query("delete from lookup_history where key_hash = key_hash($1, 'test')", [
       `email:${shared.email}`,
     ]);
     await decide('confirmed', id('a'), lena);

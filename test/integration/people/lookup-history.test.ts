@@ -10,7 +10,7 @@ it('recordWhetherFound() locks lookups in the order in which other transactions 
   const { runId } = await stagedRun(warehouse, [{ keys, email: 'a0@orbit.example', contactId: 'a' }]);
   await warehouse.pool.query(
     `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-     select key_hash(key), 'phone', true, clock_timestamp(), number_lookup_run($1, 'test')
+     select key_hash(key, 'test'), 'phone', true, clock_timestamp(), number_lookup_run($1, 'test')
      from unnest($2::text[]) as key`,
     [runId, keys],
   );

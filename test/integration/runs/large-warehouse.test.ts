@@ -17,7 +17,8 @@ beforeAll(async () => {
   const { pool } = warehouse;
   await pool.query(
     `insert into lookup_history (asked_at, lookup_run, key_hash, field_group, found)
-     select now(), number_lookup_run('earlier', 'test'), key_hash('email:p' || n || '@large.example'), 'profile', true
+     select now(), number_lookup_run('earlier', 'test'), key_hash('email:p' || n || '@large.example', 'test'),
+       'profile', true
      from generate_series(1, 6000) n`,
   );
   await pool.query(

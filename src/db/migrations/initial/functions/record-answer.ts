@@ -144,7 +144,7 @@ export const recordFunctions = [
         coalesce(a.outcome = 'enriched', true) as found, of_time, number
       from unnest(field_groups) as g (field_group)
       cross join (
-        select enrichment.key_hash(key) as key_hash, r.row_number
+        select enrichment.key_hash(key, of_service) as key_hash, r.row_number
         from jsonb_to_recordset(answered) as a (row_number integer, is_lookup boolean)
         cross join lateral (
           select * from enrichment.run_rows where run_id = of_run and row_number = a.row_number offset 0
@@ -152,7 +152,7 @@ export const recordFunctions = [
         cross join unnest(r.keys) as key
         where a.is_lookup
         union
-        select enrichment.key_hash(l.identity_key), l.row_number
+        select enrichment.key_hash(l.identity_key, of_service), l.row_number
         from jsonb_to_recordset(learned) as l (identity_key text, row_number integer)
       ) k
       left join jsonb_to_recordset(answered) as a (row_number integer, outcome text) on a.row_number = k.row_number

@@ -1,7 +1,7 @@
 /**
- * The last lookup of each identity key: while the lookup is fresh, no run pays for the person again. The table grows
- * with every person that a call asks for. To keep a row and its index entry at about 120 bytes, it has a hash of the
- * key and a number for the run and its service.
+ * The last lookup of each identity key at each service: while the lookup is fresh, no run pays for the person again.
+ * The table grows with every person that a call asks for. To keep a row and its index entry at about 120 bytes, it has
+ * a hash of the key with its service, and a number for the run.
  */
 export const lookupHistoryTables = [
   `create table enrichment.lookup_runs (
@@ -18,9 +18,11 @@ export const lookupHistoryTables = [
     found boolean not null,
     primary key (key_hash, field_group)
   )`,
-  // Stable, because PostgreSQL inlines no immutable function that depends on the database's encoding.
-  `create function enrichment.key_hash(identity_key text) returns uuid language sql stable strict parallel safe
-    return encode(substr(sha256(convert_to(identity_key, 'UTF8')), 1, 16), 'hex')::uuid`,
+  // Of the service as well: each service has lookups of its own. Stable, because PostgreSQL inlines no immutable
+  // function that depends on the database's encoding.
+  `create function enrichment.key_hash(identity_key text, of_service text) returns uuid
+    language sql stable strict parallel safe
+    return encode(substr(sha256(convert_to(identity_key || ' at ' || of_service, 'UTF8')), 1, 16), 'hex')::uuid`,
   // The number of a run in lookup_history; numbers a new run.
   `create function enrichment.number_lookup_run(of_run text, of_service text) returns integer language plpgsql as $$
     declare
