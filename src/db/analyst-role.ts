@@ -63,6 +63,7 @@ export const analystColumns: {
     'phones_with_earlier',
     'admitted_at',
     'answered_at',
+    'decided_at',
     'closed_at',
   ],
   attempt_people: 'all',

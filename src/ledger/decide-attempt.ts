@@ -111,6 +111,7 @@ export async function decideAttempt(
       set status = 'settled',
         credits_settled = greatest(${credits}::numeric, credits_answered, credits_stated),
         closed_at = clock_timestamp(),
+        decided_at = clock_timestamp(),
         next_poll_at = null,
         reason = coalesce(reason || '; ', '') ||
           case status when 'settled' then 'corrected' else 'decided' end || ' by the operator'

@@ -14,6 +14,8 @@ interface AttemptMoney {
   readonly settled: string | null;
   readonly answered: string | null;
   readonly hasAnswer: boolean;
+  /** An operator has decided the price. */
+  readonly isDecided: boolean;
   readonly complete: boolean;
 }
 
@@ -36,8 +38,8 @@ export interface LateProgress {
  * - Nothing is awaited any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If
  *   the deliveries only left out a price, a poll that may bring it is due at once.
  * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
- *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses. A price that is
- *   most likely repeated is settled once.
+ *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses. The
+ *   price that an operator decided includes prices that are repeated.
  * - More is billed than was reserved: the run pauses.
  *
  * @param transaction holds the attempt's row
@@ -52,7 +54,7 @@ export async function settleLateCredits(
     where attempt_id = ${attemptId}
     returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
       credits_settled::text as settled, credits_answered::text as answered, answered_at is not null as "hasAnswer",
-      cardinality(awaits) = 0 as complete
+      decided_at is not null as "isDecided", cardinality(awaits) = 0 as complete
   `.execute(transaction);
   const money = found.rows[0]!;
   const answered = money.answered === null ? undefined : storedCredits(money.answered);
@@ -62,16 +64,16 @@ export async function settleLateCredits(
   // several bodies, or in the answer and a body.
   const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
   const single = highest > (answered ?? 0n) ? highest : (answered ?? 0n);
-  const stated = isRepeated ? single : atLeast;
   await transaction
     .updateTable('attempts')
-    .set({ credits_stated: formatCredits(stated) })
+    .set({ credits_stated: formatCredits(isRepeated ? single : atLeast) })
     .where('attempt_id', '=', attemptId)
     .execute();
 
   if (money.settled !== null) {
-    if (stated > storedCredits(money.settled)) {
-      await settleTotal(transaction, attemptId, money, stated);
+    const total = isRepeated && money.isDecided ? single : atLeast;
+    if (total > storedCredits(money.settled)) {
+      await settleTotal(transaction, attemptId, money, total);
       await pauseIfExceeded(transaction, { attemptId, ...money });
     }
   } else if (money.hasAnswer && money.complete) {

@@ -2,8 +2,6 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql } from 'kysely';
 import { alignMatches } from '../../domain/identity/alignment.ts';
-import { isStub } from '../../domain/identity/identity-evidence.ts';
-import type { Person } from '../../domain/identity/person.ts';
 import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
 import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
@@ -38,6 +36,7 @@ import { personKey } from '../../people/log/observation.ts';
 import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
+import { peopleFound } from './people-found.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
@@ -123,7 +122,11 @@ async function recordOnce(
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
       creditsConsumed: consumed,
-      reason: consumed === undefined ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}` : null,
+      // Of a price that is not credible, the pause notes the reason.
+      reason:
+        consumed === undefined && isCredible
+          ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
+          : null,
       foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
       foundPeople: found,
       awaited,
@@ -245,27 +248,6 @@ function entriesOf(answered: {
       })),
     ],
   };
-}
-
-/**
- * Returns how many people the service found. If the answer counts everybody, it is that count, or the people with a row
- * if they are more: the answer may list others in addition. Otherwise it is the highest of three figures. An answer may
- * list fewer people than it was billed for, and late results come, and cost, for all of them. A match that has only a
- * company does not count: no late result comes for it. A count above the people whom the call asked for says nothing.
- */
-function peopleFound(
-  answer: AnswerToRecord,
-  consumed: Credits | undefined,
-  { asked, withRows }: { readonly asked: number; readonly withRows: number },
-): number {
-  const isSomebody = (match: Person | null): boolean =>
-    match !== null && (Boolean(match.id) || !isStub(match));
-  const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
-  const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;
-  const unique = stated <= asked ? stated : 0;
-  if (unique > 0 && missing === asked - unique) return Math.max(unique, withRows);
-  const billed = missing === asked - unique ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
-  return Math.min(asked, Math.max(listed, unique, billed));
 }
 
 /** Whether an answer to a waterfall found no person and states no price. No delivery follows that could state one. */

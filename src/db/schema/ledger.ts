@@ -36,6 +36,7 @@ export interface AttemptsTable {
   phones_with_earlier: Generated<boolean>;
   admitted_at: GeneratedTimestamp;
   answered_at: Timestamp | null;
+  decided_at: Timestamp | null;
   closed_at: Timestamp | null;
 }
 

@@ -74,6 +74,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     phones_with_earlier: 'The phones came with an earlier call',
     admitted_at: 'When the call was admitted',
     answered_at: 'When the answer was recorded',
+    decided_at: 'When an operator last decided what the call cost; null: no operator did',
     closed_at: 'When the attempt ended',
   },
   attempt_people: { detail_index: 'Index in the request, from 0' },

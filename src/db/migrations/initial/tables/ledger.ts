@@ -28,6 +28,7 @@ export const ledgerTables = [
     phones_with_earlier boolean not null default false,
     admitted_at timestamptz not null default clock_timestamp(),
     answered_at timestamptz,
+    decided_at timestamptz,
     closed_at timestamptz,
     constraint attempts_settled_once_known
       check ((credits_settled is null) = (status in (${oneOf(holdingStatuses)})))
