@@ -45,8 +45,7 @@ interface FirstRows {
 }
 
 /**
- * Columns in which people could have opted out,
- and which are not understood: their names have a word of consent or of a
+ * Columns that are not understood, and in which people could have opted out: their names have a word of consent or of a
  * privacy law, and their cells are those of a flag or mostly empty; or a cell says that the person has opted out.
  *
  * @returns positions from 0

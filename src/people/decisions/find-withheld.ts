@@ -34,7 +34,7 @@ const rowsPerBatch = 500;
 
 /**
  * Finds contacts without a person, of ended runs, that share an identifier, a shared mailbox, or name and employer with
- * a known person about whom nobody has decided. Those of the newest export come first.
+ * a known person, and that have no decision about this person. Those of the newest export come first.
  */
 export async function findWithheld(
   database: Kysely<Tables>,
@@ -137,7 +137,7 @@ export async function findCandidates(
   });
 }
 
-/** The keys of everybody who could be the contact, by a shared mailbox without the name too. */
+/** The keys of people who could be the contact, also by a shared mailbox without the name. */
 function keysOf({ compared: { identity } }: ContactState): number[] {
   const { firstName: _, lastName: __, name: ___, ...nameless } = identity;
   return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfIdentityKeys(identityKeys(nameless))])];
