@@ -9,7 +9,7 @@ import {
   refuseUnknownColumns,
   type RowChoice,
 } from '../../ingest/columns/chosen-column.ts';
-import { optOutOf } from '../../ingest/columns/opt-out.ts';
+import { optOutOf } from '../../ingest/columns/opt-outs/opt-out.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from '../../ingest/columns/fields.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';

@@ -1,6 +1,6 @@
 import { decodeText, type ByteText } from '../reading/byte-text.ts';
 import type { ColumnMap } from './column-map.ts';
-import { isPlainAnswer } from './opt-out-answers.ts';
+import { isPlainAnswer } from './opt-outs/opt-out-answers.ts';
 import { cellParsers, isNoValue } from './row-fit.ts';
 
 /**

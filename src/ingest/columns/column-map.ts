@@ -8,7 +8,7 @@ import { commonNames } from './common-names.ts';
 import { singleFields, type Field, type SingleField } from './fields.ts';
 import { knownExports } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { describesOptOut, optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
+import { describesOptOut, optOutOf, type OptOutMeaning, type OptOutScope } from './opt-outs/opt-out.ts';
 import { otherObjectOf } from './other-object.ts';
 import { recogniseOwnFile } from './own-file.ts';
 import { recogniseExport } from './recognise-export.ts';

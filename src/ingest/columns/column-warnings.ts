@@ -3,9 +3,9 @@ import { hasUnreadAddress } from '../../domain/identity/email-address.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
-import { flagWarnings, unreadFlags } from './consent-flags.ts';
+import { flagWarnings, unreadFlags } from './opt-outs/consent-flags.ts';
 import type { Field } from './fields.ts';
-import { optOutOf } from './opt-out.ts';
+import { optOutOf } from './opt-outs/opt-out.ts';
 import { proposeColumns } from './propose-columns.ts';
 import { foreignIds } from './recognise-export.ts';
 

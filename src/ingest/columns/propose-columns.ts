@@ -5,7 +5,7 @@ import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
 import type { Field } from './fields.ts';
-import { optOutOf } from './opt-out.ts';
+import { optOutOf } from './opt-outs/opt-out.ts';
 import { isOwnerColumn } from './owner-column.ts';
 
 /** Fields that the form of the cells shows. */

@@ -20,8 +20,8 @@ import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { decodeText, encodeText, type ByteText } from '../reading/byte-text.ts';
 import type { ColumnMap } from './column-map.ts';
 import { contactIdOf } from './contact-id.ts';
-import type { OptOutScope } from './opt-out.ts';
-import { createOptOutReader } from './read-opt-outs.ts';
+import type { OptOutScope } from './opt-outs/opt-out.ts';
+import { createOptOutReader } from './opt-outs/read-opt-outs.ts';
 import { isNoValue } from './row-fit.ts';
 
 /** A record of an export in the form in which it is staged. */

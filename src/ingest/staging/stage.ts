@@ -4,7 +4,7 @@ import { Chunk } from './chunk.ts';
 import { describeColumns } from '../columns/column-map.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
-import { UnreadAnswers } from '../columns/read-opt-outs.ts';
+import { UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
 import { createRowReader } from '../columns/read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { changedExport, refuseChange } from '../reading/survey.ts';

@@ -279,7 +279,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
     });
   }
 
-  /** Nobody can decide about a contact or a person whom the warehouse does not know. */
+  /** The product refuses a decision about a contact or a person whom the warehouse does not know. */
   async function playDecision({
     run,
     contact,

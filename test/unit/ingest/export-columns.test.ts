@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import { describeColumns, mapColumns } from '../../../src/ingest/columns/column-map.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import { optOutOf } from '../../../src/ingest/columns/opt-out.ts';
-import { isOptedOut } from '../../../src/ingest/columns/opt-out-answers.ts';
+import { optOutOf } from '../../../src/ingest/columns/opt-outs/opt-out.ts';
+import { isOptedOut } from '../../../src/ingest/columns/opt-outs/opt-out-answers.ts';
 import { recogniseExport } from '../../../src/ingest/columns/recognise-export.ts';
 
 /** What is taken from a header: field → columns in order of preference. */

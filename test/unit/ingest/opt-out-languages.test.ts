@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { mapColumns } from '../../../src/ingest/columns/column-map.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import { isPlainAnswer, optOutAnswer } from '../../../src/ingest/columns/opt-out-answers.ts';
-import { optOutOf } from '../../../src/ingest/columns/opt-out.ts';
+import { isPlainAnswer, optOutAnswer } from '../../../src/ingest/columns/opt-outs/opt-out-answers.ts';
+import { optOutOf } from '../../../src/ingest/columns/opt-outs/opt-out.ts';
 
 /** Labels of CRMs in each language, in capitals and without accents too. */
 const labels = {

@@ -1,7 +1,7 @@
-import { counted, nounFor } from '../../domain/text/counted.ts';
-import { shownHeader } from '../../domain/text/header-name.ts';
-import { decodeText, type ByteText } from '../reading/byte-text.ts';
-import type { ColumnMap, OptOutColumn } from './column-map.ts';
+import { counted, nounFor } from '../../../domain/text/counted.ts';
+import { shownHeader } from '../../../domain/text/header-name.ts';
+import { decodeText, type ByteText } from '../../reading/byte-text.ts';
+import type { ColumnMap, OptOutColumn } from '../column-map.ts';
 import { optOutAnswer, type OptOutAnswer } from './opt-out-answers.ts';
 
 /** Answers repeat: an export has few different ones. */

@@ -1,5 +1,5 @@
-import { comparisonForm, displayForm } from '../../domain/identity/normalise.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { comparisonForm, displayForm } from '../../../domain/identity/normalise.ts';
+import { listed } from '../../../domain/text/listed.ts';
 import type { OptOutPolarity } from './opt-out.ts';
 
 /** What a cell of an opt-out column says. Who has an answer that is not understood is treated as opted out. */
