@@ -104,11 +104,13 @@ export async function applyLateResult(
     const body = { kind, people: shares, targetFields, bearsRequestId };
     const part = deliveredPart(body, peopleOfCall(attempt));
     const refusal = refusalOf(attempt, content, isOfAnother ? undefined : part);
+    const shownIds = personIds.map((id) => (suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id));
     if (refusal) {
       await mark({
         status: 'quarantined',
         reason: refusal.reason,
         dropsBody,
+        personIds: shownIds,
         credits: content.creditsConsumed,
       });
       if (refusal.pauses) await pauseOverbilled(transaction, attempt, refusal.reason);
@@ -134,7 +136,7 @@ export async function applyLateResult(
       dropsBody,
       subject: subjectOf(kind, part!),
       ...part!,
-      personIds: personIds.map((id) => (suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id)),
+      personIds: shownIds,
       credits: content.creditsConsumed,
     });
     await settleByParts(transaction, attempt);

@@ -7,13 +7,14 @@ import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { readKeysOfPeople } from '../people/contacts/affected-contacts.ts';
 import { decideAffected } from '../people/contacts/decide-contacts.ts';
+import { keyOfId } from '../people/log/observation.ts';
 import { project, projectCompanies } from '../people/project.ts';
 import { peopleOf } from './find-people.ts';
 import { eraseDecisions, readDecidedContacts } from './erase-decisions.ts';
 import { eraseFromAddresses } from './erase-from-addresses.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 import { recordsOf } from './record-keys.ts';
-import { withoutIds } from './hidden-ids.ts';
+import { isHiddenId, withoutIds } from './hidden-ids.ts';
 import { lockSuppressionsExclusive, clearPersonalData, suppress } from './suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -51,11 +52,7 @@ async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<
       (select count(*)::int from observations where ${ofTheirs(traces)}) as observations,
       (select count(*)::int from person_phones where ${ofTheirs(traces)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
-      (
-        select count(*)::int
-        from webhook_deliveries
-        where attempt_id = any(${traces.attemptIds}::text[]) and body is not null
-      ) as deliveries,
+      (select count(*)::int from webhook_deliveries where ${isDelivered(traces)} and body is not null) as deliveries,
       (
         select count(distinct key_hash)::int
         from lookup_history
@@ -64,6 +61,13 @@ async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<
   `.execute(database);
   return rows[0]!;
 }
+
+/** Condition: a delivery is of a call of the person, or names the person. */
+const isDelivered = ({ attemptIds, personIds }: PersonTraces) => sql`
+  delivery_id in (
+    select delivery_id from webhook_deliveries where attempt_id = any(${attemptIds}::text[])
+    union all
+    select delivery_id from webhook_deliveries where person_ids <> '{}' and person_ids && ${personIds}::text[])`;
 
 /** Query of the hashes under which the lookup history has a person, at every service. */
 const lookupKeysOf = ({ forms }: PersonTraces) => sql`
@@ -103,13 +107,10 @@ export async function erase(
       .deleteFrom('raw_answers')
       .where('attempt_id', '=', anyValue(traces.attemptIds))
       .execute();
-    await transaction
-      .updateTable('webhook_deliveries')
-      .set({ body: null })
-      .where('attempt_id', '=', anyValue(traces.attemptIds))
-      .where('body', 'is not', null)
-      .where('status', '<>', 'received')
-      .execute();
+    await sql`
+      update webhook_deliveries set body = null
+      where ${isDelivered(traces)} and body is not null and status <> 'received'
+    `.execute(transaction);
     await forgetIds(transaction, traces);
     await eraseFromAddresses(transaction, traces.forms);
     await clearRows(transaction, traces);
@@ -218,10 +219,8 @@ async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTrac
 }
 
 /** Replaces the person's ids where only the number of ids matters. */
-async function forgetIds(
-  transaction: Transaction<Tables>,
-  { personIds, attemptIds }: PersonTraces,
-): Promise<void> {
+async function forgetIds(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+  const { personIds, attemptIds } = traces;
   await transaction
     .updateTable('attempt_people')
     .set({ person_id: null })
@@ -231,10 +230,33 @@ async function forgetIds(
     update attempts set found_ids = ${withoutIds('found_ids', personIds)}
     where attempt_id = any(${attemptIds}::text[]) and found_ids && ${personIds}::text[]
   `.execute(transaction);
+  const delivered = [...personIds, ...(await idsOfNobody(transaction, attemptIds))];
   await sql`
-    update webhook_deliveries set person_ids = ${withoutIds('person_ids', personIds)}
-    where attempt_id = any(${attemptIds}::text[]) and person_ids && ${personIds}::text[]
+    update webhook_deliveries set person_ids = ${withoutIds('person_ids', delivered)}
+    where ${isDelivered(traces)} and person_ids && ${delivered}::text[]
   `.execute(transaction);
+}
+
+/**
+ * Reads the ids in deliveries of calls that no answer has for another person: a delivery can name the erased person by
+ * an id of its own.
+ */
+async function idsOfNobody(
+  transaction: Transaction<Tables>,
+  attemptIds: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct id
+    from webhook_deliveries d
+    cross join unnest(d.person_ids) as id
+    where d.attempt_id = any(${attemptIds}::text[])
+  `.execute(transaction);
+  const ids = rows.flatMap(({ id }) => (isHiddenId(id) ? [] : [id]));
+  const others = await sql<{ key: string }>`
+    select distinct person_key as key from observations where person_key = any(${ids.map(keyOfId)}::text[])
+  `.execute(transaction);
+  const known = new Set(others.rows.map(({ key }) => key));
+  return ids.filter((id) => !known.has(keyOfId(id)));
 }
 
 /** How far the call for an open row `r` is. The answer to a call in flight adds what became of the call. */

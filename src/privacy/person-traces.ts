@@ -273,6 +273,7 @@ function idsIn(keys: Iterable<string>): string[] {
   return [...keys].flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
 }
 
+/** A quarantined delivery that names the person says nothing about its call. */
 async function findAttempts(
   database: Kysely<Tables>,
   personIds: readonly string[],
@@ -285,6 +286,7 @@ async function findAttempts(
     union select attempt_id from attempts where found_ids <> '{}' and found_ids && ${personIds}::text[]
     union select attempt_id from webhook_deliveries
     where person_ids <> '{}' and person_ids && ${personIds}::text[] and attempt_id is not null
+      and status <> 'quarantined'
     union select attempt_id from observations where (service, person_key) in (${peopleOf(people)})
   `.execute(database);
   return attempts.map(({ attemptId }) => attemptId);

@@ -357,6 +357,36 @@ describe('the price of late results of an erased person', () => {
   });
 });
 
+describe('ids that only deliveries have', () => {
+  it('an erasure removes the id by which a waterfall has named the person', async () => {
+    const call = await callWithPhones(warehouse, { reveal: [], waterfall: ['email'] });
+    await recordPhonesAnswer(warehouse, call);
+    const [email, other] = call.people.map(({ identity }) => identity.email);
+    const ids = [`vendor-of-${call.ids[0]}`, call.ids[1]];
+    const people = [email, other].map((own, index) => ({ id: ids[index], emails: [{ email: own }] }));
+    await deliverTo(warehouse, call, Buffer.from(JSON.stringify({ people })));
+    await erase(warehouse, [`email:${email}`], note);
+    const kept = await everything(warehouse);
+    expect(ids.map((id) => kept.includes(id!))).toEqual([false, true]);
+  });
+
+  it('an erasure removes a body that another call got about the person, and leaves its answer', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    const other = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, other);
+    await deliverTo(warehouse, other, phonesBody(call.ids, 24));
+    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+    const { rows } = await warehouse.pool.query(
+      `select d.body, octet_length(a.body_gzip) > 0 as "hasAnswer"
+       from webhook_deliveries d join raw_answers a using (attempt_id) where attempt_id = $1`,
+      [other.attemptId],
+    );
+    expect(rows).toEqual([{ body: null, hasAnswer: true }]);
+    expect(await everything(warehouse)).not.toContain(call.ids[0]);
+  });
+});
+
 describe('a late delivery', () => {
   it('a late delivery about a person who was listed since is not written, under any name of the row', async () => {
     const call = await callWithPhones(warehouse);
