@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
+import { ofAnotherCall, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { countedPeople, nounFor } from '../domain/text/counted.ts';
@@ -19,6 +19,8 @@ import {
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
+import { keyOfId } from '../people/log/observation.ts';
+import { lockLog } from '../people/project.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hashOfAttempt, hiddenId } from '../privacy/hidden-ids.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
@@ -33,7 +35,6 @@ import {
   type LockedAttempt,
   type NamedRecipient,
 } from './awaiting-call.ts';
-import { ofAnotherCall } from './deliveries.ts';
 import { peopleOfCall, settleByParts } from './late-progress.ts';
 import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
@@ -85,8 +86,9 @@ export async function applyLateResult(
 
     const kind = kindOf(content, lateKindsOf(attempt.options));
     const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
-    const recipients = await readRecipients(transaction, attempt, personIds);
     const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
+    if (otherIds.length > 0) await lockPeopleOf(transaction, attempt);
+    const recipients = await readRecipients(transaction, attempt, personIds);
     const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
     const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
     const named = content.people.map(({ id, emails }) => ({ id: foundIds.get(id ?? '') ?? id, emails }));
@@ -142,6 +144,14 @@ export async function applyLateResult(
     await settleByParts(transaction, attempt);
     return orphaned ? 'orphaned' : 'applied';
   });
+}
+
+/** Another transaction that shows that a person of the call has another id comes before this transaction, or after. */
+async function lockPeopleOf(
+  transaction: Transaction<Tables>,
+  { foundIds, options: { service } }: LockedAttempt,
+): Promise<void> {
+  await lockLog(transaction, { service, people: foundIds.map(keyOfId), contacts: [] });
 }
 
 /** A request for one kind of deliveries gets only that kind. The body decides if several kinds were asked for. */

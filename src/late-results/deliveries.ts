@@ -6,6 +6,7 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseTime } from '../db/expressions.ts';
 import { isNamedId } from '../db/named-id.ts';
+import { hadNobody, resetToReceived } from '../db/reopened-deliveries.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-polls.ts';
 import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
@@ -207,19 +208,11 @@ export async function quarantineDelivery(
     .execute();
 }
 
-/** SQL assignments that reset a row of `webhook_deliveries` to `received`. */
-const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
-  covers = '{}', brings = '{}', credits = null`;
-
-/** Why a readable delivery is quarantined. */
-export const ofAnotherCall = 'no person in it belongs to this call';
-
 /** Reopens deliveries that were read before the answer of their call: now the people of the call are known. */
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
-    update webhook_deliveries set ${resetToReceived}
-    where attempt_id = ${attemptId} and body is not null
-      and (status in ('orphaned', 'duplicate') or (status = 'quarantined' and reason = ${ofAnotherCall}))
+    update webhook_deliveries set ${sql.raw(resetToReceived)}
+    where attempt_id = ${attemptId} and body is not null and (status = 'duplicate' or ${sql.raw(hadNobody)})
   `.execute(transaction);
 }
 
@@ -230,7 +223,7 @@ export async function reopenDeliveries(transaction: Transaction<Tables>, attempt
  */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<void> {
   const reopened = await sql`
-    update webhook_deliveries set ${resetToReceived}
+    update webhook_deliveries set ${sql.raw(resetToReceived)}
     where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
   `.execute(warehouse.database);
   if (Number(reopened.numAffectedRows) > 0) return;

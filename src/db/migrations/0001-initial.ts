@@ -7,6 +7,7 @@ import { projectionFunctions } from './initial/functions/project-people.ts';
 import { pruneCandidates } from './initial/functions/prune-candidates.ts';
 import { rateWindowFunctions } from './initial/functions/rate-windows.ts';
 import { recordFunctions } from './initial/functions/record-answer.ts';
+import { reopenLinkedDeliveries } from './initial/functions/reopen-deliveries.ts';
 import { runStatistics } from './initial/functions/run-statistics.ts';
 import { lateResultTables } from './initial/tables/late-results.ts';
 import { contactDecisions } from './initial/tables/contact-decisions.ts';
@@ -32,6 +33,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...peopleProjections,
     ...pruneCandidates,
     ...projectionFunctions,
+    ...reopenLinkedDeliveries,
     ...peopleHistory,
     ...questions,
     ...privacyTables,

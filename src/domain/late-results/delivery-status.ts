@@ -36,3 +36,6 @@ export const ineffectiveStatuses = deliveryStatuses.filter(
 export const creditedStatuses = deliveryStatuses.filter(
   (status) => deliveryStatusFacts[status].countsCredits,
 );
+
+/** Why a readable delivery is quarantined. */
+export const ofAnotherCall = 'no person in it belongs to this call';

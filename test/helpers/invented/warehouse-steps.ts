@@ -36,6 +36,8 @@ const answer = fc.record({
 const late = fc.record({
   kind: fc.constant('late' as const),
   call: fc.nat(3),
+  /** It names people by ids that the service gave them before or after the call. */
+  hasOtherIds: fc.constantFrom(false, false, true),
   phones: fc.subarray(['1', '2', '3']),
   statuses: fc.constantFrom(['valid_number'], ['invalid_number', 'valid_number'], [undefined]),
   emails: fc.subarray(['work', 'other']),

@@ -9,6 +9,7 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { repeatedRecordReason } from '../../../src/domain/runs/outcome.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
+import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
@@ -86,7 +87,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
   const runs = sources.map((_, index) => `${name}-${index}`);
   const calls: {
     readonly attemptId: string;
-    readonly ids: readonly string[];
+    readonly isRenumbered: boolean;
     readonly humans: readonly number[];
   }[] = [];
   const erased = new Set<number>();
@@ -100,7 +101,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
   const keysOf = (human: number): string[] =>
     identityKeys({ personId: token(human), email: email(human), profileUrl: profile(human) });
 
-  const idOf = (human: number, { isRenumbered }: Answer): string =>
+  const idOf = (human: number, isRenumbered: boolean): string =>
     `${token(human)}${isRenumbered ? 'new' : ''}`;
 
   function identityOf({ human, cell }: Row): Identity {
@@ -118,7 +119,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
     const { title, city, company, industry } = answer;
     const isFound = answer.hasId || answer.rows.some((row) => row.human === human && row.cell === 'id');
     return {
-      id: isFound ? idOf(human, answer) : null,
+      id: isFound ? idOf(human, answer.isRenumbered) : null,
       first_name: 'Ada',
       last_name: token(human),
       proflink_url: `https://${profile(human)}`,
@@ -167,7 +168,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
     const runId = runs[answer.run]!;
     const attemptId = `${runId}-${calls.length}`;
     const humans = answer.bringsBoth ? [0, 1] : [...new Set(answer.rows.map((row) => row.human))];
-    calls.push({ attemptId, humans, ids: humans.map((human) => idOf(human, answer)) });
+    calls.push({ attemptId, humans, isRenumbered: answer.isRenumbered });
     const asked: { readonly row: Row; readonly rowNumber: number }[] = [];
     for (const row of answer.rows) {
       const staged = await stage(runId, row);
@@ -209,8 +210,8 @@ function openWorld(warehouse: Warehouse, name: string): World {
   async function playLate(late: Late): Promise<void> {
     const call = calls[late.call % Math.max(calls.length, 1)];
     if (!call) return;
-    const people = call.humans.map((human, place) => ({
-      id: call.ids[place],
+    const people = call.humans.map((human) => ({
+      id: idOf(human, call.isRenumbered !== late.hasOtherIds),
       phone_numbers: late.phones.map((digit, index) => ({
         sanitized_number: `+1415555010${digit}`,
         raw_number: `${token(human)} ${digit}`,
@@ -299,7 +300,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
     }
   }
 
-  async function play(step: Step): Promise<void> {
+  async function playStep(step: Step): Promise<void> {
     switch (step.kind) {
       case 'decision':
         return playDecision(step);
@@ -332,6 +333,16 @@ function openWorld(warehouse: Warehouse, name: string): World {
         await erase(warehouse, keysOf(step.human), note);
         erased.add(step.human);
     }
+  }
+
+  /** A step can show that people have two ids, and return deliveries to the inbox. */
+  async function play(step: Step): Promise<void> {
+    await playStep(step);
+    const { rows } = await warehouse.pool.query<{ id: string }>(
+      `select distinct attempt_id as id from webhook_deliveries where run_id = any($1) and status = 'received'`,
+      [runs],
+    );
+    for (const { id } of rows) await drainInbox(warehouse, { attemptId: id }, signal);
   }
 
   return {

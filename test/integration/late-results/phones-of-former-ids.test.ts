@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
+import { appendToLog } from '../../../src/people/log/append-to-log.ts';
+import { keyOfId } from '../../../src/people/log/observation.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import {
   booksOf,
   callAgain,
   callWithPhones,
   deliverTo,
+  deliveryStatuses,
+  drainCall,
   phonesBody,
   recordPhonesAnswer,
+  type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import {
   endCall,
@@ -19,6 +27,8 @@ import {
   renumberedRun,
 } from '../../helpers/warehouse/renumbered-runs.ts';
 
+const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile();
 
 describe('phones that arrive for the former id of a person', () => {
@@ -91,4 +101,91 @@ describe('phones that arrive for the former id of a person', () => {
     await recordPhonesAnswer(warehouse, again);
     expect(await phonesOf(warehouse, call)).toEqual(phones);
   });
+});
+
+describe('phones that arrive under a new id before an answer has this id', () => {
+  /** A call whose phones have arrived under new ids, and reached nobody. */
+  async function callWithoutPhones(): Promise<PhonesCall> {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
+    expect(await deliveryStatuses(warehouse, call)).toEqual(['quarantined']);
+    return call;
+  }
+
+  it('the sweep gives the contacts the phones after an answer has shown the new ids, once', async () => {
+    const call = await callWithoutPhones();
+    await deliverTo(warehouse, call, phonesBody(newIds(call), 24, { part: 'pruned' }));
+    await warehouse.pool.query(
+      `update webhook_deliveries set body = null
+       where delivery_id = (select delivery_id from webhook_deliveries order by received_at desc limit 1)`,
+    );
+    await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
+    await renumberedRun(warehouse, call);
+    await drainInbox(warehouse, 'unattended', signal);
+    expect(await phonesOf(warehouse, call)).toEqual(phones);
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+    expect(await deliveryStatuses(warehouse, call)).toEqual(['applied', 'quarantined', 'duplicate']);
+    await renumberedRun(warehouse, call);
+    expect(await deliveryStatuses(warehouse, call)).toEqual(['applied', 'quarantined', 'duplicate']);
+    await expectRebuilt(warehouse);
+  });
+
+  it('the contacts get the phones if the answer with the new ids was undone until then', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    const again = await renumberedRun(warehouse, call);
+    await undoRun(warehouse, again.runId, note, signal);
+    await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
+    expect(await phonesOf(warehouse, call)).toEqual(none);
+    await revertUndo(warehouse, again.runId, signal);
+    await drainCall(warehouse, call);
+    expect(await phonesOf(warehouse, call)).toEqual(phones);
+    await expectRebuilt(warehouse);
+  });
+
+  it('the contacts get phones that arrive while the answer with the new ids is recorded', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    const again = await callAgain(warehouse, call, { ids: newIds(call), extras: noExtras });
+    for (const id of newIds(call))
+      await appendContact(warehouse, { contactId: `other-${id}`, runId: call.runId, person: { id } });
+    const delivered = await warehouse.database.transaction().execute(async (transaction) => {
+      const matches = call.people.map(({ contactId, rowNumber }, index) => ({
+        source: 'generic',
+        contact_id: contactId,
+        person_key: keyOfId(call.ids[index]!),
+        person_keys: [call.ids[index]!, newIds(call)[index]!].map(keyOfId).toSorted(),
+        evidence: 'email',
+        asked: true,
+        run_id: again.runId,
+        attempt_id: again.attemptId,
+        row_number: rowNumber,
+        match_keys: null,
+        decided_at: 'now',
+      }));
+      await appendToLog(transaction, 'test', { observations: [], matches });
+      const delivering = deliverTo(warehouse, call, phonesBody(newIds(call), 24));
+      await Promise.race([delivering, lockAwaited()]);
+      return { delivering };
+    });
+    await delivered.delivering;
+    await drainCall(warehouse, call);
+    expect(await phonesOf(warehouse, call)).toEqual(phones);
+  });
+
+  /** Waits until a transaction of the database waits for a lock of another. */
+  async function lockAwaited(): Promise<void> {
+    const waiting = async (): Promise<number> => {
+      const { rows } = await warehouse.pool.query(
+        `select from pg_locks where not granted and database = (
+           select oid from pg_database where datname = current_database())`,
+      );
+      return rows.length;
+    };
+    await expect.poll(waiting).toBeGreaterThan(0);
+  }
 });

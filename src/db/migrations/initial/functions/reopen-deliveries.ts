@@ -1,0 +1,36 @@
+import { hadNobody, resetToReceived } from '../../../reopened-deliveries.ts';
+
+/**
+ * A delivery can name a person by a new id before any answer has the id. When a decision about a contact shows that the
+ * ids are one person's, the deliveries of the calls that found the person return to the inbox.
+ *
+ * A trigger, because answers, runs without calls, decisions of people, undos and reverts all show this, and only
+ * contacts with several keys cost anything. The writer of the contact has locked the person under each key, and so does
+ * a transaction that applies such a delivery. So the delivery was applied before, and this statement finds it, or it is
+ * applied afterwards, and the ids are known then.
+ */
+export const reopenLinkedDeliveries = [
+  `create function enrichment.reopen_linked_deliveries() returns trigger language plpgsql as $$
+    begin
+      update enrichment.webhook_deliveries
+      set ${resetToReceived}
+      where attempt_id = any(array(
+          select unnest(array[o.attempt_id, p.attempt_id])
+          from unnest(new.person_keys) as k (person_key)
+          cross join lateral (
+            select person_id, attempt_id from enrichment.observations
+            where service = new.service and person_key = k.person_key
+            offset 0
+          ) o
+          -- Retention can have removed the observation of the call.
+          left join enrichment.attempt_people p on p.person_id = o.person_id))
+        and body is not null
+        and ${hadNobody};
+      return null;
+    end
+  $$`,
+  `create trigger contact_has_person_with_keys
+    after insert or update of person_keys on enrichment.contacts
+    for each row when (new.person_keys is not null)
+    execute function enrichment.reopen_linked_deliveries()`,
+];
