@@ -4,5 +4,9 @@ import { ofAnotherCall } from '../domain/late-results/delivery-status.ts';
 export const resetToReceived = `status = 'received', reason = null, applied_at = null, subject = null,
     covers = '{}', brings = '{}', credits = null`;
 
-/** SQL condition on `webhook_deliveries`: nobody in a readable delivery was known to be a person of its call. */
-export const hadNobody = `(status = 'orphaned' or (status = 'quarantined' and reason = '${ofAnotherCall}'))`;
+/**
+ * SQL condition: nobody in a readable delivery was known to be a person of its call. @param alias alias of the delivery
+ */
+export function hadNobody(alias: string): string {
+  return `(${alias}.status = 'orphaned' or (${alias}.status = 'quarantined' and ${alias}.reason = '${ofAnotherCall}'))`;
+}

@@ -36,7 +36,7 @@ import {
   type NamedRecipient,
 } from './awaiting-call.ts';
 import { peopleOfCall, settleByParts } from './late-progress.ts';
-import { givenResults } from './given-results.ts';
+import { givenResults, withoutEarlier } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -122,7 +122,10 @@ export async function applyLateResult(
     const given = givenResults(content.people, recipients, assigned, suppressed, (person) =>
       spokenKinds(shares[person]!, body),
     );
-    await recordLateResults(transaction, { deliveryId, kind, service: attempt.options.service }, given);
+    const logged = { deliveryId, kind, service: attempt.options.service };
+    // Only a delivery with other ids is ever applied again.
+    const added = otherIds.length > 0 ? await withoutEarlier(transaction, logged, given) : given;
+    await recordLateResults(transaction, logged, added);
 
     const strangers = assigned.filter(
       (own, index) => own.length === 0 || suppressed.people.has(index),

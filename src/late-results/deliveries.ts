@@ -211,8 +211,8 @@ export async function quarantineDelivery(
 /** Reopens deliveries that were read before the answer of their call: now the people of the call are known. */
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
-    update webhook_deliveries set ${sql.raw(resetToReceived)}
-    where attempt_id = ${attemptId} and body is not null and (status = 'duplicate' or ${sql.raw(hadNobody)})
+    update webhook_deliveries d set ${sql.raw(resetToReceived)}
+    where attempt_id = ${attemptId} and body is not null and (status = 'duplicate' or ${sql.raw(hadNobody('d'))})
   `.execute(transaction);
 }
 

@@ -132,6 +132,28 @@ describe('phones that arrive under a new id before an answer has this id', () =>
     await expectRebuilt(warehouse);
   });
 
+  it('a contact gets the phones if the same body has brought those of other people before', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    const [first, second, third] = call.ids as [string, string, string];
+    await deliverTo(warehouse, call, phonesBody([first, `new-${second}`, third], 24));
+    expect(await phonesOf(warehouse, call)).toEqual([phones[0], null, phones[2]]);
+    for (const ids of [[first, `new-${second}`, third], newIds(call)]) {
+      await renumberedRun(warehouse, call, ids);
+      await drainCall(warehouse, call);
+      expect(await phonesOf(warehouse, call)).toEqual(phones);
+      expect(await deliveryStatuses(warehouse, call)).toEqual(['applied']);
+    }
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+    const { rows } = await warehouse.pool.query(
+      `select person_id from observations where attempt_id = $1 and kind = 'phones' order by 1`,
+      [call.attemptId],
+    );
+    expect(rows).toEqual(call.ids.map((id) => ({ person_id: id })));
+    await expectRebuilt(warehouse);
+  });
+
   it('the contacts get the phones if the answer with the new ids was undone until then', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);

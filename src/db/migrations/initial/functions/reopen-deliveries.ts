@@ -12,20 +12,33 @@ import { hadNobody, resetToReceived } from '../../../reopened-deliveries.ts';
 export const reopenLinkedDeliveries = [
   `create function enrichment.reopen_linked_deliveries() returns trigger language plpgsql as $$
     begin
-      update enrichment.webhook_deliveries
+      with said as materialized (
+        select o.*
+        from unnest(new.person_keys) as k (person_key)
+        cross join lateral (
+          select person_id, attempt_id, delivery_id from enrichment.observations
+          where service = new.service and person_key = k.person_key
+          offset 0
+        ) o
+      )
+      update enrichment.webhook_deliveries d
       set ${resetToReceived}
-      where attempt_id = any(array(
-          select unnest(array[o.attempt_id, p.attempt_id])
-          from unnest(new.person_keys) as k (person_key)
-          cross join lateral (
-            select person_id, attempt_id from enrichment.observations
-            where service = new.service and person_key = k.person_key
-            offset 0
-          ) o
+      from enrichment.attempts a
+      where d.attempt_id = any(array(
+          select attempt_id from said
+          union
           -- Retention can have removed the observation of the call.
-          left join enrichment.attempt_people p on p.person_id = o.person_id))
-        and body is not null
-        and ${hadNobody};
+          select p.attempt_id from said join enrichment.attempt_people p on p.person_id = said.person_id))
+        and a.attempt_id = d.attempt_id
+        and d.body is not null
+        and (
+          ${hadNobody('d')}
+          -- It brought results of other people.
+          or d.status = 'applied'
+            and exists (
+              select from said where said.person_id = any(d.person_ids) and said.person_id <> all(a.found_ids))
+            and not exists (select from said where said.delivery_id = d.delivery_id)
+        );
       return null;
     end
   $$`,
