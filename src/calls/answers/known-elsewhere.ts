@@ -24,7 +24,7 @@ import { asCandidate, isSameContact } from '../../people/contacts/neighbourhood.
 import { verdictsOf } from '../../people/decisions/contact-decisions.ts';
 import { readDecidedPeople, recordsOfDecided } from '../../people/decisions/decided-people.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';
-import { keysOfMerged } from '../../people/known/merged-keys.ts';
+import { KnownRecords, withMergedRecords } from '../../people/known/merged-keys.ts';
 import { readKnownPeople, type KnownPerson } from '../../people/known/known-people.ts';
 import { readKnownRows } from '../../people/known/known-rows.ts';
 import { keyOfId, keyOfStranger } from '../../people/log/observation.ts';
@@ -57,13 +57,13 @@ export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[
     const compared = readyPerson(person);
     const personKey = compared.personId === undefined ? keyOfStranger(person) : keyOfId(compared.personId);
     const matchKeys = matchKeysOfPerson(person, emailHashes);
-    return [{ personKey, person, compared, matchKeys, askedAt, givenTo: new Map() }];
+    return [{ personKey, person, compared, matchKeys, askedAt, mergedKeys: [], givenTo: new Map() }];
   });
 }
 
 /** What other answers and other rows say about an answer. */
 export interface KnownAboutAnswer extends KnownElsewhere {
-  /** `keysOfMerged` of a person of the answer. */
+  /** `keysOf` of `KnownRecords`, of a person of the answer. */
   readonly keysOf: (personKey: string) => readonly string[] | null;
 }
 
@@ -126,28 +126,38 @@ export async function readElsewhere(
           : [other.compared],
       ),
     verdictsOf: (row) => asked[row]!.verdicts,
-    keysOf: (personKey) => keysOfAnswered(personKey, arrived, known),
+    keysOf: await readKeysOf(database, service, arrived, known),
   };
 }
 
-/** @param known people of other answers. If this answer has a person as well, the service distinguishes the two. */
-function keysOfAnswered(
-  personKey: string,
+/** Reads the keys of the people of an answer, who stay apart: the service itself distinguishes them. */
+async function readKeysOf(
+  database: Kysely<Tables>,
+  service: string,
   arrived: readonly KnownPerson[],
   known: readonly KnownPerson[],
-): readonly string[] | null {
-  const person = arrived.find((each) => each.personKey === personKey);
-  const others = known.filter((each) => !arrived.some((other) => other.personKey === each.personKey));
-  if (person === undefined || others.length === 0) return null;
-  const before = known.find((each) => each.personKey === personKey);
-  return keysOfMerged(before ? withOlderFields(person, before) : person, new ByMatchKey(others));
+): Promise<KnownAboutAnswer['keysOf']> {
+  const byKey = new Map(known.map((person) => [person.personKey, person]));
+  const present = new Map(
+    arrived.map((person) => {
+      const before = byKey.get(person.personKey);
+      return [person.personKey, before ? withOlderFields(person, before) : person];
+    }),
+  );
+  const people = [...present.values()];
+  const all = [...new Map([...byKey, ...present]).values()];
+  const records = new KnownRecords(await withMergedRecords(database, service, people, all));
+  return (personKey) => {
+    const person = present.get(personKey);
+    return person === undefined ? null : records.keysOf(person);
+  };
 }
 
 /** The person as the projection will have it: an empty field keeps its value. */
 function withOlderFields(person: KnownPerson, before: KnownPerson): KnownPerson {
   const stated = Object.entries(person.person).filter(([, value]) => value !== null && value !== undefined);
   const current: Person = { ...before.person, ...Object.fromEntries(stated) };
-  return { ...person, person: current, compared: readyPerson(current) };
+  return { ...person, person: current, compared: readyPerson(current), mergedKeys: before.mergedKeys };
 }
 
 async function startOfRun(database: Kysely<Tables>, attemptId: string): Promise<Date> {

@@ -19,6 +19,21 @@ function sharesOwnIdentifier(one: ComparedPerson, other: ComparedPerson): boolea
   return one.profileUrl === other.profileUrl && (isOneAddress || !isOneDomain(...addresses));
 }
 
+/**
+ * Whether nothing shows that two records are two people. If each of them is the same person as a third record, they are
+ * one person then: they need no evidence of their own, because being one person is transitive.
+ */
+export function canBeOnePerson(one: ComparedPerson, other: ComparedPerson): boolean {
+  const addresses = [workAddressOf(one), workAddressOf(other)] as const;
+  const isOtherProfile =
+    one.profileUrl !== undefined && other.profileUrl !== undefined && one.profileUrl !== other.profileUrl;
+  return (
+    compareNames(one.name, other.name) === 'agree' &&
+    !isOtherProfile &&
+    (addresses[0] === addresses[1] || !isOneDomain(...addresses))
+  );
+}
+
 /** An employer gives namesakes different addresses. */
 function isOneDomain(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && emailDomain(one) === emailDomain(other);

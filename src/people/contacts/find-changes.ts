@@ -20,7 +20,7 @@ export type ContactChange =
       readonly kind: 'fill';
       readonly contact: ContactState;
       readonly person: KnownPerson;
-      /** `keysOfMerged`. */
+      /** `keysOf` of `KnownRecords`. */
       readonly personKeys: readonly string[] | null;
       readonly evidence: Evidence;
       readonly isUndone: boolean;

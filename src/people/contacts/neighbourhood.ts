@@ -19,7 +19,7 @@ import type { Tables } from '../../db/schema.ts';
 import { readDecidedPeople, recordsOfDecided } from '../decisions/decided-people.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { emailHashes } from '../known/email-hashes.ts';
-import { keysOfMerged } from '../known/merged-keys.ts';
+import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { contactKey, readKnownPeople, type KnownPerson } from '../known/known-people.ts';
 import { readKnownRows, type KnownRow } from '../known/known-rows.ts';
 import type { ContactState } from './contact-states.ts';
@@ -28,9 +28,16 @@ import type { ContactState } from './contact-states.ts';
 export class Neighbourhood {
   readonly #people: ByMatchKey<KnownPerson>;
   readonly #rows: ByMatchKey<KnownRow>;
+  readonly #records: KnownRecords;
   readonly byKey: ReadonlyMap<string, KnownPerson>;
 
-  constructor(people: readonly KnownPerson[], rows: readonly KnownRow[]) {
+  /** @param records everybody who is read, with people whom only other people's keys connect with them */
+  constructor(
+    people: readonly KnownPerson[],
+    rows: readonly KnownRow[],
+    records: readonly KnownPerson[] = people,
+  ) {
+    this.#records = new KnownRecords(records);
     this.#people = new ByMatchKey(people);
     this.#rows = new ByMatchKey(rows);
     this.byKey = new Map(people.map((person) => [person.personKey, person]));
@@ -77,17 +84,9 @@ export class Neighbourhood {
     return { people, decision, isRejected: verdictsOn(candidates, verdicts)[current] === 'rejected' };
   }
 
-  /** All keys of a person whom the contact gets or keeps. */
-  keysOf(person: KnownPerson, { personKey, personKeys, verdicts }: ContactState): readonly string[] | null {
-    const isSame = personKeys?.includes(person.personKey) === true;
-    const keys = keysOfMerged(
-      person,
-      this.#people,
-      isSame || person.personKey === personKey
-        ? { keys: personKeys ?? [], isKnown: (key) => this.byKey.has(key) }
-        : undefined,
-    );
-    const own = keys?.filter((key) => verdicts.get(key) !== 'rejected') ?? [];
+  /** `keysOf` of `KnownRecords`, without the keys that a decision about the contact rejects. */
+  keysOf(person: KnownPerson, { verdicts }: ContactState): readonly string[] | null {
+    const own = this.#records.keysOf(person)?.filter((key) => verdicts.get(key) !== 'rejected') ?? [];
     return own.length > 1 ? own : null;
   }
 
@@ -170,7 +169,11 @@ export async function readNeighbourhood(
       if (weigh(contact.compared, compared, emailHashes).strength === 'weak')
         for (const key of matchKeys) weak.add(key);
   }
-  return new Neighbourhood(people, await readKnownRows(database, service, [...weak]));
+  return new Neighbourhood(
+    people,
+    await readKnownRows(database, service, [...weak]),
+    await withMergedRecords(database, service, people, people),
+  );
 }
 
 /** A thousand contacts with hundreds of namesakes take seconds, and the activity must send its heartbeats. */

@@ -16,6 +16,8 @@ export interface KnownPerson {
   readonly matchKeys: readonly number[];
   /** When a call last asked for the person. */
   readonly askedAt: Date;
+  /** Keys that contacts have together with the person's: an answer has shown that these are one person's. */
+  readonly mergedKeys: readonly string[];
   /** Contacts that have ever been this person (`contactKey`), with the time when they first were. */
   readonly givenTo: ReadonlyMap<string, Date>;
 }
@@ -74,6 +76,11 @@ export async function readKnownPeople(
     database,
     sql`
       select p.person_key, ${personOfProjection} as person, p.enriched_at as asked_at,
+        array(
+          select distinct unnest(c.person_keys)
+          from (select service, person_keys from contacts where person_keys @> array[p.person_key] offset 0) c
+          where c.service = p.service
+        ) as merged_keys,
         (
           select jsonb_object_agg(g.contact, g.decided_at) from (
             select m.source || ' ' || m.contact_id as contact, min(m.decided_at) as decided_at
@@ -131,7 +138,7 @@ export async function readUndonePeople(
           select coalesce(jsonb_agg(distinct e ->> 'email'), '[]')
           from undone each cross join jsonb_array_elements(each.facts -> 'emails') e
           where each.person_key = o.person_key)) as person,
-        o.asked_at, null as given_to
+        o.asked_at, '{}'::text[] as merged_keys, null as given_to
       from undone o
       where o.kind = 'answer'
       order by o.person_key, o.asked_at desc, o.observation_id desc`,
@@ -143,14 +150,16 @@ async function read(database: Kysely<Tables>, query: RawBuilder<unknown>): Promi
     person_key: string;
     person: Person;
     asked_at: Date;
+    merged_keys: string[];
     given_to: Readonly<Record<string, string>> | null;
   }>`${query}`.execute(database);
-  return rows.map(({ person_key: personKey, person, asked_at: askedAt, given_to: givenTo }) => ({
+  return rows.map(({ person_key: personKey, person, ...row }) => ({
     personKey,
     person,
     compared: readyPerson(person),
     matchKeys: matchKeysOfPerson(person, emailHashes),
-    askedAt,
-    givenTo: new Map(Object.entries(givenTo ?? {}).map(([contact, time]) => [contact, new Date(time)])),
+    askedAt: row.asked_at,
+    mergedKeys: row.merged_keys,
+    givenTo: new Map(Object.entries(row.given_to ?? {}).map(([contact, time]) => [contact, new Date(time)])),
   }));
 }

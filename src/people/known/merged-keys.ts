@@ -1,33 +1,96 @@
+import type { Kysely } from 'kysely';
 import { identifyingKeysOfPerson } from '../../domain/identity/match-keys.ts';
-import { wereMerged } from '../../domain/identity/merged-people.ts';
-import type { ByMatchKey } from './by-match-key.ts';
+import { canBeOnePerson, wereMerged } from '../../domain/identity/merged-people.ts';
+import type { Tables } from '../../db/schema.ts';
+import { ByMatchKey } from './by-match-key.ts';
 import { emailHashes } from './email-hashes.ts';
-import type { KnownPerson } from './known-people.ts';
+import { readKnownPeople, type KnownPerson } from './known-people.ts';
+
+/** People who are known, by what connects the records of one person. */
+export class KnownRecords {
+  readonly #byMatchKey: ByMatchKey<KnownPerson>;
+  readonly #byKey: ReadonlyMap<string, KnownPerson>;
+
+  constructor(people: readonly KnownPerson[]) {
+    this.#byMatchKey = new ByMatchKey(people);
+    this.#byKey = new Map(people.map((person) => [person.personKey, person]));
+  }
+
+  /**
+   * All keys of a person, in order: the person's own key, and those of records that the service has merged with the
+   * person's, or from which it has changed the id. The phones and addresses of all these keys are the person's. Keys of
+   * an earlier decision whom only undone runs know stay, because an undo can be reverted.
+   *
+   * @returns null if the person has one key
+   */
+  keysOf(person: KnownPerson): readonly string[] | null {
+    const records = [person, ...this.mergedWith(person)];
+    const undone = records.flatMap(({ mergedKeys }) => mergedKeys.filter((key) => !this.#byKey.has(key)));
+    const keys = new Set([...records.map(({ personKey }) => personKey), ...undone]);
+    return keys.size === 1 ? null : [...keys].toSorted();
+  }
+
+  /**
+   * The other records of a person, also those that only other records connect: A is B, and B is C. Each link has
+   * evidence of its own, now or when a contact got both keys. Of all records that are connected, none may contradict
+   * another, so a chain leads to nobody whom the evidence distinguishes from the person.
+   */
+  mergedWith(person: KnownPerson): readonly KnownPerson[] {
+    const records = [person];
+    for (let newest = [person]; newest.length > 0; records.push(...newest)) {
+      const linked = new Set(newest.flatMap((record) => this.#linkedTo(record)));
+      newest = [...linked].filter((other) => records.every((record) => canJoin(record, other)));
+    }
+    return records.slice(1);
+  }
+
+  #linkedTo(record: KnownPerson): readonly KnownPerson[] {
+    const sharing = this.#byMatchKey.sharing(identifyingKeysOfPerson(record.person, emailHashes));
+    return [
+      ...sharing.filter((other) => wereMerged(other.compared, record.compared)),
+      ...record.mergedKeys.flatMap((key) => this.#byKey.get(key) ?? []),
+    ];
+  }
+}
+
+/** If one answer has both records, the service itself distinguishes them. */
+function canJoin(record: KnownPerson, other: KnownPerson): boolean {
+  return (
+    other.personKey !== record.personKey &&
+    other.askedAt.getTime() !== record.askedAt.getTime() &&
+    canBeOnePerson(other.compared, record.compared)
+  );
+}
 
 /**
- * All keys of a person, in order: the person's own key, and those of records that the service has merged with the
- * person's, or from which it has changed the id. The phones and addresses of all these keys are the person's.
+ * Reads the records that only other records connect with people. Most people have one record, and cost no statement.
  *
- * @param known people of other answers; if one answer has both records, the service itself distinguishes them
- * @param former keys of the person by an earlier decision. Those of people whom only undone runs know stay, because an
- *   undo can be reverted
- * @returns null if the person has one key
+ * @param people whose keys are needed
+ * @param known everybody who was read, with or without these people
+ * @returns everybody who is known now
  */
-export function keysOfMerged(
-  person: KnownPerson,
-  known: ByMatchKey<KnownPerson>,
-  former?: { readonly keys: readonly string[]; readonly isKnown: (key: string) => boolean },
-): readonly string[] | null {
-  const merged = known
-    .sharing(identifyingKeysOfPerson(person.person, emailHashes))
-    .filter(
-      (other) =>
-        other.askedAt.getTime() !== person.askedAt.getTime() && wereMerged(other.compared, person.compared),
+export async function withMergedRecords(
+  database: Kysely<Tables>,
+  service: string,
+  people: readonly KnownPerson[],
+  known: readonly KnownPerson[],
+): Promise<readonly KnownPerson[]> {
+  const all = new Map(known.map((person) => [person.personKey, person]));
+  const read = new Set<string>();
+  for (;;) {
+    const records = new KnownRecords([...all.values()]);
+    const merged = people.flatMap((person) => records.mergedWith(person));
+    const unread = [...people, ...merged].flatMap(({ mergedKeys }) =>
+      mergedKeys.filter((key) => !all.has(key)),
     );
-  const keys = new Set([
-    person.personKey,
-    ...merged.map(({ personKey }) => personKey),
-    ...(former?.keys.filter((key) => !former.isKnown(key)) ?? []),
-  ]);
-  return keys.size === 1 ? null : [...keys].toSorted();
+    const next = merged.filter(({ personKey }) => !read.has(personKey));
+    const personKeys = unread.filter((key) => !read.has(key));
+    if (next.length + personKeys.length === 0) return [...all.values()];
+    for (const key of [...personKeys, ...next.map(({ personKey }) => personKey)]) read.add(key);
+    const found = await readKnownPeople(database, service, {
+      matchKeys: [...new Set(next.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
+      personKeys,
+    });
+    for (const person of found) if (!all.has(person.personKey)) all.set(person.personKey, person);
+  }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Person } from '../../../src/domain/identity/person.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
@@ -13,6 +14,7 @@ import {
   deliverTo,
   phonesBody,
   recordPhonesAnswer,
+  type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import {
   endCall,
@@ -139,6 +141,55 @@ it('the phones of two ids that the service merges reach the contacts of both', a
   expect(rows.map(({ number }) => number)).toEqual(['+14155550100', '+14165550100']);
   expect((await phonesOf(warehouse, call)).slice(0, 2)).toEqual(['+14165550100', '+14165550100']);
   await expectRebuilt(warehouse);
+});
+
+describe('phones of a person whose records only a third record connects', () => {
+  /** Plays runs for one contact whose answers state records of the person, the first with phones. */
+  async function contactAfter(...records: readonly (Partial<Person> & { readonly id: string })[]) {
+    const first = await callWithPhones(warehouse);
+    const own = first.people[0]!.identity.email!;
+    const ofRecord = ({ id, ...record }: (typeof records)[number], call: PhonesCall): PhonesCall => ({
+      ...call,
+      ids: [`${id}-${first.ids[0]}`, '', ''],
+      stated: { 0: { personal_emails: [own], ...record } },
+    });
+    for (const [place, record] of records.entries()) {
+      const call =
+        place === 0 ? first : await callAgain(warehouse, first, { ids: first.ids, extras: noExtras });
+      await recordPhonesAnswer(warehouse, ofRecord(record, call), [1, 0, 0]);
+      if (place === 0) await deliverTo(warehouse, call, phonesBody([`${record.id}-${first.ids[0]}`], 8));
+      await endCall(warehouse, call);
+    }
+    const [person] = await valuesOf(warehouse, first, 'person_id');
+    const [phone] = await phonesOf(warehouse, first);
+    await expectRebuilt(warehouse);
+    return { person: person?.split('-')[0], phone };
+  }
+
+  const profile = (name: string) => ({ proflink_url: `linkedin.com/in/chain-${name}` });
+  const address = (name: string) => ({ email: `${name}@globex.example` });
+
+  it.each([
+    [
+      'a third record has the address of the second',
+      [
+        { id: 'a', ...profile('own') },
+        { id: 'b', ...profile('own'), ...address('chain') },
+        { id: 'c', ...address('chain') },
+      ],
+    ],
+    [
+      'the second record changes the address of the first',
+      [{ id: 'a' }, { id: 'b' }, { id: 'b', ...address('moved') }],
+    ],
+  ])('the contact keeps its phones if %s', async (_, records) => {
+    expect(await contactAfter(...records)).toEqual({ person: records[2]!.id, phone: phones[0] });
+  });
+
+  it('the contact loses the phones if the third record has another profile than the first', async () => {
+    const records = [{ id: 'a', ...profile('first') }, { id: 'b' }, { id: 'c', ...profile('third') }];
+    expect(await contactAfter(...records)).toEqual({ person: 'c', phone: null });
+  });
 });
 
 describe('an undo after the service gave a new id', () => {
