@@ -70,6 +70,17 @@ export async function readRecipients(
       select o.person_id, o.run_id, o.attempt_id, o.kind, o.asked_at, o.identity_keys, o.facts
       from observations o
       where o.service = ${options.service} and o.person_key = any(${personKeys}::text[]) and o.person_id is not null
+    ), of_other_keys as materialized (
+      select f.id, o.identity_keys
+      from unnest(${foundIds}::text[], ${foundIds.map(keyOfId)}::text[]) as f (id, person_key)
+      cross join lateral (
+        select service, person_keys from contacts where person_keys @> array[f.person_key] offset 0
+      ) c
+      cross join unnest(c.person_keys) as other
+      cross join lateral (
+        select identity_keys from observations where service = c.service and person_key = other offset 0
+      ) o
+      where c.service = ${options.service}
     ), of_contacts as (
       select runs.source, r.contact_id, p.person_id, p.run_id, p.row_number,
         p.attempt_id, a.admitted_at, runs.undone_at,
@@ -103,7 +114,13 @@ export async function readRecipients(
     select person_id as "personId", run_id as "runId", row_number as "rowNumber", attempt_id as "attemptId",
       admitted_at::text as "askedAt", undone_at is not null as undone, array_remove(emails, null) as emails,
       array_remove(keys, null) || array(
-        select ${keyOfObservation} from known k cross join unnest(k.identity_keys) as identity_key
+        select ${keyOfObservation}
+        from (
+          select person_id, identity_keys from known
+          union all
+          select * from of_other_keys
+        ) k
+        cross join unnest(k.identity_keys) as identity_key
         where k.person_id = e.person_id) as keys
     from all_recipients e
     order by source, contact_id, row_number, person_id

@@ -8,6 +8,7 @@ import type { Person } from '../../domain/identity/person.ts';
 import type { ClosedAttempt } from '../../ledger/close-attempt.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';
+import type { KnownAboutAnswer } from './known-elsewhere.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../../people/log/observation.ts';
 import { extendEntries } from '../../privacy/extend-entries.ts';
 import { keysInLog } from '../../privacy/keys-in-log.ts';
@@ -123,7 +124,14 @@ export async function withoutSuppressed(
   transaction: Transaction<Tables>,
   { runId, hasSuppressions, erased }: ClosedAttempt,
   rows: readonly AnsweredRow[],
-  { service, matches }: { readonly service: string; readonly matches: AnswerToRecord['matches'] },
+  {
+    service,
+    matches,
+    keysOf,
+  }: Pick<KnownAboutAnswer, 'keysOf'> & {
+    readonly service: string;
+    readonly matches: AnswerToRecord['matches'];
+  },
 ): Promise<{
   readonly rows: readonly AnsweredRow[];
   readonly namesSuppressed: boolean;
@@ -139,7 +147,9 @@ export async function withoutSuppressed(
   );
   const identified = people.flatMap(({ rowNumber, match }) => {
     const { person_id: personId } = contactFields(match);
-    return personId === null ? [] : [{ rowNumber, key: keyOfId(personId) }];
+    if (personId === null) return [];
+    const personKey = keyOfId(personId);
+    return (keysOf(personKey) ?? [personKey]).map((key) => ({ rowNumber, key }));
   });
   const keys = sql`
     ${keysOfRows(runId, sql`select unnest(${rowNumbers}::int[])`)} union all

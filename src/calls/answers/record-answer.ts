@@ -139,7 +139,7 @@ async function recordOnce(
       attempt,
       answer.partial ? answered.filter((row) => isProcessed(row, attempt)) : answered,
       // With the ids that the service stated: the list can have them.
-      { service, matches: record.answer.matches },
+      { service, matches: record.answer.matches, keysOf: elsewhere.keysOf },
     );
     if (namesSuppressed)
       await sql`
