@@ -146,7 +146,8 @@ async function readKeysOf(
   );
   const people = [...present.values()];
   const all = [...new Map([...byKey, ...present]).values()];
-  const records = new KnownRecords(await withMergedRecords(database, service, people, all));
+  const read = (keys: Parameters<typeof readKnownPeople>[2]) => readKnownPeople(database, service, keys);
+  const records = new KnownRecords(await withMergedRecords(read, people, all));
   return (personKey) => {
     const person = present.get(personKey);
     return person === undefined ? null : records.keysOf(person);

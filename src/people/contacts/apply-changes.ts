@@ -48,7 +48,7 @@ export async function applyChanges(
     const kept = theirs.flatMap(({ kind, contact }) => (kind === 'keep' ? contact.rowNumber : []));
     await recordCells(transaction, { runId: run, source: theirs[0]!.contact.source }, kept);
     const personKeys = theirs.flatMap((change) =>
-      change.kind === 'fill' && change.isUndone ? change.person.personKey : [],
+      change.kind === 'fill' && change.isUndone ? (change.personKeys ?? change.person.personKey) : [],
     );
     await reuseObservations(transaction, { runId: run, service, personKeys });
     reused.push(...personKeys);

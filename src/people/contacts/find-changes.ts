@@ -10,6 +10,7 @@ import type { Tables } from '../../db/schema.ts';
 import { confirmedKeys } from '../decisions/contact-decisions.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { emailHashes } from '../known/email-hashes.ts';
+import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { readUndonePeople, type KnownPerson } from '../known/known-people.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
@@ -136,9 +137,10 @@ async function fillFromUndone(
 ): Promise<ContactChange[]> {
   const keysOf = ({ compared, verdicts }: ContactState): number[] =>
     matchKeysOfIdentityKeys([...compared.keys, ...confirmedKeys(verdicts)]);
-  const people = new ByMatchKey(
-    await readUndonePeople(database, service, [...new Set(contacts.flatMap(keysOf))]),
-  );
+  const read = (keys: Parameters<typeof readUndonePeople>[2]) => readUndonePeople(database, service, keys);
+  const found = await read({ matchKeys: [...new Set(contacts.flatMap(keysOf))] });
+  const people = new ByMatchKey(found);
+  const records = new KnownRecords(await withMergedRecords(read, found, found));
   return contacts.flatMap((contact): ContactChange[] => {
     const known = people.sharing(keysOf(contact));
     const candidates = known.map(({ compared, askedAt }) => ({ person: compared, askedAt }));
@@ -150,8 +152,7 @@ async function fillFromUndone(
     if (decision.kind !== 'person') return [];
     const person = known[decision.index]!;
     const { evidence } = decision;
-    return [
-      { kind: 'fill', contact, person, personKeys: null, evidence, isUndone: true, isSamePerson: false },
-    ];
+    const personKeys = records.keysOf(person, contact.verdicts);
+    return [{ kind: 'fill', contact, person, personKeys, evidence, isUndone: true, isSamePerson: false }];
   });
 }

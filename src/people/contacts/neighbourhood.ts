@@ -84,10 +84,9 @@ export class Neighbourhood {
     return { people, decision, isRejected: verdictsOn(candidates, verdicts)[current] === 'rejected' };
   }
 
-  /** `keysOf` of `KnownRecords`, without the keys that a decision about the contact rejects. */
+  /** `keysOf` of `KnownRecords`. */
   keysOf(person: KnownPerson, { verdicts }: ContactState): readonly string[] | null {
-    const own = this.#records.keysOf(person)?.filter((key) => verdicts.get(key) !== 'rejected') ?? [];
-    return own.length > 1 ? own : null;
+    return this.#records.keysOf(person, verdicts);
   }
 
   /** Whether another contact could be the contact's person as well, whom the contact has by weak evidence. */
@@ -172,7 +171,7 @@ export async function readNeighbourhood(
   return new Neighbourhood(
     people,
     await readKnownRows(database, service, [...weak]),
-    await withMergedRecords(database, service, people, people),
+    await withMergedRecords((keys) => readKnownPeople(database, service, keys), people, people),
   );
 }
 

@@ -111,7 +111,7 @@ export async function readKnownPeople(
 export async function readUndonePeople(
   database: Kysely<Tables>,
   service: string,
-  matchKeys: readonly number[],
+  { matchKeys }: { readonly matchKeys: readonly number[] },
 ): Promise<KnownPerson[]> {
   if (matchKeys.length === 0) return [];
   return read(

@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
 import { identifyingKeysOfPerson } from '../../domain/identity/match-keys.ts';
 import { canBeOnePerson, wereMerged } from '../../domain/identity/merged-people.ts';
-import type { Tables } from '../../db/schema.ts';
+import { noVerdicts, type Verdicts } from '../../domain/identity/verdicts.ts';
 import { ByMatchKey } from './by-match-key.ts';
 import { emailHashes } from './email-hashes.ts';
-import { readKnownPeople, type KnownPerson } from './known-people.ts';
+import type { KnownPerson } from './known-people.ts';
 
 /** People who are known, by what connects the records of one person. */
 export class KnownRecords {
@@ -21,13 +20,15 @@ export class KnownRecords {
    * person's, or from which it has changed the id. The phones and addresses of all these keys are the person's. Keys of
    * an earlier decision whom only undone runs know stay, because an undo can be reverted.
    *
+   * @param verdicts decisions about a contact that gets the person: rejected keys are left out
    * @returns null if the person has one key
    */
-  keysOf(person: KnownPerson): readonly string[] | null {
+  keysOf(person: KnownPerson, verdicts: Verdicts = noVerdicts): readonly string[] | null {
     const records = [person, ...this.mergedWith(person)];
     const undone = records.flatMap(({ mergedKeys }) => mergedKeys.filter((key) => !this.#byKey.has(key)));
     const keys = new Set([...records.map(({ personKey }) => personKey), ...undone]);
-    return keys.size === 1 ? null : [...keys].toSorted();
+    const own = [...keys].filter((key) => verdicts.get(key) !== 'rejected');
+    return own.length > 1 ? own.toSorted() : null;
   }
 
   /**
@@ -62,6 +63,12 @@ function canJoin(record: KnownPerson, other: KnownPerson): boolean {
   );
 }
 
+/** Reads people who have one of the match keys or person keys. */
+type ReadPeople = (keys: {
+  readonly matchKeys: readonly number[];
+  readonly personKeys: readonly string[];
+}) => Promise<readonly KnownPerson[]>;
+
 /**
  * Reads the records that only other records connect with people. Most people have one record, and cost no statement.
  *
@@ -70,24 +77,23 @@ function canJoin(record: KnownPerson, other: KnownPerson): boolean {
  * @returns everybody who is known now
  */
 export async function withMergedRecords(
-  database: Kysely<Tables>,
-  service: string,
+  read: ReadPeople,
   people: readonly KnownPerson[],
   known: readonly KnownPerson[],
 ): Promise<readonly KnownPerson[]> {
   const all = new Map(known.map((person) => [person.personKey, person]));
-  const read = new Set<string>();
+  const done = new Set<string>();
   for (;;) {
     const records = new KnownRecords([...all.values()]);
     const merged = people.flatMap((person) => records.mergedWith(person));
     const unread = [...people, ...merged].flatMap(({ mergedKeys }) =>
       mergedKeys.filter((key) => !all.has(key)),
     );
-    const next = merged.filter(({ personKey }) => !read.has(personKey));
-    const personKeys = unread.filter((key) => !read.has(key));
+    const next = merged.filter(({ personKey }) => !done.has(personKey));
+    const personKeys = unread.filter((key) => !done.has(key));
     if (next.length + personKeys.length === 0) return [...all.values()];
-    for (const key of [...personKeys, ...next.map(({ personKey }) => personKey)]) read.add(key);
-    const found = await readKnownPeople(database, service, {
+    for (const key of [...personKeys, ...next.map(({ personKey }) => personKey)]) done.add(key);
+    const found = await read({
       matchKeys: [...new Set(next.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
       personKeys,
     });

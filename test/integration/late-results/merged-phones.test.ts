@@ -231,10 +231,14 @@ describe('an undo after the service gave a new id', () => {
     await expectRebuilt(warehouse);
   });
 
-  it('a later run that does not ask again uses the phones of the undone run', async () => {
+  it.each([
+    ['the undone run', false],
+    ['two undone runs', true],
+  ])('a later run that does not ask again uses the phones of %s', async (_, isEachUndone) => {
     const call = await endedRun(warehouse);
-    await renumberedRun(warehouse, call);
+    const again = await renumberedRun(warehouse, call);
     await undoRun(warehouse, call.runId, note, signal);
+    if (isEachUndone) await undoRun(warehouse, again.runId, note, signal);
     const later = await callAgain(warehouse, call, { ids: [] });
     await warehouse.pool.query(`update run_rows set outcome = 'fresh' where run_id = $1`, [later.runId]);
     await warehouse.pool.query(
@@ -244,6 +248,8 @@ describe('an undo after the service gave a new id', () => {
     );
     await reconcileContacts(warehouse, later.runId, signal);
     expect(await phonesOf(warehouse, call)).toEqual(phones);
+    expect(await valuesOf(warehouse, call, 'person_id')).toEqual(again.ids);
+    await expectRebuilt(warehouse);
   });
 });
 
