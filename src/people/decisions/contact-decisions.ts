@@ -35,7 +35,8 @@ export function hasDecisions(
 }
 
 /**
- * Condition: the newest decision about a contact and a person says that the contact wrongly had the person.
+ * Condition: the newest decision about a contact and a person says that the contact wrongly had the person. A decision
+ * about another id of the person counts if there is none about the id itself.
  *
  * @param match.evidence by which the contact had the person
  */
@@ -49,8 +50,17 @@ export function isOverruled(match: {
     select from (
       select d.verdict
       from contact_decisions d
-      where d.source = ${match.source} and d.contact_id = ${match.contactId} and d.person_key = ${match.personKey}
-      order by d.decision_id desc
+      where d.source = ${match.source}
+        and d.contact_id = ${match.contactId}
+        and (
+          d.person_key = ${match.personKey}
+          or exists (
+            select from contact_matches same
+            where same.source = ${match.source}
+              and same.contact_id = ${match.contactId}
+              and same.service = d.service
+              and same.person_keys @> array[d.person_key, ${match.personKey}]))
+      order by d.person_key = ${match.personKey} desc, d.decision_id desc
       limit 1
     ) newest
     where newest.verdict = 'rejected' or newest.verdict = 'withdrawn' and ${match.evidence} = 'confirmed')`;
