@@ -1,6 +1,7 @@
 import { emailDomain, isRoleAddress } from './email-address.ts';
 import { isFreeMail } from './free-mail.ts';
 import type { ComparedPerson } from './identity-evidence.ts';
+import { identityKeys } from './identity-keys.ts';
 import { compareNames } from './name-agreement.ts';
 
 /**
@@ -32,6 +33,16 @@ export function canBeOnePerson(one: ComparedPerson, other: ComparedPerson): bool
     !isOtherProfile &&
     (addresses[0] === addresses[1] || !isOneDomain(...addresses))
   );
+}
+
+/** The identity keys by which records with different ids are recognised as one person: profile and work address. */
+export function ownKeysOf(person: ComparedPerson): string[] {
+  const { profileUrl } = person;
+  const email = workAddressOf(person);
+  return identityKeys({
+    ...(email !== undefined && { email }),
+    ...(profileUrl !== undefined && { profileUrl }),
+  });
 }
 
 /** An employer gives namesakes different addresses. */

@@ -1,8 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { ownKeysOf } from '../../domain/identity/merged-people.ts';
 import type { ContactDecision } from '../../domain/identity/verdicts.ts';
 import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
+import { readKnownPeople } from '../../people/known/known-people.ts';
 import { confirmedKeys, decisionsOf, verdictsOf } from '../../people/decisions/contact-decisions.ts';
 
 type DecidedRow = IdentityColumns & {
@@ -14,7 +16,7 @@ type DecidedRow = IdentityColumns & {
 
 /**
  * Adds to `plan_keys` the person of each row whose contact has a decision (`enrich review`): the row is fresh if the
- * person is, and rows with one person are duplicates.
+ * person is, and rows with one person are duplicates. So are rows that have only the person's profile or work address.
  */
 export async function addConfirmedPeople(
   transaction: Transaction<Tables>,
@@ -40,9 +42,17 @@ export async function addConfirmedPeople(
     return [...new Set([...keys, ...present])].map((key) => ({ rowNumber, key }));
   });
   if (added.length === 0) return;
+  const people = await readKnownPeople(transaction, service, {
+    matchKeys: [],
+    personKeys: [...new Set(added.map(({ key }) => key))],
+  });
+  const ownKeys = new Map(people.map(({ personKey, compared }) => [personKey, ownKeysOf(compared)]));
+  const all = added.flatMap(({ rowNumber, key }) =>
+    [key, ...(ownKeys.get(key) ?? [])].map((each) => ({ rowNumber, key: each })),
+  );
   await sql`
     insert into plan_keys (identity_key, row_number)
-    select * from unnest(${added.map(({ key }) => key)}::text[], ${added.map(({ rowNumber }) => rowNumber)}::int[])
+    select * from unnest(${all.map(({ key }) => key)}::text[], ${all.map(({ rowNumber }) => rowNumber)}::int[])
     except
     select identity_key, row_number from plan_keys
   `.execute(transaction);

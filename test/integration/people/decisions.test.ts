@@ -326,6 +326,26 @@ describe('a plan', () => {
     await end(open);
   });
 
+  it('asks once for a contact with a confirmed person and for a row with the address of this person', async () => {
+    const { lena, byAddress, shared, id } = company();
+    await play(id('a'), shared, [lena]);
+    await decide('confirmed', id('a'), lena);
+    const row = (contact: string, identity: Identity) => ({
+      ...identity,
+      keys: identityKeys(identity),
+      contactId: id(contact),
+    });
+    const runId = await runningRunOf(
+      warehouse,
+      [row('a', shared), row('b', byAddress), row('c', { email: `other@${id('sirius')}.example` })],
+      { freshness: { enrichedSeconds: 0, notFoundSeconds: 0 } },
+    );
+    expect(await outcomesOf(warehouse, runId)).toEqual([null, 'duplicate', null]);
+    await answerBatch(warehouse, { runId }, () => [{ ...lena, title: 'CTO' }, null]);
+    await end(runId);
+    expect(await personOf(id('b'))).toMatchObject({ id: lena.id, evidence: 'email' });
+  });
+
   it('asks for a confirmed person by id', async () => {
     const { lena, shared, id } = company();
     await play(id('a'), shared, [lena]);
