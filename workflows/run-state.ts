@@ -18,6 +18,7 @@ import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import { endPageSignal, pagePrioritySignal, wakeSignal, type RunProgress } from './messages.ts';
 import { runDetails } from './run-details.ts';
+import { WriteQueue } from './write-queue.ts';
 
 const statusAttribute = { name: 'EnrichmentStatus', type: 'KEYWORD' } as const;
 const waitsForAttribute = { name: 'EnrichmentWaitsFor', type: 'KEYWORD' } as const;
@@ -67,7 +68,7 @@ export class RunState {
   readonly skipped = new Set<number>();
   readonly #input: RunInput;
   #openPage: Promise<Page> | undefined;
-  #changes: Promise<void> = Promise.resolve();
+  readonly #statusWrites = new WriteQueue();
 
   constructor(input: RunInput) {
     const { runId, carried } = input;
@@ -180,8 +181,9 @@ export class RunState {
     return this.phase === 'paused' ? (this.pauseReason?.type ?? null) : null;
   }
 
-  /** Reads the figures from the tables: at the end of a page, and where the tables changed without `setStatus`. */
+  /** Reads the figures from the tables. Until a resume is written, the tables have the pause that the resume ends. */
   async readFigures(): Promise<void> {
+    await this.#statusWrites.drain();
     const summary = 'read the figures of the run';
     this.showFigures(await quick.readRunFacts.executeWithOptions({ summary }, [{ runId: this.runId }]));
   }
@@ -199,14 +201,11 @@ export class RunState {
    */
   setStatus(status: RunStatus, why?: StatusReason, by?: 'person'): Promise<void> {
     const { runId } = this;
-    const change = async (): Promise<void> =>
-      this.showFigures(
-        await quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
-          { runId, status, ...(why && { pauseReason: why }), ...(by && { byPerson: true }) },
-        ]),
-      );
-    this.#changes = this.#changes.then(change, change);
-    return this.#changes;
+    const request = { runId, status, ...(why && { pauseReason: why }), ...(by && { byPerson: true }) };
+    const options = { summary: `run is ${status}` };
+    return this.#statusWrites.add(async () =>
+      this.showFigures(await quick.setRunStatus.executeWithOptions(options, [request])),
+    );
   }
 
   /**

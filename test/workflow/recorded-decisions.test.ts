@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RunStatus } from '../../src/contract/run-statuses.ts';
 import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
@@ -60,5 +60,37 @@ describe('a decision of a person that only the tables have', () => {
     });
     expect(activities.batches).toHaveLength(5);
     expect(activities.ending).toBe('finished');
+  });
+
+  it('a run that is resumed while its paused page ends does not take the older pause from the tables', async () => {
+    const pauseReason = { type: 'run.interrupted', reason: 'the command ended', next: 'enrich …' } as const;
+    const activities = new ScriptedActivities();
+    const resume = { isBegun: false, isWritten: false };
+    let areFactsRead = false;
+    activities.readRunFacts = async ({ runId }) => {
+      areFactsRead = true;
+      if (resume.isWritten) return activities.facts(runId, 'running');
+      const { type, ...said } = pauseReason;
+      return { ...activities.facts(runId, 'paused'), ...said, reason_type: type };
+    };
+    const { setRunStatus } = activities;
+    activities.setRunStatus = async (request) => {
+      if (request.byPerson === true) {
+        resume.isBegun = true;
+        await vi.waitUntil(() => areFactsRead, { timeout: 500 }).catch(() => {});
+        resume.isWritten = true;
+      }
+      return setRunStatus(request);
+    };
+    await stage.play(activities, async (handle) => {
+      activities.answer = async () => {
+        if (resume.isWritten) return { kind: 'done', calls: 1 };
+        void handle.executeUpdate('resume');
+        await vi.waitUntil(() => resume.isBegun, { timeout: 5_000 });
+        return { kind: 'stopped', calls: 0, pauseReason };
+      };
+      await handle.result();
+    });
+    expect(activities.batches).toHaveLength(5);
   });
 });
