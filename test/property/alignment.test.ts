@@ -6,6 +6,9 @@ import type { Person } from '../../src/domain/identity/person.ts';
 import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../src/service/endpoints.ts';
 
+/** Few in the suite; `npm run property:answers` draws more. */
+const numRuns = Number(process.env['ANSWER_CASES'] ?? 300);
+
 /** Few names, employers and addresses, so that namesakes, colleagues and shared addresses are the rule. */
 const first = fc.constantFrom('Ada', 'Ben', 'Cleo', 'Ana María');
 const last = fc.constantFrom('Novak', 'Okoro', "O'Neil", 'Marsh-Lang');
@@ -134,7 +137,7 @@ describe('whatever is done to the list of a right answer', () => {
           else expect([undefined, `p${number}`]).toContain(arrived);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     );
   });
 });
@@ -193,7 +196,7 @@ describe('a field that the service sends with another type', () => {
         const damaged = replaced(whole, at.split('.'), value);
         expect(isAccepted(own, damaged) && !isAccepted(own, whole)).toBe(false);
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     );
   });
 });

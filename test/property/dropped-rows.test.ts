@@ -13,7 +13,7 @@ import { sequence, type Step } from '../helpers/invented/warehouse-steps.ts';
 import { openWorlds } from '../helpers/invented/warehouse-world.ts';
 
 /** `npm run property:dropped-rows` plays 500 sequences. `SEED=7 DROPPED_SEQUENCES=20` plays twenty from seed 7 on. */
-const numRuns = Number(process.env['DROPPED_SEQUENCES'] ?? 6);
+const numRuns = Number(process.env['DROPPED_SEQUENCES'] ?? 4);
 const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const { signal } = new AbortController();
 let cleared: Warehouse;

@@ -20,7 +20,7 @@ import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/inv
 import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
 
 const cases = Number(process.env['IDENTITY_CASES'] ?? 200);
-const sequences = Number(process.env['IDENTITY_SEQUENCES'] ?? 5);
+const sequences = Number(process.env['IDENTITY_SEQUENCES'] ?? 3);
 const given = process.env['IDENTITY_SEED'];
 /** Making a failure smaller takes minutes: `IDENTITY_SEED=…` repeats it and does so. */
 const seed = given === undefined ? { endOnFailure: true } : { seed: Number(given) };

@@ -29,8 +29,8 @@ import {
 } from '../helpers/invented/late-cases.ts';
 
 /** `npm run property:late-money` plays 100,000 by the rules alone, and 2,000 of the kind through the warehouse. */
-const ruleCases = Number(process.env['LATE_MONEY_RULE_CASES'] ?? 1_000);
-const cases = Number(process.env['LATE_MONEY_CASES'] ?? 40);
+const ruleCases = Number(process.env['LATE_MONEY_RULE_CASES'] ?? 300);
+const cases = Number(process.env['LATE_MONEY_CASES'] ?? 16);
 
 /** Calls of one day's budget, side by side. */
 const atOnce = 4;

@@ -7,7 +7,7 @@ import { writtenExports, type WrittenExport } from '../helpers/exports/written-e
 
 /** The same few cases in the suite; `npm run property:recognition` draws others each time. */
 const chosen = process.env['RECOGNITION_CASES'];
-const numRuns = Number(chosen ?? 100);
+const numRuns = Number(chosen ?? 30);
 const seed = chosen === undefined ? { seed: 7 } : {};
 
 /** Some columns of an export, in any order. */

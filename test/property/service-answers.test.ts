@@ -12,6 +12,9 @@ import { readPollAnswer } from '../../src/service/answers/poll-answer.ts';
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
 import { readApiUsage, readCreditUsage } from '../../src/service/answers/usage-answers.ts';
 
+/** Few in the suite; `npm run property:answers` draws more. */
+const numRuns = Number(process.env['ANSWER_CASES'] ?? 300);
+
 /** Whatever a service, a proxy or an attacker may send in the place of an answer. */
 
 const endpoint: Endpoint = { name: 'POST /people/bulk_match', paid: true };
@@ -167,7 +170,7 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
       fc.property(answers, (answer) => {
         expect(flawsOf(outcomeOf(() => read(answer, endpoint)))).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns },
     );
   });
 
@@ -190,7 +193,7 @@ describe('the mapping of errors', () => {
       fc.property(answers, (answer) => {
         expect(flawsOf(mapFailure(answer, endpoint))).toEqual([]);
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     );
   });
 
@@ -278,7 +281,7 @@ describe('the reader of late results', () => {
           late === undefined || late.creditsProblem !== undefined,
         );
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     );
   });
 });
