@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { isHiddenId } from '../privacy/hidden-ids.ts';
 import { areSuppressed, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import type { Outcome } from '../domain/runs/outcome.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LockedAttempt, NamedRecipient } from './awaiting-call.ts';
@@ -44,31 +45,41 @@ export async function suppressedOfDelivery(
     ...[...listedPeople].flatMap((person) => assigned[person]!.map((own) => recipients[own]!.personId)),
     ...[...listedPeople].flatMap((person) => people[person]!.id ?? []),
   ]);
-  const strangersAreTheirs = attempt.hasAnswer
-    ? attempt.foundIds.some((id) => isHiddenId(id) || listedIds.has(id))
-    : await asksForSuppressed(transaction, attempt);
   const known = new Set(attempt.foundIds);
+  const strangers = new Set(
+    [...people.keys()].filter(
+      (person) => assigned[person]!.length === 0 && !known.has(people[person]!.id ?? ''),
+    ),
+  );
+  const strangersAreTheirs =
+    attempt.foundIds.some((id) => isHiddenId(id) || listedIds.has(id)) ||
+    (strangers.size > 0 && (await asksForSuppressed(transaction, attempt)));
   const isTheirs = (person: number): boolean => {
     const { id } = people[person]!;
     const own = assigned[person]!.map((recipient) => recipients[recipient]!.personId);
-    const isStranger = own.length === 0 && (id === undefined || !known.has(id));
     return (
       listedPeople.has(person) ||
       (id !== undefined && listedIds.has(id)) ||
       own.some((personId) => listedIds.has(personId)) ||
-      (isStranger && strangersAreTheirs)
+      (strangers.has(person) && strangersAreTheirs)
     );
   };
   const theirs = new Set([...people.keys()].filter(isTheirs));
   return { people: theirs, ids: new Set([...theirs].flatMap((person) => people[person]!.id ?? [])) };
 }
 
-/** Whether a person whom the call asked for is now suppressed or erased. @param transaction holds the list's lock */
+/**
+ * Whether the call asked for a person who is now suppressed or erased. Leaves out people whom the service did not find.
+ *
+ * @param transaction holds the list's lock
+ */
 export async function asksForSuppressed(
   transaction: Transaction<Tables>,
   { attemptId, runId }: Pick<LockedAttempt, 'attemptId' | 'runId'>,
 ): Promise<boolean> {
-  const rows = sql`select row_number from attempt_people where attempt_id = ${attemptId}`;
+  const rows = sql`
+    select row_number from attempt_people
+    where attempt_id = ${attemptId} and outcome is distinct from ${'not_found' satisfies Outcome}`;
   const { rows: found } = await sql<{ any: boolean }>`
     select exists (${listedRows(keysOfRows(runId, rows))}) or exists (
       select 1 from run_rows where run_id = ${runId} and row_number in (${rows})

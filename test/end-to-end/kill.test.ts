@@ -20,7 +20,7 @@ const points = [
 ] as const;
 
 describe('a command that is killed', () => {
-  it('a command that is killed at every point in turn is continued by the same command, without a second payment', async () => {
+  it('a command that is killed at every point in turn is continued by the same command, and pays once', async () => {
     const people = 320;
     const file = system.sample(people);
     const command = ['run', file, '--yes', '--json'];

@@ -104,6 +104,9 @@ function openWorld(warehouse: Warehouse, name: string): World {
   const idOf = (human: number, isRenumbered: boolean): string =>
     `${token(human)}${isRenumbered ? 'new' : ''}`;
 
+  const hasId = (human: number, answer: Answer): boolean =>
+    answer.hasId || answer.rows.some((row) => row.human === human && row.cell === 'id');
+
   function identityOf({ human, cell }: Row): Identity {
     return {
       firstName: 'Ada',
@@ -117,9 +120,8 @@ function openWorld(warehouse: Warehouse, name: string): World {
 
   function personOf(human: number, answer: Answer): Person {
     const { title, city, company, industry } = answer;
-    const isFound = answer.hasId || answer.rows.some((row) => row.human === human && row.cell === 'id');
     return {
-      id: isFound ? idOf(human, answer.isRenumbered) : null,
+      id: hasId(human, answer) ? idOf(human, answer.isRenumbered) : null,
       first_name: 'Ada',
       last_name: token(human),
       proflink_url: `https://${profile(human)}`,
@@ -168,7 +170,11 @@ function openWorld(warehouse: Warehouse, name: string): World {
     const runId = runs[answer.run]!;
     const attemptId = `${runId}-${calls.length}`;
     const humans = answer.bringsBoth ? [0, 1] : [...new Set(answer.rows.map((row) => row.human))];
-    calls.push({ attemptId, humans, isRenumbered: answer.isRenumbered });
+    // Another human in a delivery has only an id that no answer has: nothing says whose results the delivery brings.
+    const awaited = humans.filter(
+      (human) => hasId(human, answer) || answer.rows.some((row) => row.human === human),
+    );
+    calls.push({ attemptId, humans: awaited, isRenumbered: answer.isRenumbered });
     const asked: { readonly row: Row; readonly rowNumber: number }[] = [];
     for (const row of answer.rows) {
       const staged = await stage(runId, row);

@@ -294,6 +294,20 @@ describe('an erased person', () => {
     expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
   });
 
+  it('an erased person without an id in the answer is named by no delivery under an id that nobody has', async () => {
+    const asking = await callWithPhones(warehouse);
+    const call = { ...asking, stated: { 0: { id: null } } };
+    await recordPhonesAnswer(warehouse, call);
+    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+    await deliverTo(warehouse, call, phonesBody([`new-${call.ids[0]}`], 8));
+    const { rows } = await warehouse.pool.query(
+      'select status, body from webhook_deliveries where attempt_id = $1',
+      [call.attemptId],
+    );
+    expect(rows).toEqual([{ status: 'orphaned', body: null }]);
+    expect(await everything(warehouse)).not.toContain(`new-${call.ids[0]}`);
+  });
+
   it('an erased person is not added to the lookup history when an export is imported into it', async () => {
     await erase(warehouse, ['email:lost@orbit.example'], note);
     const run = await stagedRun(warehouse, [
