@@ -1,4 +1,5 @@
 import { hadNobody, resetToReceived } from '../../../reopened-deliveries.ts';
+import { keptPlans } from '../kept-plans.ts';
 
 /**
  * A delivery can name a person by a new id before any answer has the id. When a decision about a contact shows that the
@@ -10,7 +11,9 @@ import { hadNobody, resetToReceived } from '../../../reopened-deliveries.ts';
  * applied afterwards, and the ids are known then.
  */
 export const reopenLinkedDeliveries = [
-  `create function enrichment.reopen_linked_deliveries() returns trigger language plpgsql as $$
+  `create function enrichment.reopen_linked_deliveries() returns trigger language plpgsql
+    ${keptPlans}
+    as $$
     begin
       with said as materialized (
         select o.*
@@ -20,25 +23,28 @@ export const reopenLinkedDeliveries = [
           where service = new.service and person_key = k.person_key
           offset 0
         ) o
-      )
-      update enrichment.webhook_deliveries d
-      set ${resetToReceived}
-      from enrichment.attempts a
-      where d.attempt_id = any(array(
-          select attempt_id from said
-          union
-          -- Retention can have removed the observation of the call.
-          select p.attempt_id from said join enrichment.attempt_people p on p.person_id = said.person_id))
-        and a.attempt_id = d.attempt_id
-        and d.body is not null
-        and (
-          ${hadNobody('d')}
+      ), calls as materialized (
+        select attempt_id from said
+        union
+        -- Retention can have removed the observation of the call.
+        select p.attempt_id from said join enrichment.attempt_people p on p.person_id = said.person_id
+      ), withheld as (
+        select d.delivery_id
+        from calls
+        join enrichment.attempts a using (attempt_id)
+        cross join lateral (
+          select * from enrichment.webhook_deliveries where attempt_id = calls.attempt_id offset 0
+        ) d
+        where ${hadNobody('d')}
           -- It brought results of other people.
           or d.status = 'applied'
             and exists (
               select from said where said.person_id = any(d.person_ids) and said.person_id <> all(a.found_ids))
             and not exists (select from said where said.delivery_id = d.delivery_id)
-        );
+      )
+      update enrichment.webhook_deliveries
+      set ${resetToReceived}
+      where delivery_id = any(array(select delivery_id from withheld)) and body is not null;
       return null;
     end
   $$`,
