@@ -2,9 +2,9 @@ import { Command, CommanderError, Help } from 'commander';
 import { loaders } from './command-loaders.ts';
 import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.ts';
 import { beginCommand } from '../dev/interruption.ts';
-import { exitCodes } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import { settingsHeading } from './session/settings-flags.ts';
-import { printFailure, reportFailure, tell, write } from './terminal/output.ts';
+import { reportFailure, tell, write } from './terminal/output.ts';
 import { version } from './terminal/version.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
@@ -16,7 +16,7 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   // The help, and the suggestion for a misspelt command, need all commands.
   const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
   for (const load of needed) program.addCommand(await load());
-  inherit(program, program.name());
+  inherit(program);
   const words = withHelpFlag(program, withJoinedOrder(parameters));
 
   // A group such as `enrich budget` without a subcommand shows its help, which is no error.
@@ -27,17 +27,23 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) process.exitCode = reportFailure(error, words.includes('--json'));
-    else if (error.exitCode !== 0) {
-      process.exitCode = exitCodes.usage;
-      const message = error.message.replace(/^error: /, '');
-      const next = `${nameOfCommand(program, words)} --help shows what it takes, and an example`;
-      if (words.includes('--json'))
-        printFailure({ type: 'usage', message, where: undefined, next }, exitCodes.usage);
-    }
+    const isHelp = error instanceof CommanderError && error.exitCode === 0;
+    const failure =
+      error instanceof CommanderError ? asUsageProblem(error, nameOfCommand(program, words)) : error;
+    if (!isHelp) process.exitCode = reportFailure(failure, words.includes('--json'));
   } finally {
     endCommand();
   }
+}
+
+/** The flag that commander's error quotes is where it is; of an argument, its command. */
+function asUsageProblem(error: CommanderError, command: string): UsageProblem {
+  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const [, flag] = /'(--?\w[\w-]*)[^']*'/.exec(message) ?? [];
+  return new UsageProblem('usage', message, {
+    where: flag ?? command,
+    next: `${command} --help shows what it takes, and an example`,
+  });
 }
 
 /** The name of the command that words begin with, such as `enrich schedule set`. */
@@ -105,6 +111,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .configureOutput({
       writeOut: (text) => write(process.stdout, text),
       writeErr: (text) => write(process.stderr, text),
+      outputError: () => {},
     })
     .version(version)
     .hook('preAction', (_, command) => {
@@ -132,9 +139,7 @@ function refuseEmptyValues(command: Command): void {
   if (argument) command.error(`error: argument '${argument.name()}' is empty`);
 }
 
-/** Gives subcommands the exit behaviour of the program, and a hint at their own help after a usage error. */
-function inherit(command: Command, name: string): void {
-  command.showHelpAfterError(`  next:  ${name} --help shows what it takes, and an example`);
-  for (const child of command.commands)
-    inherit(child.copyInheritedSettings(command), `${name} ${child.name()}`);
+/** Gives subcommands the exit behaviour and the output of the program. */
+function inherit(command: Command): void {
+  for (const child of command.commands) inherit(child.copyInheritedSettings(command));
 }

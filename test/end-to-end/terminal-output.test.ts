@@ -128,7 +128,7 @@ describe('an error under --json', () => {
       error: {
         type,
         message: expect.any(String),
-        where: type === 'usage' ? null : expect.any(String),
+        where: expect.any(String),
         next: expect.any(String),
       },
       exit_code: code,

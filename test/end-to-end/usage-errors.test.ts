@@ -148,25 +148,29 @@ describe('a flag that cannot be read', () => {
   });
 
   it.each([
-    ['enrich status', ['status', '--limit', 'x']],
-    ['enrich attempts list', ['attempts', 'list', '--bogus']],
-    ['enrich', ['no-such-command']],
-    ['enrich', ['help', 'no-such-command']],
-    ['enrich budget', ['budget', 'help', 'no-such-command']],
-  ])('the JSON of a usage error names the help of the command: %s for %j', async (name, parameters) => {
-    const ended = await system.enrich([...parameters, '--json']);
-    expect(JSON.parse(ended.stdout)).toEqual({
-      error: {
-        type: 'usage',
-        message: expect.any(String),
-        where: null,
-        next: `${name} --help shows what it takes, and an example`,
-      },
-      exit_code: 2,
-    });
-    expect(ended.stderr).toContain('error: ');
-    expect(ended.code).toBe(2);
-  });
+    ['enrich status', '--limit', ['status', '--limit', 'x']],
+    ['enrich plan', '--order-by', ['plan', 'good.csv', '--order-by', '']],
+    ['enrich attempts list', '--bogus', ['attempts', 'list', '--bogus']],
+    ['enrich', 'enrich', ['no-such-command']],
+    ['enrich', 'enrich', ['help', 'no-such-command']],
+    ['enrich budget', 'enrich budget', ['budget', 'help', 'no-such-command']],
+  ])(
+    'the JSON of a usage error names the help of %s, and the place %s: %j',
+    async (name, where, parameters) => {
+      const ended = await system.enrich([...parameters, '--json']);
+      expect(JSON.parse(ended.stdout)).toEqual({
+        error: {
+          type: 'usage',
+          message: expect.any(String),
+          where,
+          next: `${name} --help shows what it takes, and an example`,
+        },
+        exit_code: 2,
+      });
+      expect(ended.stderr).toContain('error: ');
+      expect(ended.code).toBe(2);
+    },
+  );
 
   it('an unreadable flag is named once, as the variable if it was one', async () => {
     const ended = await system.here(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: 'hello' });
@@ -252,7 +256,8 @@ describe('a command that only holds others', () => {
     const ended = await system.here(words);
     expect(ended.stdout).toBe('');
     expect(ended.stderr).toBe(
-      `error: unknown command '${words.find((word) => /^(rum|shaw)$/.test(word))}'\n(Did you mean ${near}?)\n` +
+      `error: unknown command '${words.find((word) => /^(rum|shaw)$/.test(word))}' (Did you mean ${near}?)\n` +
+        `  where: ${name}\n` +
         `  next:  ${name} --help shows what it takes, and an example\n`,
     );
     expect(ended.code).toBe(2);
