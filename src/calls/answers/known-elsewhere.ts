@@ -25,7 +25,7 @@ import { verdictsOf } from '../../people/decisions/contact-decisions.ts';
 import { readDecidedPeople, recordsOfDecided } from '../../people/decisions/decided-people.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';
 import { KnownRecords, withMergedRecords } from '../../people/known/merged-keys.ts';
-import { readKnownPeople, type KnownPerson } from '../../people/known/known-people.ts';
+import { readKnownPeople, type KnownPerson, type PeopleToRead } from '../../people/known/known-people.ts';
 import { readKnownRows } from '../../people/known/known-rows.ts';
 import { keyOfId, keyOfStranger } from '../../people/log/observation.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -146,7 +146,7 @@ async function readKeysOf(
   );
   const people = [...present.values()];
   const all = [...new Map([...byKey, ...present]).values()];
-  const read = (keys: Parameters<typeof readKnownPeople>[2]) => readKnownPeople(database, service, keys);
+  const read = (keys: PeopleToRead) => readKnownPeople(database, service, keys);
   const records = new KnownRecords(await withMergedRecords(read, people, all));
   return (personKey) => {
     const person = present.get(personKey);

@@ -11,7 +11,7 @@ import { confirmedKeys } from '../decisions/contact-decisions.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { emailHashes } from '../known/email-hashes.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
-import { readUndonePeople, type KnownPerson } from '../known/known-people.ts';
+import { readUndonePeople, type KnownPerson, type PeopleToRead } from '../known/known-people.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
 
@@ -137,10 +137,10 @@ async function fillFromUndone(
 ): Promise<ContactChange[]> {
   const keysOf = ({ compared, verdicts }: ContactState): number[] =>
     matchKeysOfIdentityKeys([...compared.keys, ...confirmedKeys(verdicts)]);
-  const read = (keys: Parameters<typeof readUndonePeople>[2]) => readUndonePeople(database, service, keys);
+  const read = (keys: PeopleToRead) => readUndonePeople(database, service, keys);
   const found = await read({ matchKeys: [...new Set(contacts.flatMap(keysOf))] });
   const people = new ByMatchKey(found);
-  const records = new KnownRecords(await withMergedRecords(read, found, found));
+  const records = new KnownRecords(await withMergedRecords(read, found, found, found));
   return contacts.flatMap((contact): ContactChange[] => {
     const known = people.sharing(keysOf(contact));
     const candidates = known.map(({ compared, askedAt }) => ({ person: compared, askedAt }));

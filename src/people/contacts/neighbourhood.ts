@@ -158,11 +158,13 @@ export async function readNeighbourhood(
   const nearby = new Neighbourhood(people, []);
   // Other rows decide only about weak evidence.
   const weak = new Set<number>();
+  const obtainable = new Set<KnownPerson>();
   for (const contact of contacts) {
     await letTimersRun();
     if (isWeak(contact.evidence))
       for (const key of nearby.byKey.get(contact.personKey ?? '')?.matchKeys ?? []) weak.add(key);
     const { people: near, isIdentified } = nearby.peopleOf(contact);
+    for (const person of near) if (person.personKey !== contact.personKey) obtainable.add(person);
     if (!contact.wasAsked || isIdentified) continue;
     for (const { compared, matchKeys } of near)
       if (weigh(contact.compared, compared, emailHashes).strength === 'weak')
@@ -171,7 +173,9 @@ export async function readNeighbourhood(
   return new Neighbourhood(
     people,
     await readKnownRows(database, service, [...weak]),
-    await withMergedRecords((keys) => readKnownPeople(database, service, keys), people, people),
+    await withMergedRecords((keys) => readKnownPeople(database, service, keys), people, people, [
+      ...obtainable,
+    ]),
   );
 }
 

@@ -37,11 +37,11 @@ const membersOf = (owner: 'person' | 'employer'): string =>
 const personOfProjection = sql.raw(`jsonb_build_object(
       ${membersOf('person')},
       'name', p.name,
-      'email', coalesce((
-        -- Not an address of a waterfall, which the profile does not have.
+      'email', (
+        -- Not an address of a waterfall, which the profile does not have, and which another record can have brought.
         select e ->> 'email' from jsonb_array_elements(p.emails) e where e ->> 'kind' = 'profile'
         order by (e ->> 'observation_id')::bigint desc
-        limit 1), p.email),
+        limit 1),
       'email_status', p.email_status,
       'personal_emails', (select coalesce(jsonb_agg(e ->> 'email'), '[]') from jsonb_array_elements(p.emails) e),
       'organization', jsonb_build_object('id', p.organization_id, 'primary_domain', p.organization_domain,
@@ -62,14 +62,19 @@ export const personOfFacts = sql.raw(`jsonb_build_object(
         'primary_domain', o.facts #> '{organization_name,organization_domain}'),
       'employment_history', coalesce(o.facts -> 'employment', '[]'))`);
 
-/**
- * Reads the people who have one of the match keys or person keys. People with an id come first, then the person of the
- * newest call.
- */
+/** Which people are read: those who have one of the match keys or person keys. */
+export interface PeopleToRead {
+  readonly matchKeys: readonly number[];
+  readonly personKeys?: readonly string[];
+  /** Keys of people who were read before: for their match keys alone they are not read again. */
+  readonly except?: readonly string[];
+}
+
+/** Reads known people. People with an id come first, then the person of the newest call. */
 export async function readKnownPeople(
   database: Kysely<Tables>,
   service: string,
-  keys: { readonly matchKeys: readonly number[]; readonly personKeys?: readonly string[] },
+  keys: PeopleToRead,
 ): Promise<KnownPerson[]> {
   if (keys.matchKeys.length === 0 && !keys.personKeys?.length) return [];
   return read(
@@ -93,7 +98,7 @@ export async function readKnownPeople(
         select o.person_key
         from unnest(${placesByMatchKey('observations', eachOf(keys.matchKeys))}) as at (place)
         cross join lateral (select * from observations where ctid = at.place offset 0) o
-        where o.service = ${service}
+        where o.service = ${service} and o.person_key <> all(${keys.except ?? []}::text[])
         union
         select unnest(${keys.personKeys ?? []}::text[])
       ) named
@@ -111,7 +116,7 @@ export async function readKnownPeople(
 export async function readUndonePeople(
   database: Kysely<Tables>,
   service: string,
-  { matchKeys }: { readonly matchKeys: readonly number[] },
+  { matchKeys }: Pick<PeopleToRead, 'matchKeys'>,
 ): Promise<KnownPerson[]> {
   if (matchKeys.length === 0) return [];
   return read(

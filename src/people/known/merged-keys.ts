@@ -3,7 +3,7 @@ import { canBeOnePerson, wereMerged } from '../../domain/identity/merged-people.
 import { noVerdicts, type Verdicts } from '../../domain/identity/verdicts.ts';
 import { ByMatchKey } from './by-match-key.ts';
 import { emailHashes } from './email-hashes.ts';
-import type { KnownPerson } from './known-people.ts';
+import type { KnownPerson, PeopleToRead } from './known-people.ts';
 
 /** People who are known, by what connects the records of one person. */
 export class KnownRecords {
@@ -63,39 +63,38 @@ function canJoin(record: KnownPerson, other: KnownPerson): boolean {
   );
 }
 
-/** Reads people who have one of the match keys or person keys. */
-type ReadPeople = (keys: {
-  readonly matchKeys: readonly number[];
-  readonly personKeys: readonly string[];
-}) => Promise<readonly KnownPerson[]>;
+type ReadPeople = (keys: PeopleToRead) => Promise<readonly KnownPerson[]>;
 
 /**
- * Reads the records that only other records connect with people. Most people have one record, and cost no statement.
+ * Reads the records that only other records connect with people. People with one record cost no statement, or together
+ * one statement if they are in `unread`.
  *
  * @param people whose keys are needed
  * @param known everybody who was read, with or without these people
+ * @param unread people who were read by some of their identifiers: another record may share only a further identifier
  * @returns everybody who is known now
  */
 export async function withMergedRecords(
   read: ReadPeople,
   people: readonly KnownPerson[],
   known: readonly KnownPerson[],
+  unread: readonly KnownPerson[] = [],
 ): Promise<readonly KnownPerson[]> {
   const all = new Map(known.map((person) => [person.personKey, person]));
   const done = new Set<string>();
   for (;;) {
     const records = new KnownRecords([...all.values()]);
     const merged = people.flatMap((person) => records.mergedWith(person));
-    const unread = [...people, ...merged].flatMap(({ mergedKeys }) =>
-      mergedKeys.filter((key) => !all.has(key)),
+    const next = [...unread, ...merged].filter(({ personKey }) => !done.has(personKey));
+    const personKeys = [...people, ...merged].flatMap(({ mergedKeys }) =>
+      mergedKeys.filter((key) => !all.has(key) && !done.has(key)),
     );
-    const next = merged.filter(({ personKey }) => !done.has(personKey));
-    const personKeys = unread.filter((key) => !done.has(key));
     if (next.length + personKeys.length === 0) return [...all.values()];
     for (const key of [...personKeys, ...next.map(({ personKey }) => personKey)]) done.add(key);
     const found = await read({
       matchKeys: [...new Set(next.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
       personKeys,
+      except: [...all.keys()],
     });
     for (const person of found) if (!all.has(person.personKey)) all.set(person.personKey, person);
   }

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
+import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
+import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
+import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
@@ -77,6 +80,43 @@ describe('a person to whom the service gives a new id', () => {
     await play(contacts[2], { ...byCompany, ...byAddress }, person);
     expect(await peopleOf(...contacts)).toEqual([person.id, person.id, person.id]);
     expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+  });
+
+  async function keysOf(contactId: string): Promise<unknown> {
+    const { rows } = await warehouse.pool.query('select person_keys from contacts where contact_id = $1', [
+      contactId,
+    ]);
+    return (rows[0] as { person_keys: unknown }).person_keys;
+  }
+
+  const bothKeys = (...people: readonly { readonly id: string }[]): string[] =>
+    people.map(({ id }) => `person:${id}`).toSorted();
+
+  it('two records stay one person when the one gets an address from a waterfall for the other', async () => {
+    const { person, renumbered, byAddress, byProfile } = human();
+    const asked = { waterfall: ['email'] as const };
+    const runId = await runningRunOf(
+      warehouse,
+      [{ ...byAddress, keys: identityKeys(byAddress), contactId: `a-${person.id}` }],
+      asked,
+    );
+    const { attemptId, token } = await answerBatch(warehouse, { runId, ...asked }, () => [person]);
+    const emails = [{ email: `mia.${person.email}`, email_status_cd: 'verified' }];
+    const body = Buffer.from(JSON.stringify({ people: [{ id: person.id, emails }] }));
+    await storeDeliveries(warehouse, [{ tokenHash: hashToken(token!), body, contentEncoding: undefined }]);
+    await drainInbox(warehouse, { attemptId }, signal);
+    await endRun(warehouse, runId, 'finished', undefined);
+    await play(`b-${person.id}`, byProfile, { ...renumbered, email: null });
+    await play(`c-${person.id}`, { ...byProfile, ...byAddress }, { ...renumbered, email: null });
+    expect(await keysOf(`c-${person.id}`)).toEqual(bothKeys(person, renumbered));
+  });
+
+  it('a contact gets the keys of a record that no contact has and that shares only the profile', async () => {
+    const { person, renumbered, byAddress, byCompany } = human();
+    await play(`a-${person.id}`, byAddress, person);
+    await play(`b-${person.id}`, { ...byCompany, firstName: 'Zoe' }, { ...renumbered, email: null });
+    await play(`c-${person.id}`, byAddress);
+    expect(await keysOf(`c-${person.id}`)).toEqual(bothKeys(person, renumbered));
   });
 
   it('a contact keeps the person whom only name and company show', async () => {
