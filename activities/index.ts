@@ -65,7 +65,10 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         // The export is read, so its source is known.
         lineage?.started(runId);
         await keepCreditStatement(dependencies, runId);
-        return planRun(dependencies, runId);
+        const planned = await planRun(dependencies, runId);
+        return planned.kind === 'refused'
+          ? { kind: planned.kind, pauseReason: planned.pauseReason }
+          : planned;
       }),
     checkService: ({ runId }) => beating(log, () => checkRunService(dependencies, runId)),
     setRunStatus: ({ runId, status, pauseReason, byPerson }) =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
+import { UsageProblem, type Problem } from '../domain/problem.ts';
 import { counted } from '../domain/text/counted.ts';
 import type { RunRecord } from './runs.ts';
 
@@ -25,7 +25,7 @@ interface KnownContact {
 export async function refuseUnnamedSource(
   warehouse: Warehouse,
   run: RunRecord,
-): Promise<StatusReason | undefined> {
+): Promise<Problem | undefined> {
   const { source } = run;
   // The ids of a recognised CRM are reliable: a record that became another person is replaced.
   if (isNamed(run) || source !== 'generic') return undefined;
@@ -33,16 +33,18 @@ export async function refuseUnnamedSource(
   const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));
   if (others.length === 0) return undefined;
   const ids = others.slice(0, 3).map((contact) => contact.contact_id);
-  return {
-    type: 'source.unnamed',
-    reason:
-      `${counted(others.length, 'contact id')} of this file ` +
+  return new UsageProblem(
+    'source.unnamed',
+    `${counted(others.length, 'contact id')} of this file ` +
       `${others.length === 1 ? 'belongs to another person' : 'belong to other people'} of source "${source}" ` +
       `(such as ${ids.join(', ')}): nothing was paid`,
-    next:
-      `name the system that the file comes from: --source NAME; if it is the same one, --source ${source} ` +
-      'replaces them',
-  };
+    {
+      where: '--source',
+      next:
+        `name the system that the file comes from: --source NAME; if it is the same one, --source ${source} ` +
+        'replaces them',
+    },
+  );
 }
 
 function isNamed({ options }: RunRecord): boolean {

@@ -44,7 +44,7 @@ export async function planExport(session: Planning, spec: SpecifiedRun): Promise
   try {
     return await withStagedExport(session, spec, async (runId) => {
       const planned = await planRun(dependencies, runId);
-      if (planned.kind === 'refused') throw refusal(planned.pauseReason);
+      if (planned.kind === 'refused') throw planned.problem;
       return { run: await getRun(warehouse, runId), plan: planned.plan };
     });
   } finally {
@@ -175,9 +175,4 @@ export function describeMapping({
     ...warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),
   ].join('\n');
-}
-
-/** The options of the run do not fit its export: exit code 2. */
-function refusal(pauseReason: { type: string; reason: string; next: string }): Problem {
-  return new UsageProblem(pauseReason.type, pauseReason.reason, { next: pauseReason.next });
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { parseExpectations, unmetExpectations } from '../../domain/runs/expectations.ts';
 import type { ExportProfile, ReadExport } from '../../domain/runs/expectations.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -92,7 +92,7 @@ export function expectationUnmet(runId: string, unmet: readonly string[]): Pause
  * @returns why the run cannot be planned: it chooses rows by a column that its export does not have, or by values that
  *   name people
  */
-export function refusedChoice({ header, mapping, options }: RunRecord): StatusReason | undefined {
+export function refusedChoice({ header, mapping, options }: RunRecord): Problem | undefined {
   try {
     const columns = { header: header ?? [], mapping: mapping ?? {} };
     refuseUnknownColumns(columns, options, false);
@@ -100,6 +100,6 @@ export function refusedChoice({ header, mapping, options }: RunRecord): StatusRe
     return undefined;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { type: error.type, reason: error.sentence, next: error.next };
+    return error;
   }
 }

@@ -1,6 +1,6 @@
 import type { PlanOutcome } from '../../contract/activities.ts';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
-import type { StatusReason } from '../../contract/pause-reasons.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { policyOf } from '../../domain/money/budget-policy.ts';
@@ -40,13 +40,21 @@ export interface PlanDependencies extends AdmissionLimits {
   readonly callConcurrency: number;
 }
 
+/** What planning comes to. Without `problem`, an activity returns it to the workflow. */
+export type PlannedRun =
+  | Extract<PlanOutcome, { kind: 'planned' }>
+  | (Extract<PlanOutcome, { kind: 'refused' }> & {
+      /** Why the run cannot be planned, for a command. */
+      readonly problem: Problem;
+    });
+
 /**
  * Plans a staged run: outcomes before spending, people, calls, credits, time. Spends nothing.
  *
  * @returns `refused` if the run is bound to another plan, its contact ids belong to other people, or it chooses rows by
  *   a column that the export does not have
  */
-export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlanOutcome> {
+export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlannedRun> {
   const { warehouse, service, rateLimits, budgets } = dependencies;
   const { database } = warehouse;
   // First: who is fresh or being asked for depends on the service.
@@ -55,7 +63,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
   await setRunStatus(warehouse, runId, 'planning', undefined);
   const refused = refusedChoice(run) ?? (await refuseUnnamedSource(warehouse, run));
-  if (refused) return { kind: 'refused', pauseReason: refused };
+  if (refused) return refusedFor(refused);
   // Before the plan clears the cells of people who are suppressed.
   const { withEmail, unmet } = await profileExport(warehouse, run);
   await openRunBudget(database, runId, run.options.maxCredits);
@@ -123,10 +131,10 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
  * Compares the plan with the hash that the run is bound to. Retries compare again, because the worker of the first try
  * may have died before it reported the refusal.
  */
-async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlanOutcome> {
+async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlannedRun> {
   const { expectedPlanHash, isApproved } = await getRun(warehouse, runId);
   if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)
-    return { kind: 'refused', pauseReason: planChanged(expectedPlanHash, plan.planHash) };
+    return refusedFor(planChanged(expectedPlanHash, plan.planHash));
   return {
     kind: 'planned',
     plan,
@@ -233,12 +241,15 @@ function inTenths(credits: Credits): Credits {
   return ((credits + tenth - 1n) / tenth) * tenth;
 }
 
-function planChanged(expected: string, actual: string): StatusReason {
-  return {
-    type: 'plan.changed',
-    reason:
-      `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its ` +
-      'people changed',
-    next: 'read the new plan with enrich plan FILE, and run that plan',
-  };
+function planChanged(expected: string, actual: string): Problem {
+  return new UsageProblem(
+    'plan.changed',
+    `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its people changed`,
+    { where: '--plan', next: 'read the new plan with enrich plan FILE, and run that plan' },
+  );
+}
+
+function refusedFor(problem: Problem): PlannedRun {
+  const { type, sentence: reason, next } = problem;
+  return { kind: 'refused', pauseReason: { type, reason, next }, problem };
 }

@@ -9,7 +9,7 @@ import { insertLookup } from '../../helpers/warehouse/lookups.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
-const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' } };
+const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' }, problem: { where: '--plan' } };
 const budgets = {};
 const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });
 
@@ -257,6 +257,7 @@ describe('the choice of rows', () => {
         reason: 'the file has no column "Segment" (--only)',
         next: 'name one of its columns: Email',
       },
+      problem: expect.objectContaining({ where: '--only', exitCode: 2 }) as unknown,
     });
   });
 
