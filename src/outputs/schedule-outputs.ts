@@ -20,7 +20,7 @@ const scheduleFields = {
   flags: z
     .record(z.string(), z.string())
     .describe('Flags of "enrich schedule set" by name, without the leading dashes.'),
-  next: z.array(timeText).describe('The next times, at most five.'),
+  next: z.array(timeText).describe('The next times, at most five; none while the schedule is paused.'),
   skipped: count.describe('Times that were skipped because the run before was still in progress.'),
   missed: count.describe('Times that were missed because Temporal was away for longer than --catch-up.'),
   recent: z.array(pastTime).describe('The last times, the oldest first, at most five.'),

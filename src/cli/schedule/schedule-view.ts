@@ -62,7 +62,8 @@ export async function factsOf(
     paused: state.paused,
     note: state.note ?? null,
     flags: Object.fromEntries(fieldsOf(definition)),
-    next: info.nextActionTimes.slice(0, timesShown).map((time) => time.toISOString()),
+    // Temporal computes times for a paused schedule too.
+    next: (state.paused ? [] : info.nextActionTimes.slice(0, timesShown)).map((time) => time.toISOString()),
     skipped: info.numActionsSkippedOverlap,
     missed: info.numActionsMissedCatchupWindow,
     recent,
@@ -86,7 +87,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
     // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
     `${facts.name}: ${facts.paused ? `paused${facts.note ? ` (${local(facts.note)})` : ''}` : 'on'}`,
     labelled(Object.entries(facts.flags)),
-    `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
+    `  next: ${facts.next.length === 0 ? 'none' : `${times(facts.next)} (${zone})`}`,
     ...(facts.skipped > 0 ? [`  skipped, because the previous run had not ended: ${facts.skipped}`] : []),
     ...(facts.missed > 0 ? [`  missed, because Temporal was unavailable too long: ${facts.missed}`] : []),
     ...(facts.recent.length === 0 ? ['  it has begun no run yet'] : [`last times (${zone}):`]),

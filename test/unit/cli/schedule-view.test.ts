@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import {
   describeList,
   describeSchedule,
+  factsOf,
   type ScheduleFacts,
 } from '../../../src/cli/schedule/schedule-view.ts';
+import type { Session } from '../../../src/cli/session/session.ts';
 import type { KnownSchedule } from '../../../src/cli/schedule/schedule-server.ts';
 
 const facts: ScheduleFacts = {
@@ -56,6 +58,15 @@ const schedule = (name: string, state: object, lastTime?: string): KnownSchedule
       info: { nextActionTimes: [], recentActions: lastTime ? [{ takenAt: new Date(lastTime) }] : [] },
     },
   }) as unknown as KnownSchedule;
+
+it.each([
+  [true, []],
+  [false, ['2026-11-22T01:00:00.000Z']],
+])('factsOf() lists the next times of a schedule unless it is paused: %s', async (paused, next) => {
+  const known = schedule('nightly', { paused });
+  known.description.info.nextActionTimes.push(new Date('2026-11-22T01:00:00Z'));
+  expect(await factsOf({} as Session, known)).toMatchObject({ paused, next });
+});
 
 it('describeList() shows why schedules are paused below the table', () => {
   const list = describeList(
