@@ -37,8 +37,9 @@ export async function rebuild(
   const found: string[] = [];
   let differences = 0;
   const counts = { people: 0, contacts: 0 };
-  // Companies first: projecting people writes companies that are missing, and would hide the difference.
-  for (const kind of ['companies', 'people', 'contacts'] as const) {
+  // Companies first: projecting people writes companies that are missing, and would hide the difference. Contacts go
+  // before people, because contacts tell which keys a person has.
+  for (const kind of ['companies', 'contacts', 'people'] as const) {
     let after: Key | undefined = { owner: '', name: '' };
     while (after) {
       if (options.signal.aborted) return { ...counts, differing: found, differences, complete: false };

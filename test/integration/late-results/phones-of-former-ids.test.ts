@@ -6,6 +6,7 @@ import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import { rowsReadByTable } from '../../helpers/database/rows-read.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
 import {
   booksOf,
   callAgain,
@@ -66,6 +67,20 @@ describe('phones that arrive for the former id of a person', () => {
     await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
     expect(await phonesOf(warehouse, call)).toEqual(phones);
     expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+    await expectRebuilt(warehouse);
+  });
+
+  it('one rebuild gives contacts their keys again, and the phones of these keys', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    await renumberedRun(warehouse, call);
+    await warehouse.pool.query('update contacts set person_keys = null where contact_id = any($1)', [
+      call.people.map(({ contactId }) => contactId),
+    ]);
+    await rebuild(warehouse, { check: false, signal: new AbortController().signal });
+    expect(await phonesOf(warehouse, call)).toEqual(phones);
     await expectRebuilt(warehouse);
   });
 
