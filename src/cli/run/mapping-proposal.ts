@@ -12,6 +12,7 @@ import {
 import { optOutOf } from '../../ingest/columns/opt-outs/opt-out.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from '../../ingest/columns/fields.ts';
+import { checkedMapping } from '../../ingest/columns/mapping-file.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { agrees } from '../terminal/confirm.ts';
@@ -206,7 +207,7 @@ async function writeMapping(
 /**
  * Reads a mapping file.
  *
- * @throws Problem `mapping.missing`, `mapping.unreadable`
+ * @throws Problem `mapping.missing`, `mapping.unreadable`, `mapping.invalid`
  */
 export async function readMapping(path: string): Promise<Mapping> {
   const wrong = (what: string, cause?: unknown): Problem => {
@@ -223,5 +224,5 @@ export async function readMapping(path: string): Promise<Mapping> {
   // Runs keep their mapping.
   const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
   withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
-  return mapping as Mapping;
+  return checkedMapping(mapping, path);
 }

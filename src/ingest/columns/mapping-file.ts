@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nearestText } from '../../domain/text/nearest-text.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 
 /** A column by its name in the header or by its position from 1. */
 const column = z.union([z.string().min(1).max(2_000), z.int().min(1)]);
@@ -47,27 +47,48 @@ export type ColumnReference = z.infer<typeof column>;
 /**
  * Checks the content of a mapping file.
  *
+ * @param file names the file in an error
  * @throws Problem `mapping.invalid`, which names the place in the file
  */
-export function checkedMapping(content: unknown): ExportMapping {
+export function checkedMapping(content: unknown, file = 'mapping file'): ExportMapping {
   const result = mappingSchema.safeParse(content);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
   const place = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') throw unknownKey(issue.keys[0]!, place);
+  const where = place === '' ? file : `${file}, ${place}`;
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!;
+    throw new UsageProblem('mapping.invalid', `the mapping file has an unknown key "${key}"`, {
+      where,
+      next: place === '' ? afterUnknownKey(key) : afterUnknownField(key, content),
+    });
+  }
   throw new UsageProblem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
-    where: place === '' ? 'mapping file' : `mapping file, ${place}`,
+    where,
     next:
       'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; ' +
       'docs/exports.md lists all fields',
   });
 }
 
-function unknownKey(key: string, place: string): Problem {
-  const known = Object.keys(place === '' ? mappingSchema.shape : mappingSchema.shape.columns.unwrap().shape);
+const fields = Object.keys(mappingSchema.shape.columns.unwrap().shape);
+
+function afterUnknownKey(key: string): string {
+  return fields.includes(key)
+    ? `write it under "columns": {"columns": {"${key}": …}}`
+    : nearestOf(key, Object.keys(mappingSchema.shape));
+}
+
+/** @param content content of the file, whose `columns` has the key */
+function afterUnknownField(key: string, content: unknown): string {
+  const { columns: given } = content as { columns: Readonly<Record<string, unknown>> };
+  const value = given[key];
+  return typeof value === 'string' && fields.includes(value)
+    ? `write the field before its column: {"columns": {"${value}": "${key}"}}`
+    : nearestOf(key, fields);
+}
+
+function nearestOf(key: string, known: readonly string[]): string {
   const nearest = nearestText(key, known);
-  return new UsageProblem('mapping.invalid', `the mapping file has an unknown key "${key}"`, {
-    where: place === '' ? 'mapping file' : `mapping file, ${place}`,
-    next: nearest === undefined ? `possible keys: ${known.join(', ')}` : `did you mean "${nearest}"?`,
-  });
+  return nearest === undefined ? `possible keys: ${known.join(', ')}` : `did you mean "${nearest}"?`;
 }

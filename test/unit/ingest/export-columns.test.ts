@@ -345,6 +345,15 @@ describe('a mapping file', () => {
     expect(problem.next).toBe('did you mean "email"?');
   });
 
+  it.each([
+    ['a column before its field', { columns: { 'E-Mail 1': 'email' } }, '{"columns": {"email": "E-Mail 1"}}'],
+    ['a field outside of columns', { email: 'E-Mail 1' }, 'write it under "columns"'],
+  ])('the error of a mapping file shows how to write %s', (_, content, next) => {
+    const problem = refusal(() => checkedMapping(content, 'map.yaml'));
+    expect(problem.where).toMatch(/^map\.yaml/);
+    expect(problem.next).toContain(next);
+  });
+
   it('the error of a mapping file lists the possible keys if no key has a similar name', () => {
     const problem = refusal(() => checkedMapping({ zzzzzzzz: 'Mail' }));
     expect(problem.where).toBe('mapping file');
