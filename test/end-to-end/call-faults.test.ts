@@ -40,6 +40,10 @@ describe('a call that was sent', () => {
     const runId = ended.facts().run_id;
     const { stdout } = await system.here(['attempts', 'list', runId, '--json']);
     const [call] = JSON.parse(stdout) as { attempt_id: string }[];
+    const shown = await system.here(['attempts', 'show', call!.attempt_id]);
+    expect(shown.stderr).toContain(
+      `next: enrich attempts release ${call!.attempt_id} if the service did not bill`,
+    );
     const released = await system.here(['attempts', 'release', call!.attempt_id, 'no-such-attempt']);
     expect(released).toMatchObject({ code: 2, stdout: '' });
     // The first call needs no decision, which ends the command after its warning.

@@ -130,6 +130,12 @@ function showCommand(): Command {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const attempt = await getAttempt(warehouse, attemptId);
         printFacts<'attempt'>(options.json, attempt, describeFields(attempt));
+        const { attempt_id: id, status } = attempt;
+        if (status === 'unknown')
+          tell(
+            `next: enrich attempts release ${id} if the service did not bill the call, ` +
+              `otherwise enrich attempts retry ${id} (--credits N if it billed less)`,
+          );
       });
     });
 }
