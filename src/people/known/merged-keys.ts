@@ -1,9 +1,14 @@
 import { identifyingKeysOfPerson } from '../../domain/identity/match-keys.ts';
+import { oncePerObject } from '../../domain/identity/once-per-object.ts';
+import type { Person } from '../../domain/identity/person.ts';
 import { canBeOnePerson, wereMerged } from '../../domain/identity/merged-people.ts';
 import { noVerdicts, type Verdicts } from '../../domain/identity/verdicts.ts';
 import { ByMatchKey } from './by-match-key.ts';
 import { emailHashes } from './email-hashes.ts';
 import type { KnownPerson, PeopleToRead } from './known-people.ts';
+
+/** Each is needed several times for an answer, and hashes all addresses. */
+const identifyingKeys = oncePerObject((person: Person) => identifyingKeysOfPerson(person, emailHashes));
 
 /** People who are known, by what connects the records of one person. */
 export class KnownRecords {
@@ -46,7 +51,7 @@ export class KnownRecords {
   }
 
   #linkedTo(record: KnownPerson): readonly KnownPerson[] {
-    const sharing = this.#byMatchKey.sharing(identifyingKeysOfPerson(record.person, emailHashes));
+    const sharing = this.#byMatchKey.sharing(identifyingKeys(record.person));
     return [
       ...sharing.filter((other) => wereMerged(other.compared, record.compared)),
       ...record.mergedKeys.flatMap((key) => this.#byKey.get(key) ?? []),
@@ -92,7 +97,7 @@ export async function withMergedRecords(
     if (next.length + personKeys.length === 0) return [...all.values()];
     for (const key of [...personKeys, ...next.map(({ personKey }) => personKey)]) done.add(key);
     const found = await read({
-      matchKeys: [...new Set(next.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
+      matchKeys: [...new Set(next.flatMap(({ person }) => identifyingKeys(person)))],
       personKeys,
       except: [...all.keys()],
     });
