@@ -170,16 +170,16 @@ function openWorld(warehouse: Warehouse, name: string): World {
     const runId = runs[answer.run]!;
     const attemptId = `${runId}-${calls.length}`;
     const humans = answer.bringsBoth ? [0, 1] : [...new Set(answer.rows.map((row) => row.human))];
-    // Another human in a delivery has only an id that no answer has: nothing says whose results the delivery brings.
-    const awaited = humans.filter(
-      (human) => hasId(human, answer) || answer.rows.some((row) => row.human === human),
-    );
-    calls.push({ attemptId, humans: awaited, isRenumbered: answer.isRenumbered });
     const asked: { readonly row: Row; readonly rowNumber: number }[] = [];
     for (const row of answer.rows) {
       const staged = await stage(runId, row);
       if (staged !== undefined) asked.push({ row, rowNumber: staged });
     }
+    // Another human in a delivery has only an id that no answer has: nothing says whose results the delivery brings.
+    const awaited = humans.filter(
+      (human) => hasId(human, answer) || asked.some(({ row }) => row.human === human),
+    );
+    calls.push({ attemptId, humans: awaited, isRenumbered: answer.isRenumbered });
     if (asked.length === 0) return;
     await warehouse.pool.query(
       `with attempt as (
