@@ -5,8 +5,8 @@ export const resetToReceived = `status = 'received', reason = null, applied_at =
     covers = '{}', brings = '{}', credits = null`;
 
 /**
- * SQL condition: nobody in a readable delivery was known to be a person of its call. @param alias alias of the delivery
+ * SQL condition: all people in a readable delivery were strangers to its call. @param alias alias of the delivery
  */
-export function hadNobody(alias: string): string {
+export function hadOnlyStrangers(alias: string): string {
   return `(${alias}.status = 'orphaned' or (${alias}.status = 'quarantined' and ${alias}.reason = '${ofAnotherCall}'))`;
 }

@@ -6,7 +6,7 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseTime } from '../db/expressions.ts';
 import { isNamedId } from '../db/named-id.ts';
-import { hadNobody, resetToReceived } from '../db/reopened-deliveries.ts';
+import { hadOnlyStrangers, resetToReceived } from '../db/reopened-deliveries.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-polls.ts';
 import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
@@ -212,7 +212,7 @@ export async function quarantineDelivery(
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update webhook_deliveries d set ${sql.raw(resetToReceived)}
-    where attempt_id = ${attemptId} and body is not null and (status = 'duplicate' or ${sql.raw(hadNobody('d'))})
+    where attempt_id = ${attemptId} and body is not null and (status = 'duplicate' or ${sql.raw(hadOnlyStrangers('d'))})
   `.execute(transaction);
 }
 

@@ -230,7 +230,7 @@ async function forgetIds(transaction: Transaction<Tables>, traces: PersonTraces)
     update attempts set found_ids = ${withoutIds('found_ids', personIds)}
     where attempt_id = any(${attemptIds}::text[]) and found_ids && ${personIds}::text[]
   `.execute(transaction);
-  const delivered = [...personIds, ...(await idsOfNobody(transaction, attemptIds))];
+  const delivered = [...personIds, ...(await idsOnlyInDeliveries(transaction, attemptIds))];
   await sql`
     update webhook_deliveries set person_ids = ${withoutIds('person_ids', delivered)}
     where ${isDelivered(traces)} and person_ids && ${delivered}::text[]
@@ -241,7 +241,7 @@ async function forgetIds(transaction: Transaction<Tables>, traces: PersonTraces)
  * Reads the ids in deliveries of calls that no answer has for another person: a delivery can name the erased person by
  * an id of its own.
  */
-async function idsOfNobody(
+async function idsOnlyInDeliveries(
   transaction: Transaction<Tables>,
   attemptIds: readonly string[],
 ): Promise<readonly string[]> {

@@ -39,7 +39,7 @@ export class KnownRecords {
   /**
    * The other records of a person, also those that only other records connect: A is B, and B is C. Each link has
    * evidence of its own, now or when a contact got both keys. Of all records that are connected, none may contradict
-   * another, so a chain leads to nobody whom the evidence distinguishes from the person.
+   * another, so a chain leads to no record that the evidence distinguishes from the person.
    */
   mergedWith(person: KnownPerson): readonly KnownPerson[] {
     const records = [person];

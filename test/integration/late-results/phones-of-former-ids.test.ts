@@ -120,7 +120,7 @@ describe('phones that arrive for the former id of a person', () => {
 });
 
 describe('phones that arrive under a new id before an answer has this id', () => {
-  /** A call whose phones have arrived under new ids, and reached nobody. */
+  /** A call whose phones have arrived under new ids, and reached no contact. */
   async function callWithoutPhones(): Promise<PhonesCall> {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);

@@ -294,7 +294,7 @@ describe('an erased person', () => {
     expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
   });
 
-  it('an erased person without an id in the answer is named by no delivery under an id that nobody has', async () => {
+  it('an erasure keeps out a delivery with an unknown id if the answer had the person without an id', async () => {
     const asking = await callWithPhones(warehouse);
     const call = { ...asking, stated: { 0: { id: null } } };
     await recordPhonesAnswer(warehouse, call);

@@ -1,4 +1,4 @@
-import { hadNobody, resetToReceived } from '../../../reopened-deliveries.ts';
+import { hadOnlyStrangers, resetToReceived } from '../../../reopened-deliveries.ts';
 import { keptPlans } from '../kept-plans.ts';
 
 /**
@@ -35,7 +35,7 @@ export const reopenLinkedDeliveries = [
         cross join lateral (
           select * from enrichment.webhook_deliveries where attempt_id = calls.attempt_id offset 0
         ) d
-        where ${hadNobody('d')}
+        where ${hadOnlyStrangers('d')}
           -- It brought results of other people.
           or d.status = 'applied'
             and exists (
