@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { rolledBack } from '../db/rolled-back.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockLog, project, projectCompanies } from './project.ts';
 
@@ -44,9 +45,8 @@ export async function rebuild(
     while (after) {
       if (options.signal.aborted) return { ...counts, differing: found, differences, complete: false };
       const from: Key = after;
-      const batch = await inBatch(database, options.check, (transaction) =>
-        projectBatch(transaction, kind, from),
-      );
+      const work = (transaction: Transaction<Tables>) => projectBatch(transaction, kind, from);
+      const batch = await (options.check ? rolledBack(database, work) : database.transaction().execute(work));
       if (kind !== 'companies') counts[kind] += batch.keys;
       differences += batch.differing.length;
       found.push(...batch.differing.slice(0, mostNamed - found.length));
@@ -68,32 +68,6 @@ interface Batch {
   readonly keys: number;
   readonly differing: readonly string[];
   readonly last: Key | undefined;
-}
-
-class TakenBack extends Error {
-  readonly batch: Batch;
-
-  constructor(batch: Batch) {
-    super('only compared');
-    this.batch = batch;
-  }
-}
-
-async function inBatch(
-  database: Warehouse['database'],
-  check: boolean,
-  work: (transaction: Transaction<Tables>) => Promise<Batch>,
-): Promise<Batch> {
-  try {
-    return await database.transaction().execute(async (transaction) => {
-      const batch = await work(transaction);
-      if (check) throw new TakenBack(batch);
-      return batch;
-    });
-  } catch (error) {
-    if (error instanceof TakenBack) return error.batch;
-    throw error;
-  }
 }
 
 async function projectBatch(transaction: Transaction<Tables>, kind: Kind, after: Key): Promise<Batch> {

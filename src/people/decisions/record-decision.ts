@@ -4,6 +4,7 @@ import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
 import type { Note } from '../../domain/note.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { rolledBack } from '../../db/rolled-back.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lockSuppressionsExclusive } from '../../privacy/suppressions.ts';
 import { readKeysOfPeople } from '../contacts/affected-contacts.ts';
@@ -33,16 +34,6 @@ export interface DecidedContact {
   readonly openRun: string | undefined;
 }
 
-/** Ends the transaction of a preview. */
-class Previewed extends Error {
-  readonly decided: DecidedContact;
-
-  constructor(decided: DecidedContact) {
-    super('only previewed');
-    this.decided = decided;
-  }
-}
-
 /**
  * Records a decision, and decides about the contact and about contacts near it. A confirmation withdraws the
  * confirmation of another person.
@@ -64,14 +55,7 @@ export async function previewDecision(
   decision: Decision,
   note: Note,
 ): Promise<DecidedContact> {
-  try {
-    return await database.transaction().execute(async (transaction) => {
-      throw new Previewed(await decideIn(transaction, decision, note));
-    });
-  } catch (error) {
-    if (error instanceof Previewed) return error.decided;
-    throw error;
-  }
+  return rolledBack(database, (transaction) => decideIn(transaction, decision, note));
 }
 
 async function decideIn(
