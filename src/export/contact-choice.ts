@@ -1,6 +1,6 @@
 import { escapeLiteral } from 'pg';
 import type { Warehouse } from '../db/database.ts';
-import { parseCursor } from '../people/read-changes.ts';
+import { parseCursor } from '../people/change-feed.ts';
 
 /** What a person does whose `--since` of an export is no cursor. */
 export const cursorOfExport =

@@ -2,7 +2,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { Readable } from 'node:stream';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { requireReadable } from '../people/read-changes.ts';
+import { requireReadable } from '../people/change-feed.ts';
 import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
 import { columnType, type ExportColumn } from './column-type.ts';
 import { exportFormats, type ExportFormatName } from './export-format.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { evaluatedFields, type Evaluation, type FieldEvaluation } from '../domain/evaluation/evaluate.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
-import type { ContactChange } from '../people/read-changes.ts';
+import type { FeedEntry } from '../people/change-feed.ts';
 import { count, decimal, time, timeText, type Fields } from './fields.ts';
 
 export const migrate = z
@@ -77,7 +77,7 @@ export const change = z
     contact_id: z.string().describe("The CRM's id of the contact."),
     groups: z.array(z.string()).describe('Groups of fields that changed, named after their first column.'),
     changed_at: time.describe('When the contact changed.'),
-  } satisfies Fields<ContactChange>)
+  } satisfies Fields<FeedEntry>)
   .describe('A changed contact: one line of the output.');
 
 const share = z.number().min(0).max(1);

@@ -3,7 +3,7 @@ import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/d
 import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
-import { countOldChanges, pruneChanges } from '../people/read-changes.ts';
+import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
 import { countReplaced, removeReplaced } from '../people/log/replaced-observations.ts';
 import { before } from './old-runs.ts';
 import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';

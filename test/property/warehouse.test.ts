@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readChanges } from '../../src/people/read-changes.ts';
+import { readChanges } from '../../src/people/change-feed.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { measurePrune, prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';

@@ -8,7 +8,7 @@ import { inAccountLanguage } from '../../domain/crm/in-account-language.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { newestCursor, requireReadable } from '../../people/read-changes.ts';
+import { newestCursor, requireReadable } from '../../people/change-feed.ts';
 import { countSuppressed, cursorOfExport } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import { writeImportFiles, type WrittenImport } from './write-import-files.ts';

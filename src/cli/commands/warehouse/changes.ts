@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { OutputOf } from '../../../outputs/outputs.ts';
-import { readChanges, type ContactChange } from '../../../people/read-changes.ts';
+import { readChanges, type FeedEntry } from '../../../people/change-feed.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, table } from '../../terminal/output.ts';
 import { writeLines } from '../../terminal/write-lines.ts';
@@ -45,6 +45,6 @@ Examples:
     });
 }
 
-async function* asJson(changes: AsyncIterable<ContactChange>): AsyncIterable<string> {
+async function* asJson(changes: AsyncIterable<FeedEntry>): AsyncIterable<string> {
   for await (const change of changes) yield JSON.stringify(change satisfies OutputOf<'change'>);
 }

@@ -15,7 +15,7 @@ import { writeS3Object } from '../../../files/write-s3-object.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
 import { requireSource } from '../../../people/contacts/contact-sources.ts';
 import { hasContactsOf } from '../../../people/contacts/has-contacts-of.ts';
-import { newestCursor } from '../../../people/read-changes.ts';
+import { newestCursor } from '../../../people/change-feed.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { describeSuppressed, writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
 import { writeWholeFile } from '../../../files/write-whole-file.ts';

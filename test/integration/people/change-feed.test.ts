@@ -5,8 +5,8 @@ import {
   newestCursor,
   pruneChanges,
   readChanges,
-  type ContactChange,
-} from '../../../src/people/read-changes.ts';
+  type FeedEntry,
+} from '../../../src/people/change-feed.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
@@ -17,14 +17,14 @@ import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
-async function read(since?: string, limit?: number): Promise<ContactChange[]> {
-  const found: ContactChange[] = [];
+async function read(since?: string, limit?: number): Promise<FeedEntry[]> {
+  const found: FeedEntry[] = [];
   for await (const change of readChanges(warehouse.database, { since, limit })) found.push(change);
   return found;
 }
 
 /** Transactions of other test files on the server delay the feed. */
-async function readOnce(count: number, since?: string): Promise<ContactChange[]> {
+async function readOnce(count: number, since?: string): Promise<FeedEntry[]> {
   await expect.poll(async () => (await read(since)).length).toBe(count);
   return read(since);
 }

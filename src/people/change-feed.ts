@@ -4,7 +4,7 @@ import { UsageProblem, type Problem } from '../domain/problem.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** One change of a contact for incremental readers. A deletion has only the contact's key. */
-export interface ContactChange {
+export interface FeedEntry {
   /** Cursor after this change. */
   readonly cursor: string;
   readonly operation: 'upsert' | 'delete';
@@ -30,7 +30,7 @@ const pageSize = 10_000;
 export async function* readChanges(
   database: Kysely<Tables>,
   { since, limit }: { readonly since: string | undefined; readonly limit: number | undefined },
-): AsyncGenerator<ContactChange> {
+): AsyncGenerator<FeedEntry> {
   let cursor = since;
   for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0;) {
     const page = await readPage(database, cursor, Math.min(left, pageSize));
@@ -89,10 +89,10 @@ async function readPage(
   database: Kysely<Tables>,
   cursor: string | undefined,
   limit: number,
-): Promise<ContactChange[]> {
+): Promise<FeedEntry[]> {
   const { transaction, change } =
     cursor === undefined ? { transaction: '0', change: '0' } : parseCursor(cursor);
-  const { rows } = await sql<ContactChange>`
+  const { rows } = await sql<FeedEntry>`
     select transaction_id || '-' || change_id as cursor, operation, source, contact_id,
       field_groups as groups, changed_at
     from changes
