@@ -1,11 +1,12 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
+import type { ContactKey } from './contact-key.ts';
 
 /** The people of one service, and the contacts, to project. */
 export interface Projected {
   readonly service: string;
   readonly people: readonly string[];
-  readonly contacts: readonly { readonly source: string; readonly contactId: string }[];
+  readonly contacts: readonly ContactKey[];
 }
 
 /** Locks people and contacts against other writers of their log, in the order in which every writer locks them. */

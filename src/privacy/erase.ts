@@ -5,7 +5,7 @@ import type { Warehouse } from '../db/database.ts';
 import { anyValue } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
-import { readKeysOfPeople } from '../people/contacts/affected-contacts.ts';
+import { readKeysOfPeople } from '../people/contacts/contacts-by-match-key.ts';
 import { decideAffected } from '../people/contacts/decide-contacts.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import { project, projectCompanies } from '../people/project.ts';

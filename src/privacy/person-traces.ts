@@ -15,6 +15,8 @@ import {
   readPeople,
   type PersonKey,
 } from './find-people.ts';
+import type { ContactKey } from '../people/contact-key.ts';
+import type { RowKey } from '../people/contacts/newest-rows.ts';
 import { findRowsOfContacts } from './rows-of-contacts.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
@@ -28,7 +30,7 @@ export interface PersonTraces {
   /** Keys in the log. */
   readonly people: readonly PersonKey[];
   /** Contacts that belong to the person now. */
-  readonly contacts: readonly { readonly source: string; readonly contactId: string }[];
+  readonly contacts: readonly ContactKey[];
   readonly rows: readonly { readonly runId: string; readonly rowNumber: number }[];
   /** Attempts that asked for the person or whose answer contains the person. */
   readonly attemptIds: readonly string[];
@@ -129,7 +131,7 @@ async function addressesOf(
  */
 export async function keysOfRecord(
   database: Kysely<Tables>,
-  record: { readonly source: string; readonly contactId: string },
+  record: ContactKey,
 ): Promise<string[] | undefined> {
   const contacts = await database
     .selectFrom('contacts')
@@ -153,11 +155,7 @@ export async function keysOfRecord(
   return named.every(isTheirs) ? named.flat() : undefined;
 }
 
-interface FoundRow {
-  readonly runId: string;
-  readonly rowNumber: number;
-  readonly source: string;
-  readonly contactId: string;
+interface FoundRow extends RowKey, ContactKey {
   readonly keys: readonly string[];
   /** Id of the row's person. */
   readonly personId: string | null;
@@ -221,7 +219,7 @@ async function findRows(
 async function findWordless(
   database: Kysely<Tables>,
   forms: readonly string[],
-  records: readonly { readonly source: string; readonly contactId: string }[],
+  records: readonly ContactKey[],
 ): Promise<{ runId: string; rowNumber: number }[]> {
   const { rows } = await sql<{ runId: string; rowNumber: number }>`
     select r.run_id as "runId", r.row_number as "rowNumber"

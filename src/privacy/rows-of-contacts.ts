@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { exportOrder, isExport } from '../db/valid-entries.ts';
+import type { ContactKey } from '../people/contact-key.ts';
 import { isContestedRecord } from '../people/contacts/contact-states.ts';
 
 /**
@@ -12,7 +13,7 @@ import { isContestedRecord } from '../people/contacts/contact-states.ts';
  */
 export async function findRowsOfContacts(
   database: Kysely<Tables>,
-  contacts: readonly { readonly source: string; readonly contactId: string }[],
+  contacts: readonly ContactKey[],
 ): Promise<{ runId: string; rowNumber: number }[]> {
   const { rows } = await sql<{ runId: string; rowNumber: number }>`
     select r.run_id as "runId", r.row_number as "rowNumber"

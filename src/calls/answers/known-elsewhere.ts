@@ -16,11 +16,12 @@ import {
 import type { Person } from '../../domain/identity/person.ts';
 import { isPossible } from '../../domain/identity/rivals.ts';
 import { verdictOn, type RowDecision } from '../../domain/identity/verdicts.ts';
-import { readDoubtfulContacts } from '../../people/contacts/affected-contacts.ts';
+import { readDoubtfulContacts } from '../../people/contacts/contacts-by-match-key.ts';
 import { ByMatchKey } from '../../people/known/by-match-key.ts';
 import type { ContactState } from '../../people/contacts/contact-states.ts';
 import { anotherFits, findChanges } from '../../people/contacts/find-changes.ts';
-import { asCandidate, isSameContact } from '../../people/contacts/neighbourhood.ts';
+import { isSameContact } from '../../people/contact-key.ts';
+import { asCandidate } from '../../people/contacts/neighbourhood.ts';
 import { verdictsOf } from '../../people/decisions/contact-decisions.ts';
 import { readDecidedPeople, recordsOfDecided } from '../../people/decisions/decided-people.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';

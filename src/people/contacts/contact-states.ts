@@ -9,12 +9,11 @@ import { anyOf } from '../../db/one-of.ts';
 import { exportOrder, isValidMatch } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { decisionsOf, hasDecisions, verdictsOf } from '../decisions/contact-decisions.ts';
+import type { ContactKey } from '../contact-key.ts';
 import { withoutStale } from './without-stale.ts';
 
 /** A contact as its newest row has it, and the person who it is now. */
-export interface ContactState {
-  readonly source: string;
-  readonly contactId: string;
+export interface ContactState extends ContactKey {
   readonly runId: string;
   readonly rowNumber: number;
   readonly compared: ComparedIdentity;
@@ -185,9 +184,7 @@ export async function readMatchedContacts(
 }
 
 /** A contact that has a person, with the cells of its newest record. */
-export interface MatchedContact {
-  readonly source: string;
-  readonly contactId: string;
+export interface MatchedContact extends ContactKey {
   readonly personKey: string;
   readonly compared: ComparedIdentity;
 }

@@ -1,13 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import {
-  contactsOfRun,
-  readDoubtfulContacts,
-  readOpenContacts,
-  readRows,
-  type PeopleKeys,
-  type RowName,
-} from './affected-contacts.ts';
+import { readDoubtfulContacts, readOpenContacts, type PeopleKeys } from './contacts-by-match-key.ts';
+import { contactsOfRun, readRows, type RowKey } from './newest-rows.ts';
 import { applyChanges } from './apply-changes.ts';
 import { hasDecisions } from '../decisions/contact-decisions.ts';
 import { readMatchedContacts, type ContactState } from './contact-states.ts';
@@ -37,7 +31,7 @@ export async function decideAffected(
 export async function decideRows(
   transaction: Transaction<Tables>,
   deciding: Deciding,
-  rows: readonly RowName[],
+  rows: readonly RowKey[],
 ): Promise<void> {
   await decide(transaction, deciding, await readRows(transaction, deciding.service, rows, true));
 }

@@ -20,7 +20,8 @@ import { readDecidedPeople, recordsOfDecided } from '../decisions/decided-people
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { emailHashes } from '../known/email-hashes.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
-import { contactKey, readKnownPeople, type KnownPerson } from '../known/known-people.ts';
+import { readKnownPeople, type KnownPerson } from '../known/known-people.ts';
+import { contactKey, isSameContact } from '../contact-key.ts';
 import { readKnownRows, type KnownRow } from '../known/known-rows.ts';
 import type { ContactState } from './contact-states.ts';
 
@@ -125,12 +126,6 @@ export function asCandidate(
     givenAt !== undefined &&
     givenAt < contact.lastAskedAt;
   return { person: compared, isFormer, askedAt };
-}
-
-type ContactName = Pick<ContactState, 'source' | 'contactId'>;
-
-export function isSameContact(one: ContactName, other: ContactName): boolean {
-  return one.source === other.source && one.contactId === other.contactId;
 }
 
 /** Keys of everybody who could be the contact: without a call, only by an identifier. */

@@ -1,10 +1,9 @@
 import { sql, type Kysely } from 'kysely';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
+import type { ContactKey } from '../contact-key.ts';
 
-interface RowOfContact {
-  readonly source: string;
-  readonly contactId: string;
+interface RowOfContact extends ContactKey {
   readonly runId: string;
 }
 

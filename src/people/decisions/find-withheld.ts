@@ -6,13 +6,13 @@ import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/ident
 import { contestedReason, isPossible } from '../../domain/identity/rivals.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import { readRows, type RowName } from '../contacts/affected-contacts.ts';
+import { readRows, type RowKey } from '../contacts/newest-rows.ts';
 import type { ContactState } from '../contacts/contact-states.ts';
 import { asCandidate, readNeighbourhood } from '../contacts/neighbourhood.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { emailHashes } from '../known/email-hashes.ts';
-import { contactKey, readKnownPeople } from '../known/known-people.ts';
-import type { ContactName } from './reviewed-contact.ts';
+import { contactKey, type ContactKey } from '../contact-key.ts';
+import { readKnownPeople } from '../known/known-people.ts';
 
 /** A known person whose data a contact does not get. */
 export interface WithheldPerson {
@@ -87,8 +87,8 @@ async function readUnfilled(
   database: Kysely<Tables>,
   runId: string,
   after: number,
-): Promise<readonly (RowName & ContactName)[]> {
-  const { rows } = await sql<RowName & ContactName>`
+): Promise<readonly (RowKey & ContactKey)[]> {
+  const { rows } = await sql<RowKey & ContactKey>`
     select r.run_id as "runId", r.row_number as "rowNumber", runs.source, r.contact_id as "contactId"
     from run_rows r
     join runs on runs.run_id = r.run_id

@@ -3,7 +3,8 @@ import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import { recordHash } from './contact-decisions.ts';
 import { findCandidates, type WithheldPerson } from './find-withheld.ts';
-import { readReviewedContact, type ContactName } from './reviewed-contact.ts';
+import type { ContactKey } from '../contact-key.ts';
+import { readPersonId, readReviewedContact } from './reviewed-contact.ts';
 
 /** A decision as it was made. */
 export interface MadeDecision {
@@ -30,7 +31,7 @@ export interface Review {
 }
 
 /** @throws Problem `contact.unknown`, `contact.unidentified` */
-export async function readReview(database: Kysely<Tables>, contact: ContactName): Promise<Review> {
+export async function readReview(database: Kysely<Tables>, contact: ContactKey): Promise<Review> {
   const { service, state } = await readReviewedContact(database, contact);
   const [candidates = []] = await findCandidates(database, service, [state]);
   const hash = recordHash(state.compared.identity);
@@ -45,13 +46,10 @@ export async function readReview(database: Kysely<Tables>, contact: ContactName)
     where d.source = ${contact.source} and d.contact_id = ${contact.contactId} and d.service = ${service}
     order by d.decision_id desc
   `.execute(database);
-  const { rows: present } = await sql<{ person_id: string | null }>`
-    select person_id from enriched_contacts where source = ${contact.source} and contact_id = ${contact.contactId}
-  `.execute(database);
   return {
     source: contact.source,
     contact_id: contact.contactId,
-    person_id: present[0]?.person_id ?? null,
+    person_id: await readPersonId(database, contact),
     evidence: state.evidence,
     candidates,
     decisions: rows.map(({ record_hash: recorded, is_newest: isNewest, ...decision }) => ({

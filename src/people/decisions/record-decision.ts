@@ -7,17 +7,18 @@ import type { Warehouse } from '../../db/database.ts';
 import { rolledBack } from '../../db/rolled-back.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lockSuppressionsExclusive } from '../../privacy/suppressions.ts';
-import { readKeysOfPeople } from '../contacts/affected-contacts.ts';
+import { readKeysOfPeople } from '../contacts/contacts-by-match-key.ts';
 import { applyChanges } from '../contacts/apply-changes.ts';
 import { decideAffected } from '../contacts/decide-contacts.ts';
 import { findChanges } from '../contacts/find-changes.ts';
 import { readKnownPeople } from '../known/known-people.ts';
 import { keyOfId } from '../log/observation.ts';
 import { recordHash } from './contact-decisions.ts';
-import { readReviewedContact, type ContactName, type ReviewedContact } from './reviewed-contact.ts';
+import type { ContactKey } from '../contact-key.ts';
+import { readPersonId, readReviewedContact, type ReviewedContact } from './reviewed-contact.ts';
 
 /** A decision that a contact is, or is not, a person; or the end of such a decision. */
-interface Decision extends ContactName {
+interface Decision extends ContactKey {
   /** Id of the person at the service. */
   readonly personId: string;
   readonly verdict: RecordedVerdict;
@@ -74,7 +75,7 @@ async function decideIn(
   });
   const isKnown = people.some((person) => person.personKey === personKey);
   const isNew = await append(transaction, before, decision, { personKey, isKnown }, note);
-  const personBefore = await personOf(transaction, decision);
+  const personBefore = await readPersonId(transaction, decision);
   if (openRun === undefined) await decide(transaction, service, decision);
   await decideAffected(
     transaction,
@@ -86,7 +87,7 @@ async function decideIn(
       ]),
     ]),
   );
-  const personNow = await personOf(transaction, decision);
+  const personNow = await readPersonId(transaction, decision);
   if (decision.verdict === 'confirmed' && openRun === undefined && personNow === null)
     throw new UsageProblem('person.suppressed', 'the person or the contact is on the suppression list', {
       where: decision.personId,
@@ -147,23 +148,8 @@ async function append(
   return true;
 }
 
-async function decide(
-  transaction: Transaction<Tables>,
-  service: string,
-  contact: ContactName,
-): Promise<void> {
+async function decide(transaction: Transaction<Tables>, service: string, contact: ContactKey): Promise<void> {
   const { state } = await readReviewedContact(transaction, contact);
   const changes = await findChanges(transaction, service, [state]);
   await applyChanges(transaction, { service, runId: null }, changes);
-}
-
-/** The id of the person whom a contact has. */
-async function personOf(
-  transaction: Transaction<Tables>,
-  { source, contactId }: ContactName,
-): Promise<string | null> {
-  const { rows } = await sql<{ person_id: string | null }>`
-    select person_id from enriched_contacts where source = ${source} and contact_id = ${contactId}
-  `.execute(transaction);
-  return rows[0]?.person_id ?? null;
 }

@@ -3,13 +3,8 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
+import type { ContactKey } from '../contact-key.ts';
 import { readMatchedContacts, readStates, type ContactState } from '../contacts/contact-states.ts';
-
-/** The name of a contact: its source and its id there. */
-export interface ContactName {
-  readonly source: string;
-  readonly contactId: string;
-}
 
 /** A contact about which somebody decides. */
 export interface ReviewedContact {
@@ -37,7 +32,7 @@ interface NewestRow {
  */
 export async function readReviewedContact(
   database: Kysely<Tables>,
-  { source, contactId }: ContactName,
+  { source, contactId }: ContactKey,
 ): Promise<ReviewedContact> {
   const { rows } = await sql<NewestRow>`
     select runs.options ->> 'service' as service, n.run_id, n.row_number, runs.finished_at is not null as has_ended,
@@ -80,10 +75,21 @@ export async function readReviewedContact(
 
 async function serviceOfContact(
   database: Kysely<Tables>,
-  { source, contactId }: ContactName,
+  { source, contactId }: ContactKey,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ service: string }>`
     select service from contacts where source = ${source} and contact_id = ${contactId}
   `.execute(database);
   return rows[0]?.service;
+}
+
+/** The id of the person whom a contact has; null: it has none. */
+export async function readPersonId(
+  database: Kysely<Tables>,
+  { source, contactId }: ContactKey,
+): Promise<string | null> {
+  const { rows } = await sql<{ person_id: string | null }>`
+    select person_id from enriched_contacts where source = ${source} and contact_id = ${contactId}
+  `.execute(database);
+  return rows[0]?.person_id ?? null;
 }

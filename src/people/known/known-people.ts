@@ -22,10 +22,6 @@ export interface KnownPerson {
   readonly givenTo: ReadonlyMap<string, Date>;
 }
 
-export function contactKey(source: string, contactId: string): string {
-  return `${source} ${contactId}`;
-}
-
 /** The members of a person or an employer that columns of `enriched_contacts` take. */
 const membersOf = (owner: 'person' | 'employer'): string =>
   personColumns

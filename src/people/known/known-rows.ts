@@ -5,12 +5,11 @@ import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.t
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { decisionsOf, verdictsOf } from '../decisions/contact-decisions.ts';
+import type { ContactKey } from '../contact-key.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
 /** A contact that could be a person, as a row of an export has it. */
-export interface KnownRow {
-  readonly source: string;
-  readonly contactId: string;
+export interface KnownRow extends ContactKey {
   readonly matchKeys: readonly number[];
   readonly compared: ComparedIdentity;
   readonly verdicts: Verdicts;

@@ -1,17 +1,15 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import {
   contactsByMatch,
-  findNewestRows,
   readDoubtfulContacts,
   readKeysOfPeople,
   readOpenContacts,
-  readOvertakenContacts,
   readPeopleKeys,
   readReleasedContacts,
   readReplacedKeys,
-  readRows,
   type PeopleKeys,
-} from '../../people/contacts/affected-contacts.ts';
+} from '../../people/contacts/contacts-by-match-key.ts';
+import { findNewestRows, readOvertakenContacts, readRows } from '../../people/contacts/newest-rows.ts';
 import { applyDecisions, decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
 import {
   isContestedRecord,

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { findNewestRows } from '../../../src/people/contacts/affected-contacts.ts';
+import { findNewestRows } from '../../../src/people/contacts/newest-rows.ts';
 import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { amountOfKeys } from '../../../src/runs/planning/earlier-lookups.ts';

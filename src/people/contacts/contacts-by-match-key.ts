@@ -8,10 +8,10 @@ import {
   contactOf,
   readMatchedCells,
   readMatchedContacts,
-  readRowsToDecide,
   type ContactState,
   type MatchedContact,
 } from './contact-states.ts';
+import { isDecided, readRows, type RowKey } from './newest-rows.ts';
 import { emailHashes } from '../known/email-hashes.ts';
 import { eachOf, placesByMatchKey, sharesMatchKey } from '../known/shares-match-key.ts';
 
@@ -75,11 +75,6 @@ export async function readDoubtfulContacts(
   );
 }
 
-/** Condition on `runs`: other runs decide about the contacts of its rows as well. */
-const isDecided = (service: RawBuilder<unknown>) => sql<boolean>`(runs.finished_at is not null
-  and ${sql.raw(isExport('runs'))}
-  and runs.options ->> 'service' = ${service})`;
-
 /**
  * Reads contacts that have no person, and could be one of these people: by an identifier, or because a call has asked
  * for them. Only the newest row of a contact counts, and only of runs that have ended: other runs decide about their
@@ -92,7 +87,7 @@ export async function readOpenContacts(
 ): Promise<ContactState[]> {
   if (all.length === 0) return [];
   const isAboutPerson = sql`s.outcome in (${anyOf(outcomesAboutPerson)})`;
-  const { rows } = await sql<RowName>`
+  const { rows } = await sql<RowKey>`
     select newest.run_id as "runId", newest.row_number as "rowNumber"
     from (
       select distinct runs.source, r.contact_id
@@ -129,7 +124,7 @@ export async function readOpenContacts(
 export async function readReleasedContacts(
   database: Kysely<Tables>,
   service: string,
-  contacts: readonly RowName[],
+  contacts: readonly RowKey[],
 ): Promise<ContactState[]> {
   if (contacts.length === 0) return [];
   const keys = await readReplacedKeys(database, contacts);
@@ -142,7 +137,7 @@ export async function readReleasedContacts(
  */
 export async function readReplacedKeys(
   database: Kysely<Tables>,
-  replacing: readonly RowName[],
+  replacing: readonly RowKey[],
 ): Promise<readonly number[]> {
   const { rows } = await sql<{ key: number }>`
     select distinct unnest(replaced.match_keys) as key
@@ -165,102 +160,6 @@ export async function readReplacedKeys(
     where replaced.match_keys <> r.match_keys
   `.execute(database);
   return rows.map(({ key }) => key);
-}
-
-/**
- * Reads rows of any runs, as far as something is to be decided about their contacts.
- *
- * @param withCompared as for `readRowsToDecide`
- */
-export async function readRows(
-  database: Kysely<Tables>,
-  service: string,
-  rows: readonly RowName[],
-  withCompared = false,
-): Promise<ContactState[]> {
-  if (rows.length === 0) return [];
-  const which = sql<boolean>`(r.run_id, r.row_number) in (
-    select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))`;
-  return readRowsToDecide(database, service, which, withCompared);
-}
-
-export interface RowName {
-  readonly runId: string;
-  readonly rowNumber: number;
-}
-
-/** Query of the contacts of a run's rows, and of the contacts that the run or its undo decided about. */
-export const contactsOfRun = (runId: string) => sql`
-  select runs.source, r.contact_id
-  from run_rows r
-  join runs on runs.run_id = r.run_id
-  where r.run_id = ${runId}
-  union
-  select source, contact_id from contact_matches where run_id = ${runId} or while_undone @> array[${runId}]`;
-
-/** Query of the contacts that a run decided about. */
-const contactsDecidedBy = (runId: string) => sql`
-  select distinct source, contact_id from contact_matches where run_id = ${runId}`;
-
-/**
- * Finds the newest rows that ended runs of the same service have of the contacts of a run.
- *
- * @param which `any`: of all contacts that an undo of the run concerns; `newer`: of newer exports, of the
- *   contacts that it decided about
- */
-export async function findNewestRows(
-  database: Kysely<Tables>,
-  runId: string,
-  which: 'any' | 'newer',
-): Promise<readonly RowName[]> {
-  const affected = which === 'any' ? contactsOfRun(runId) : contactsDecidedBy(runId);
-  // Materialized: as a part of the join, PostgreSQL read all decisions to find those of the run.
-  const { rows } = await sql<RowName>`
-    with affected as materialized (${affected})
-    select newest.run_id as "runId", newest.row_number as "rowNumber"
-    from runs self
-    cross join affected a
-    cross join lateral (
-      select n.run_id, n.row_number
-      -- \`offset 0\` keeps the lookup of the contact apart. In a join, PostgreSQL read the rows of all runs.
-      from (select * from run_rows where contact_id = a.contact_id offset 0) n
-      join runs on runs.run_id = n.run_id
-      where runs.source = a.source
-        and ${isDecided(sql`self.options ->> 'service'`)}
-        and (${which === 'any'} or ${sql.raw(exportOrder('runs'))} > ${sql.raw(exportOrder('self'))})
-      order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
-      limit 1
-    ) newest
-    where self.run_id = ${runId}
-    order by a.source, a.contact_id
-  `.execute(database);
-  return rows;
-}
-
-/**
- * Reads contacts to which a run gave a person although a newer export has the contact. Of that export only the record
- * is left: retention has cleared or removed the row.
- */
-export async function readOvertakenContacts(
-  database: Kysely<Tables>,
-  service: string,
-  runId: string,
-): Promise<ContactState[]> {
-  const overtaken = sql`
-    with newer_runs as materialized (
-      select newer.run_id
-      from runs self
-      join runs newer on newer.source = self.source
-        and ${sql.raw(exportOrder('newer'))} > ${sql.raw(exportOrder('self'))}
-        and ${sql.raw(isExport('newer'))}
-      where self.run_id = ${runId}
-    )
-    select distinct m.source, m.contact_id
-    from contact_matches m
-    join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
-    join contact_records k on k.source = m.source and k.contact_id = m.contact_id
-    where m.run_id = ${runId} and k.run_id in (select run_id from newer_runs)`;
-  return readMatchedContacts(database, service, overtaken, true);
 }
 
 /** Reads the keys of the people who have one of the match keys. */
