@@ -190,8 +190,3 @@ export function isPlainAnswer(cell: string): boolean {
   ).toLowerCase();
   return /^\d/.test(shown) || (shown.length <= longestAnswer && statementOf(shown) !== 'unclear');
 }
-
-/** Whether the contact must be treated as opted out. */
-export function isOptedOut(cell: string, polarity: OptOutPolarity, values?: ReadonlySet<string>): boolean {
-  return optOutAnswer(cell, polarity, values) !== 'not opted out';
-}

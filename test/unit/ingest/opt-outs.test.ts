@@ -6,6 +6,62 @@ import { optOutOf } from '../../../src/ingest/columns/opt-outs/opt-out.ts';
 
 /** Labels of CRMs in each language, in capitals and without accents too. */
 const labels = {
+  'English and others': {
+    'refusal/processing': [
+      'Unsubscribed from all email',
+      'Opted out of email: Newsletter',
+      'HasOptedOutOfEmail',
+      'Do not allow Bulk Emails',
+      'donotbulkemail',
+      'Do not contact by e-mail, phone or fax',
+      'Do Not Contact',
+      'Unsubscribed Time',
+      'Newsletter opt-out',
+      'IsDeleted',
+      'Von allen E-Mails abgemeldet',
+      'Désabonné de tous les e-mails',
+      'No contactar',
+      'Cancelou a inscrição',
+      'Uitgeschreven',
+      'メール送信除外',
+      'メール配信停止',
+      'Eメールの配信登録を解除',
+      '電子メールを許可しない',
+      '連絡不可',
+      '邮件退订',
+      '不允许使用电子邮件',
+      '电子邮件选择退出',
+      '이메일 수신 거부',
+    ],
+    'consent/processing': [
+      'Allow Emails?',
+      'Person - Marketing status',
+      'Person - Double opt-in',
+      'Email Opt In',
+      'Opted in to email',
+      'メール配信可否',
+      '個人情報の取り扱いに同意',
+      '同意接收邮件',
+      '마케팅 수신 동의',
+    ],
+    'consent/calls': ['SMS Opt-In', 'Allow Phone Calls?'],
+    'basis/processing': ["Legal basis for processing contact's data"],
+    'refusal/calls': [
+      'DoNotCall',
+      'Do Not Call',
+      'Do not allow Phone Calls',
+      'Opted out of SMS',
+      'Keine Telefonanrufe zulassen',
+      'Ne pas appeler',
+      'No llamar',
+      'Niet bellen',
+      'Não ligar',
+      '電話拒否',
+      '請勿致電',
+      '请勿致电',
+      '전화 허용 안 함',
+    ],
+  },
   Italian: {
     'refusal/calls': ['Non chiamare'],
     'refusal/processing': [
@@ -102,12 +158,28 @@ const known = Object.entries(labels).flatMap(([language, meanings]) =>
   ),
 );
 
-describe('columns of opt-outs in other languages', () => {
+describe('columns of opt-outs', () => {
   it.each(known)('%s: the column %j states a %s of %s', (_, name, polarity, scope) => {
     expect(optOutOf(name)).toEqual({ polarity, scope });
   });
 
   it.each([
+    'Fax Opt Out',
+    'HasOptedOutOfFax',
+    'Do not allow Faxes',
+    'donotpostalmail',
+    'FAX送信除外',
+    '不允许使用传真',
+    '우편 수신 거부',
+    '取引先名',
+    '最終活動日',
+    '邮箱',
+    'Do not allow Mails',
+    'Email',
+    'has_newsletter',
+    'Newsletter opt-in',
+    'Opt-in date',
+    'Account Name',
     'Catering interest',
     'Allowance',
     'Withdrawal amount',
@@ -146,8 +218,12 @@ describe('columns of opt-outs in other languages', () => {
   });
 });
 
-describe('answers in other languages', () => {
+describe('answers about opting out', () => {
   it.each([
+    'true',
+    'Yes',
+    'Do Not Allow',
+    '2026-03-01 10:00',
     'TRUE',
     'ｔｒｕｅ',
     'Ja',
@@ -168,6 +244,15 @@ describe('answers in other languages', () => {
   });
 
   it.each([
+    '',
+    ' ',
+    'false',
+    '0',
+    'No',
+    'Allow',
+    'いいえ',
+    '否',
+    '許可',
     'Nie',
     'Nej',
     'Ei',
@@ -186,6 +271,18 @@ describe('answers in other languages', () => {
   });
 
   it.each([
+    'Do Not Allow',
+    'no',
+    'FALSE',
+    '0',
+    'Unsubscribed',
+    'no_consent',
+    'Withdrawn',
+    'archived',
+    '配信停止',
+    '不同意',
+    '미동의',
+    '×',
     'Nie',
     'Nej',
     'Ei',
@@ -202,6 +299,16 @@ describe('answers in other languages', () => {
   });
 
   it.each([
+    '',
+    'Allow',
+    'yes',
+    'subscribed',
+    'Legitimate interest – existing customer',
+    '2026-03-01',
+    '配信可',
+    '同意',
+    '동의',
+    '○',
     'Tak',
     'udzielona',
     'Подтверждено',
@@ -215,7 +322,7 @@ describe('answers in other languages', () => {
     expect(optOutAnswer(cell, 'consent')).toBe('not opted out');
   });
 
-  it.each(['maybe', 'pending', '3', 'E', 'Nicht abgemeldet'])(
+  it.each(['maybe', 'whatever', 'pending', '3', 'E', 'Nicht abgemeldet'])(
     '%j is not understood in columns of refusals and consents, and counts as opted out',
     (cell) => {
       expect(optOutAnswer(cell, 'refusal')).toBe('not understood');
@@ -226,6 +333,12 @@ describe('answers in other languages', () => {
   it('a text that describes a consent is no refusal', () => {
     expect(optOutAnswer('Web form, Graz', 'basis')).toBe('not opted out');
     expect(optOutAnswer('withdrawn', 'basis')).toBe('opted out');
+  });
+
+  it('a mapping file lists the values that mean opted out', () => {
+    const values = new Set(['unsubscribed']);
+    expect(optOutAnswer('Unsubscribed', 'consent', values)).toBe('opted out');
+    expect(optOutAnswer('no_consent', 'consent', values)).toBe('not opted out');
   });
 
   it('a cell of a million characters is no answer, and is read in one pass', () => {
