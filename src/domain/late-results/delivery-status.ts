@@ -6,7 +6,7 @@ interface DeliveryStatusFacts {
 }
 
 /** Statuses of a delivery in the inbox. Part of the public surface. */
-export const deliveryStatusFacts = {
+const deliveryStatusFacts = {
   /** Stored and not applied. */
   received: { effect: 'pending', countsCredits: false },
   applied: { effect: 'done', countsCredits: true },

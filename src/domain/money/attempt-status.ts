@@ -8,7 +8,7 @@ interface AttemptStatusFacts {
 }
 
 /** Statuses of an attempt. Part of the public surface. */
-export const attemptStatusFacts = {
+const attemptStatusFacts = {
   /** Admitted and not recorded yet. */
   admitted: { holdsCredits: true, mayBeBilled: true, asked: false },
   awaiting: { holdsCredits: true, mayBeBilled: true, asked: true },

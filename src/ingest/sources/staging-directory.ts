@@ -8,7 +8,6 @@ export interface StagedContent {
   readonly path: string;
   /** Hexadecimal. */
   readonly sha256: string;
-  readonly bytes: number;
 }
 
 /** A younger file can belong to a command that has not begun its run yet. */
@@ -66,17 +65,16 @@ export class StagingDirectory {
     try {
       makeFolder(this.#folder);
       const file = new StagingFile(await open(partial, 'wx', 0o600));
-      let written;
+      let sha256;
       try {
         await fill(file);
-        written = await file.finish();
+        sha256 = await file.finish();
       } finally {
         await file.close();
       }
-      const { sha256, bytes } = written;
       const path = join(this.#folder, `${sha256}.${randomBytes(8).toString('hex')}`);
       await rename(partial, path);
-      return { path, sha256, bytes };
+      return { path, sha256 };
     } catch (error) {
       await rm(partial, { force: true }).catch(() => {});
       throw asUnusable(error, this.#folder);
@@ -152,10 +150,10 @@ export class StagingFile {
     this.#bytes = 0;
   }
 
-  /** Ends the file and flushes it, so that a power failure does not lose it. */
-  async finish(): Promise<{ sha256: string; bytes: number }> {
+  /** Flushes the file, so that a power failure does not lose it. @returns its hash */
+  async finish(): Promise<string> {
     await this.#handle.sync();
-    return { sha256: this.#hash.digest('hex'), bytes: this.#bytes };
+    return this.#hash.digest('hex');
   }
 
   close(): Promise<void> {

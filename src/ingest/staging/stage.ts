@@ -22,9 +22,6 @@ export interface StagedExport {
   readonly rows: number;
   readonly malformed: number;
   readonly source: string;
-  readonly header: readonly string[];
-  /** Raw header → field. */
-  readonly mapping: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
 /** Maximum number of malformed rows that a warning names. */
@@ -100,7 +97,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     const which = `${malformed > shownFaults ? 'the first are ' : ''}${examples.join('; ')}`;
     warnings.push(`${counted(malformed, 'row')} cannot be read: ${which}`);
   }
-  return { rows, malformed, source, header, mapping, warnings };
+  return { rows, malformed, source, warnings };
 }
 
 async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 
 /** Tables with match keys, by the alias by which conditions name them. */
-const tables = { o: 'observations', m: 'contact_matches', r: 'run_rows' } as const;
+const tables = { o: 'observations', r: 'run_rows' } as const;
 
 /**
  * Expression: the places (`ctid`) of a table's entries that have one of the match keys, each once. Each key is looked
@@ -38,7 +38,7 @@ export function placesByMatchKey(
 }
 
 /**
- * Condition: an observation `o`, a match `m` or a row `r` has one of the match keys.
+ * Condition: an observation `o` or a row `r` has one of the match keys.
  *
  * @param keys query of one column
  */
