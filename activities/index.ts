@@ -16,7 +16,7 @@ import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-bu
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
 import { discardUnstartedRuns } from '../src/runs/discard-unstarted-runs.ts';
 import { skipPageAfterCalls } from '../src/runs/pages/skip-page.ts';
-import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
+import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/begin-scheduled-runs.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
@@ -24,7 +24,7 @@ import { notifyingOfFailure } from '../src/monitoring/schedule-failures.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';
-import { readRunFacts } from '../src/runs/run-facts.ts';
+import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { adoptService } from '../src/runs/adopt-service.ts';
 import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';

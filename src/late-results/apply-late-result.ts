@@ -54,7 +54,7 @@ export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | '
  */
 export async function applyLateResult(
   warehouse: Warehouse,
-  delivery: { readonly deliveryId: string; readonly attemptId: string; readonly origin: 'webhook' | 'poll' },
+  delivery: { readonly deliveryId: string; readonly attemptId: string },
   content: LateResult | undefined,
 ): Promise<DeliveryEffect> {
   const { deliveryId } = delivery;

@@ -8,12 +8,11 @@ import { databaseTime } from '../db/expressions.ts';
 import { isNamedId } from '../db/named-id.ts';
 import { hadOnlyStrangers, resetToReceived } from '../db/reopened-deliveries.ts';
 import type { Tables } from '../db/schema.ts';
-import { isInScope, type LateScope } from './late-polls.ts';
+import { isInScope, type LateScope } from './late-scope.ts';
 import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 
 export interface StoredDelivery {
   readonly deliveryId: string;
-  readonly attemptId: string;
   readonly runId: string;
 }
 
@@ -56,7 +55,7 @@ export async function storeDeliveries(
       where now() < a.admitted_at + make_interval(
         secs => greatest($8, (r.options ->> 'lateDeadlineSeconds')::float8))
       order by d.place
-      returning delivery_id as "deliveryId", attempt_id as "attemptId", run_id as "runId"`,
+      returning delivery_id as "deliveryId", run_id as "runId"`,
     values: [
       Buffer.concat(arrived.map(({ body }) => body)),
       arrived.map(({ deliveryId }) => deliveryId),
@@ -86,8 +85,6 @@ export async function storePolled(warehouse: Warehouse, attemptId: string, body:
 export interface WaitingDelivery {
   readonly deliveryId: string;
   readonly attemptId: string;
-  readonly runId: string;
-  readonly origin: 'webhook' | 'poll';
   readonly body: Buffer;
   readonly contentEncoding: string | null;
 }
@@ -107,7 +104,7 @@ export async function readWaitingDeliveries(
       ? isInScope(scope, sql`d.run_id`, sql`d.received_at`)
       : sql`d.attempt_id = ${scope.attemptId}`;
   const result = await sql<WaitingDelivery>`
-    select d.delivery_id as "deliveryId", d.attempt_id as "attemptId", d.run_id as "runId", d.origin, d.body,
+    select d.delivery_id as "deliveryId", d.attempt_id as "attemptId", d.body,
       d.content_encoding as "contentEncoding"
     from webhook_deliveries d join attempts a on a.attempt_id = d.attempt_id
     where d.status = 'received' and a.status <> 'admitted' and ${filter}

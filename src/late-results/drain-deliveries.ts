@@ -20,12 +20,12 @@ import {
   markExpiredUnknown,
   postponePoll,
   returnPoll,
-  readLateResultsStatus,
   stopPolling,
   takeDuePolls,
   type DuePoll,
-  type LateScope,
 } from './late-polls.ts';
+import type { LateScope } from './late-scope.ts';
+import { readLateResultsStatus } from './read-late-results-status.ts';
 import { settleByDelivered, settleByLastBody, settleExpired } from './last-bodies.ts';
 import { pollWithinLimits, type PollDependencies } from './poll-within-limits.ts';
 

@@ -8,7 +8,7 @@ import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { lockAttempt } from './awaiting-call.ts';
 import { contentOf } from './delivery-content.ts';
-import { isInScope, type LateScope } from './late-polls.ts';
+import { isInScope, type LateScope } from './late-scope.ts';
 import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
 /** A body that was applied before. */

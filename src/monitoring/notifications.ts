@@ -8,7 +8,7 @@ import type {
   runNotification,
   scheduleNotification,
 } from '../outputs/notification-outputs.ts';
-import { readRunFacts } from '../runs/run-facts.ts';
+import { readRunFacts } from '../runs/read-run-facts.ts';
 
 export interface Notification {
   readonly notificationId: string;

@@ -1,7 +1,7 @@
 import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
-import { readRunFacts } from '../runs/run-facts.ts';
+import { readRunFacts } from '../runs/read-run-facts.ts';
 import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
 import { evaluateTruth } from './evaluation/evaluate-truth.ts';
 import { needsPerson } from './needs-person.ts';

@@ -2,7 +2,7 @@ import type { PauseReasonType } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
-import { readRunFacts } from './run-facts.ts';
+import { readRunFacts } from './read-run-facts.ts';
 import { endRun } from './end-run.ts';
 import { getRun } from './runs.ts';
 

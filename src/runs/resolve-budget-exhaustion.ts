@@ -16,7 +16,7 @@ import {
   type PeriodBudget,
 } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
-import { readLateResultsStatus } from '../late-results/late-polls.ts';
+import { readLateResultsStatus } from '../late-results/read-late-results-status.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 interface BudgetDependencies {

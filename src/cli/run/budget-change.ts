@@ -16,7 +16,7 @@ import {
 import type { Warehouse } from '../../db/database.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, runsWaitingFor } from '../../runs/runs.ts';
-import { runToSteer } from './latest-run.ts';
+import { runToSteer } from './run-to-steer.ts';
 import { hasWorker } from './present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';

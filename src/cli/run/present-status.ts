@@ -7,7 +7,7 @@ import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { reservedSlots } from '../../ledger/waiting-batches.ts';
-import { readRunMoney } from '../../runs/run-facts.ts';
+import { readRunMoney } from '../../runs/read-run-facts.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
 import { readCallWait } from './read-call-wait.ts';

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import type { RunNeed } from '../../runs/latest-run.ts';
-import { readRunFacts } from '../../runs/run-facts.ts';
+import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { warnWithoutWorker } from './follow-run.ts';
-import { runToSteer, steeredRun } from './latest-run.ts';
+import { runToSteer, steeredRun } from './run-to-steer.ts';
 import { printFacts } from '../terminal/output.ts';
 import { reasonOption } from '../terminal/note-flags.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';

@@ -5,7 +5,7 @@ import { taskPriorities } from '../../contract/run-priorities.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
 import { runInputOf } from '../../runs/run-input.ts';
-import { readRunFacts } from '../../runs/run-facts.ts';
+import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { workingStatuses } from './present-status.ts';

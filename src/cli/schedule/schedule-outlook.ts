@@ -3,7 +3,7 @@ import { parseCredits } from '../../domain/money/decimal.ts';
 import { countedPeople } from '../../domain/text/counted.ts';
 import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
 import { Problem } from '../../domain/problem.ts';
-import { optionsOf, withoutEnriched } from '../../runs/scheduled-run.ts';
+import { optionsOf, withoutEnriched } from '../../runs/begin-scheduled-runs.ts';
 import {
   addressName,
   addressText,

@@ -1,6 +1,6 @@
 import { repeatedly, type Bill } from './bill.ts';
 import { RecentEntries } from './recent-entries.ts';
-import type { DeliveryKind } from '../late-results/delivery-kinds.ts';
+import type { DeliveryKind } from '../late-results/late-parameters.ts';
 import { EntryFile } from '../server/entry-file.ts';
 
 /** One call as the service received it. Credits are decimals as text. */

@@ -1,6 +1,6 @@
 import { Chance } from './chance.ts';
 import type { DeliveryRule, FaultsToProduce, OutOfCreditsStatus, Rule } from './scenario.ts';
-import type { DeliveryKind } from '../late-results/delivery-kinds.ts';
+import type { DeliveryKind } from '../late-results/late-parameters.ts';
 
 export interface FaultsOptions {
   readonly seed: number;

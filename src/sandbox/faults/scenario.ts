@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deliveryKinds } from '../late-results/delivery-kinds.ts';
+import { deliveryKinds } from '../late-results/late-parameters.ts';
 
 const countedFrom1 = z.int().min(1);
 const milliseconds = z.int().min(0);

@@ -3,7 +3,7 @@ import {
   lateParameterNames,
   lateParameters,
   type LateParameterName,
-} from '../late-results/delivery-kinds.ts';
+} from '../late-results/late-parameters.ts';
 
 const input = (description: string) => z.string().optional().meta({ description });
 const asFlag = (description: string) => z.enum(['true', 'false']).default('false').meta({ description });

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import type { DeliveryRule, Rule } from '../faults/scenario.ts';
-import type { DeliveryKind, LatePerson, LateRequest } from './delivery-kinds.ts';
+import type { DeliveryKind, LatePerson, LateRequest } from './late-parameters.ts';
 
 const mobilePhoneCredits = 8;
 /** Price of a record that an invented vendor finds. */

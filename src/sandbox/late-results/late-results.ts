@@ -6,7 +6,7 @@ import type { Refusal } from '../faults/failures.ts';
 import type { Faults } from '../faults/faults.ts';
 import { pollParametersSchema } from '../interface/inputs.ts';
 import { bodyBeside, lateRules, type MadeBody } from './late-bodies.ts';
-import type { DeliveryKind, LatePerson, LateRequest } from './delivery-kinds.ts';
+import type { DeliveryKind, LatePerson, LateRequest } from './late-parameters.ts';
 import type { LateStore, StoredResult } from './late-store.ts';
 import type { DeliveryRule } from '../faults/scenario.ts';
 

@@ -1,6 +1,6 @@
 import type { DeliveryRule } from '../faults/scenario.ts';
 import { EntryFile } from '../server/entry-file.ts';
-import type { DeliveryKind } from './delivery-kinds.ts';
+import type { DeliveryKind } from './late-parameters.ts';
 
 export interface StoredResult {
   /** From 1. */

@@ -11,7 +11,7 @@ import {
   lateParameters,
   type DeliveryKind,
   type LateRequest,
-} from '../late-results/delivery-kinds.ts';
+} from '../late-results/late-parameters.ts';
 import type { LateResults } from '../late-results/late-results.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import { parseJson } from './parse-json.ts';
@@ -127,7 +127,6 @@ export class PeopleEnrichment {
     const late: LateRequest = {
       requestId,
       webhookUrl: extras.webhook_url ?? '',
-      asked: asked.length,
       people: knownPeople,
       fields,
       creditsOfAnswer: credits,

@@ -240,11 +240,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
         [deliveryId, call.attemptId, body],
       );
       if (!stored.rowCount) return;
-      await applyLateResult(
-        warehouse,
-        { deliveryId, attemptId: call.attemptId, origin: 'webhook' },
-        readLateResult(body),
-      );
+      await applyLateResult(warehouse, { deliveryId, attemptId: call.attemptId }, readLateResult(body));
     }
   }
 

@@ -265,7 +265,7 @@ describe('a delivery and the answer of its call at the same moment', () => {
       const apply = (): Promise<unknown> =>
         applyLateResult(
           warehouse,
-          { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId, origin: 'webhook' },
+          { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId },
           readLateResult(body(call.ids, 24)),
         );
       // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that

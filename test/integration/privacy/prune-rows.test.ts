@@ -5,7 +5,7 @@ import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { wasRunBefore } from '../../../src/runs/begin-run.ts';
-import { readRunFacts } from '../../../src/runs/run-facts.ts';
+import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

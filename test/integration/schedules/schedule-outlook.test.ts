@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { defineSchedule, type ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { outlookOf, overrunWarning } from '../../../src/cli/schedule/schedule-outlook.ts';
 import { readConfig, runDefaults } from '../../../src/config/settings.ts';
-import { optionsOf } from '../../../src/runs/scheduled-run.ts';
+import { optionsOf } from '../../../src/runs/begin-scheduled-runs.ts';
 import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { taskPriorities, type RunPriority } from '../../../contract/run-priorities.ts';
 import { setRunPriority } from '../../../runs/runs.ts';
-import { runToSteer, steeredRun } from '../../run/latest-run.ts';
+import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
 import { printFacts } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';

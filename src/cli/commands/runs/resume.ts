@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { readRunFacts } from '../../../runs/run-facts.ts';
+import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../run/describe-service.ts';
-import { runToSteer, steeredRun } from '../../run/latest-run.ts';
+import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
 import { reportRun } from './run.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';

@@ -4,7 +4,7 @@ import type { RunPriority } from '../../../contract/run-priorities.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../../ingest/sources/obtain-export.ts';
-import { readRunFacts } from '../../../runs/run-facts.ts';
+import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { findOrBeginRun } from '../../../runs/begin-run.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
 import { onFirstInterruption } from '../../../dev/interruption.ts';

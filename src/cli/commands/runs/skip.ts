@@ -3,7 +3,7 @@ import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { skipPageAfterCalls } from '../../../runs/pages/skip-page.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
-import { runToSteer, steeredRun } from '../../run/latest-run.ts';
+import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';

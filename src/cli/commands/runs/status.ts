@@ -5,11 +5,11 @@ import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readLostContacts } from '../../../report/figures/read-lost-contacts.ts';
-import { readRunFacts } from '../../../runs/run-facts.ts';
+import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { listRuns } from '../../../runs/runs.ts';
 import { describeLostContacts } from '../../run/describe-lost-contacts.ts';
 import { describeRun } from '../../run/describe-run.ts';
-import { anyRun } from '../../run/latest-run.ts';
+import { anyRun } from '../../run/run-to-steer.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {

@@ -9,7 +9,8 @@ import {
   reopenDelivery,
   type DeliveryFacts,
 } from '../../../late-results/deliveries.ts';
-import { countAwaitedAfterRuns, makePollsDue } from '../../../late-results/late-polls.ts';
+import { makePollsDue } from '../../../late-results/late-polls.ts';
+import { countAwaitedAfterRuns } from '../../../late-results/read-late-results-status.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';

@@ -54,7 +54,6 @@ export interface LatePerson {
 export interface LateRequest {
   readonly requestId: string;
   readonly webhookUrl: string;
-  readonly asked: number;
   readonly people: readonly LatePerson[];
   /** The kinds that are delivered, with the fields that are asked for. */
   readonly fields: ReadonlyMap<DeliveryKind, readonly string[]>;

@@ -8,7 +8,7 @@ import type {
   ScheduledRunInput,
 } from '../../../src/contract/scheduled-run-input.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
-import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/scheduled-run.ts';
+import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/begin-scheduled-runs.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
