@@ -117,7 +117,11 @@ export async function readElsewhere(
   const keys = weaklyFitting.flatMap(({ matchKeys }) => matchKeys);
   const rows = [...asked, ...(await readKnownRows(database, service, [...new Set(keys)]))];
   const lastAskedAt = ofRows.length > 0 ? await startOfRun(database, attemptId) : null;
+  const keysOf = await readKeysOf(database, service, arrived, known);
+  const keyOf = new Map([...known, ...arrived].map(({ compared, personKey }) => [compared, personKey]));
   return {
+    areRecordsOfOne: (came, candidate) =>
+      keysOf(keyOf.get(came) ?? '')?.includes(keyOf.get(candidate) ?? '') === true,
     candidatesOf: (row) =>
       candidatesOf[row]!.map((person) => asCandidate(person, { ...asked[row]!, lastAskedAt })),
     othersOf: (row, person) =>
@@ -127,7 +131,7 @@ export async function readElsewhere(
           : [other.compared],
       ),
     verdictsOf: (row) => asked[row]!.verdicts,
-    keysOf: await readKeysOf(database, service, arrived, known),
+    keysOf,
   };
 }
 

@@ -51,6 +51,8 @@ export interface KnownElsewhere {
    * @param row index of a requested row
    */
   readonly othersOf: (row: number, person: ComparedPerson) => readonly ComparedIdentity[];
+  /** Whether a person of the answer and a candidate are records of one person, also if only others connect them. */
+  readonly areRecordsOfOne?: (came: ComparedPerson, candidate: ComparedPerson) => boolean;
   /** Decisions about the contact of a requested row. @param row its index */
   readonly verdictsOf?: (row: number) => Verdicts;
 }
@@ -113,10 +115,16 @@ export function alignMatches(
     ),
   };
 
-  /** The answer's own record of a person whom an earlier answer identifies. */
+  /** The answer's own record of a person whom an earlier answer identifies, also under a new id. */
   function sameInAnswer(row: number, index: number): (typeof came)[number] | undefined {
     const elsewhere = known?.candidatesOf(row)[index - came.length];
-    return elsewhere && came.find(({ person }) => isOnePerson(person, elsewhere.person));
+    if (!elsewhere) return undefined;
+    const same = came.find(({ person }) => isOnePerson(person, elsewhere.person));
+    if (same) return same;
+    const renumbered = came.filter(({ person }) => known?.areRecordsOfOne?.(person, elsewhere.person));
+    const [only] = renumbered;
+    const isRejected = only && verdictOn(known?.verdictsOf?.(row) ?? noVerdicts, only.person) === 'rejected';
+    return renumbered.length === 1 && !isRejected ? only : undefined;
   }
 
   function fitOf(row: number, person: ComparedPerson): Fit {

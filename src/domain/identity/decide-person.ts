@@ -6,7 +6,7 @@ import {
   type EmailHashes,
   type Evidence,
 } from './identity-evidence.ts';
-import { areOthers, wereMerged } from './merged-people.ts';
+import { areOthers, canBeOnePerson, wereMerged } from './merged-people.ts';
 import { contestedReason, isContested, isPossible } from './rivals.ts';
 import { noVerdicts, rejectedFit, verdictOn, type Verdict, type Verdicts } from './verdicts.ts';
 
@@ -123,9 +123,26 @@ export function decidePerson(
     );
   }
 
+  /** Other candidates can connect them: A is B, and B is C. No two of the connected may contradict each other. */
   function areOnePerson(indexes: readonly number[]): boolean {
-    return indexes.every((one) =>
-      indexes.every((other) => isSamePerson(candidates[one]!, candidates[other]!)),
+    const connected = new Set(indexes.slice(0, 1));
+    for (let newest = [...connected]; newest.length > 0;) {
+      const linked = [...candidates.keys()].filter(
+        (index) =>
+          !connected.has(index) &&
+          decided[index] !== 'rejected' &&
+          newest.some((other) => isSamePerson(candidates[index]!, candidates[other]!)),
+      );
+      const joining = withoutContradicted(linked, [...connected]);
+      newest = withoutContradicted(joining, joining);
+      for (const index of newest) connected.add(index);
+    }
+    return indexes.every((index) => connected.has(index));
+  }
+
+  function withoutContradicted(indexes: readonly number[], beside: readonly number[]): number[] {
+    return indexes.filter((index) =>
+      beside.every((other) => canBeSamePerson(candidates[index]!, candidates[other]!)),
     );
   }
 }
@@ -139,6 +156,14 @@ function isSamePerson(one: Candidate, other: Candidate): boolean {
   return (
     isOnePerson(one.person, other.person) ||
     (askedAtOf(one) !== askedAtOf(other) && wereMerged(one.person, other.person))
+  );
+}
+
+/** Whether records that other records connect can be one person. */
+function canBeSamePerson(one: Candidate, other: Candidate): boolean {
+  return (
+    isOnePerson(one.person, other.person) ||
+    (askedAtOf(one) !== askedAtOf(other) && canBeOnePerson(one.person, other.person))
   );
 }
 

@@ -22,14 +22,16 @@ function sharesOwnIdentifier(one: ComparedPerson, other: ComparedPerson): boolea
 
 /**
  * Whether nothing shows that two records are two people. If each of them is the same person as a third record, they are
- * one person then: they need no evidence of their own, because being one person is transitive.
+ * one person then: they need no evidence of their own, because being one person is transitive. A record without a name
+ * has only late results: a run used those of an undone run.
  */
 export function canBeOnePerson(one: ComparedPerson, other: ComparedPerson): boolean {
   const addresses = [workAddressOf(one), workAddressOf(other)] as const;
   const isOtherProfile =
     one.profileUrl !== undefined && other.profileUrl !== undefined && one.profileUrl !== other.profileUrl;
+  const haveNames = one.name !== undefined && other.name !== undefined;
   return (
-    compareNames(one.name, other.name) === 'agree' &&
+    (!haveNames || compareNames(one.name, other.name) === 'agree') &&
     !isOtherProfile &&
     (addresses[0] === addresses[1] || !isOneDomain(...addresses))
   );

@@ -1,6 +1,11 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
-import { isWeak, readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
+import {
+  isWeak,
+  readyIdentity,
+  type ComparedIdentity,
+  type Evidence,
+} from '../../domain/identity/identity-evidence.ts';
 import { contestedRecordReason, outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.ts';
 import { identityHash } from '../../privacy/suppressions.ts';
@@ -24,7 +29,7 @@ export interface ContactState extends ContactKey {
   readonly personKey: string | null;
   /** All keys of the person; null: the person has one key. */
   readonly personKeys: readonly string[] | null;
-  readonly evidence: string | null;
+  readonly evidence: Evidence | null;
   /** No row with these cells has been compared with the contact's person. */
   readonly isNewRow: boolean;
   /** Undone runs that said something about the contact. A decision without them may not hold when they come back. */
@@ -45,7 +50,7 @@ interface StateRow extends IdentityColumns {
   readonly last_asked_at: Date | null;
   readonly person_key: string | null;
   readonly person_keys: string[] | null;
-  readonly evidence: string | null;
+  readonly evidence: Evidence | null;
   readonly is_new_row: boolean;
   readonly ignored_runs: string[];
   readonly is_suppressed: boolean | null;

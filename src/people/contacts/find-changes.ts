@@ -95,7 +95,7 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
   const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
   const isByDecision = contact.evidence === 'confirmed';
   if (decision.kind === 'person') {
-    const person = people[decision.index]!;
+    const person = nearby.newestOf(people[decision.index]!, contact);
     const { evidence } = decision;
     const personKeys = nearby.keysOf(person, contact);
     const isCurrent = current !== undefined && isOnePerson(current.compared, person.compared);
@@ -103,7 +103,9 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
     if (isCurrent && isUnchanged && isByDecision === (evidence === 'confirmed'))
       return contact.isNewRow ? { kind: 'keep', contact } : undefined;
     const isSamePerson =
-      isCurrent || (current !== undefined && wereMerged(current.compared, person.compared));
+      isCurrent ||
+      (current !== undefined &&
+        (personKeys?.includes(current.personKey) === true || wereMerged(current.compared, person.compared)));
     return { kind: 'fill', contact, person, personKeys, evidence, isUndone: false, isSamePerson };
   }
   if (current && isRejected) return { kind: 'withdraw', contact, reason: rejectedReason };
@@ -112,21 +114,33 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
     const { reason } = decision;
     if (!current) return { kind: 'refuse', contact, reason, isContradicted: false };
     const isDoubted = decision.isStrong || isWeak(contact.evidence);
-    return isDoubted ? { kind: 'withdraw', contact, reason } : unlessContradicted(contact, current);
+    return isDoubted ? { kind: 'withdraw', contact, reason } : unlessContradicted(contact, current, nearby);
   }
   if (contact.personKey === null && !contact.wasAsked && decision.reason !== undefined)
     return { kind: 'refuse', contact, reason: decision.reason, isContradicted: true };
   if (!current) return undefined;
   return nearby.isContested(contact, current)
     ? { kind: 'withdraw', contact, reason: contestedReason }
-    : unlessContradicted(contact, current);
+    : unlessContradicted(contact, current, nearby);
 }
 
-/** A contact stays its person unless new cells contradict the person. */
-function unlessContradicted(contact: ContactState, current: KnownPerson): ContactChange | undefined {
-  if (!contact.isNewRow) return undefined;
-  const reason = contradictionOf(contact.compared.identity, current.person, emailHashes);
-  return reason === undefined ? { kind: 'keep', contact } : { kind: 'withdraw', contact, reason };
+/** A contact stays its person, with the newest record, unless new cells contradict the person. */
+function unlessContradicted(
+  contact: ContactState,
+  current: KnownPerson,
+  nearby: Neighbourhood,
+): ContactChange | undefined {
+  const contradiction = ({ person }: KnownPerson): string | undefined =>
+    contradictionOf(contact.compared.identity, person, emailHashes);
+  const reason = contact.isNewRow ? contradiction(current) : undefined;
+  if (reason !== undefined) return { kind: 'withdraw', contact, reason };
+  const person = nearby.newestOf(current, contact);
+  if (person !== current && contact.evidence !== null && contradiction(person) === undefined) {
+    const { evidence } = contact;
+    const personKeys = nearby.keysOf(person, contact);
+    return { kind: 'fill', contact, person, personKeys, evidence, isUndone: false, isSamePerson: true };
+  }
+  return contact.isNewRow ? { kind: 'keep', contact } : undefined;
 }
 
 /** Stored answers of undone runs were paid for: identifiers and decisions give them to contacts without a person. */
@@ -150,7 +164,7 @@ async function fillFromUndone(
       emailHashes,
     );
     if (decision.kind !== 'person') return [];
-    const person = known[decision.index]!;
+    const person = records.newestOf(known[decision.index]!, contact.verdicts);
     const { evidence } = decision;
     const personKeys = records.keysOf(person, contact.verdicts);
     return [{ kind: 'fill', contact, person, personKeys, evidence, isUndone: true, isSamePerson: false }];

@@ -90,6 +90,11 @@ export class Neighbourhood {
     return this.#records.keysOf(person, verdicts);
   }
 
+  /** `newestOf` of `KnownRecords`. */
+  newestOf(person: KnownPerson, { verdicts }: ContactState): KnownPerson {
+    return this.#records.newestOf(person, verdicts);
+  }
+
   /** Whether another contact could be the contact's person as well, whom the contact has by weak evidence. */
   isContested(contact: ContactState, person: KnownPerson): boolean {
     return (
@@ -159,7 +164,9 @@ export async function readNeighbourhood(
     if (isWeak(contact.evidence))
       for (const key of nearby.byKey.get(contact.personKey ?? '')?.matchKeys ?? []) weak.add(key);
     const { people: near, isIdentified } = nearby.peopleOf(contact);
-    for (const person of near) if (person.personKey !== contact.personKey) obtainable.add(person);
+    for (const person of near) obtainable.add(person);
+    const current = nearby.byKey.get(contact.personKey ?? '');
+    if (current) obtainable.add(current);
     if (!contact.wasAsked || isIdentified) continue;
     for (const { compared, matchKeys } of near)
       if (weigh(contact.compared, compared, emailHashes).strength === 'weak')

@@ -37,6 +37,18 @@ export class KnownRecords {
   }
 
   /**
+   * The person's record of the newest call, whichever record a contact fits: every contact of the person gets its data.
+   *
+   * @param verdicts decisions about the contact: rejected records are left out
+   */
+  newestOf(person: KnownPerson, verdicts: Verdicts = noVerdicts): KnownPerson {
+    const others = this.mergedWith(person).filter(({ personKey }) => verdicts.get(personKey) !== 'rejected');
+    // A record without a name has only late results.
+    const [first, ...rest] = [person, ...others].filter(({ compared }) => compared.name !== undefined);
+    return rest.reduce((newest, other) => (other.askedAt > newest.askedAt ? other : newest), first ?? person);
+  }
+
+  /**
    * The other records of a person, also those that only other records connect: A is B, and B is C. Each link has
    * evidence of its own, now or when a contact got both keys. Of all records that are connected, none may contradict
    * another, so a chain leads to no record that the evidence distinguishes from the person.
@@ -45,7 +57,10 @@ export class KnownRecords {
     const records = [person];
     for (let newest = [person]; newest.length > 0; records.push(...newest)) {
       const linked = new Set(newest.flatMap((record) => this.#linkedTo(record)));
-      newest = [...linked].filter((other) => records.every((record) => canJoin(record, other)));
+      const joining = [...linked].filter((other) => records.every((record) => canJoin(record, other)));
+      newest = joining.filter((one) =>
+        joining.every((other) => one.personKey === other.personKey || canJoin(one, other)),
+      );
     }
     return records.slice(1);
   }

@@ -23,6 +23,8 @@ export interface StagedRow {
   readonly optedOutOfCalls?: boolean;
   readonly outcome?: Outcome;
   readonly email?: string;
+  readonly otherEmails?: readonly string[];
+  readonly personId?: string;
   readonly hashedEmail?: string;
   readonly profileUrl?: string;
   readonly firstName?: string;
@@ -34,6 +36,8 @@ export interface StagedRow {
 /** The identity of a row, as a call sends it. */
 function identityOf({
   email,
+  otherEmails,
+  personId,
   hashedEmail,
   profileUrl,
   firstName,
@@ -42,6 +46,8 @@ function identityOf({
 }: StagedRow): Identity {
   return {
     ...(email !== undefined && { email }),
+    ...(otherEmails !== undefined && { otherEmails }),
+    ...(personId !== undefined && { personId }),
     ...(hashedEmail !== undefined && { hashedEmail }),
     ...(profileUrl !== undefined && { profileUrl }),
     ...(firstName !== undefined && { firstName }),
@@ -103,6 +109,8 @@ export async function stagedRun(
     opted_out: row.optedOut ?? false,
     opted_out_of_calls: row.optedOutOfCalls ?? false,
     email: row.email ?? null,
+    other_emails: row.otherEmails ? [...row.otherEmails] : null,
+    person_id: row.personId ?? null,
     profile_url: row.profileUrl ?? null,
     first_name: row.firstName ?? null,
     last_name: row.lastName ?? null,

@@ -37,6 +37,7 @@ function human() {
     renumbered: { ...person, id: `new-${humans}`, title: 'CTO' },
     byAddress: { ...name, email: person.email },
     byProfile: { ...name, profileUrl: person.proflink_url },
+    byId: { ...name, personId: person.id },
     byCompany: { ...name, organizationName: organization.name },
   };
 }
@@ -80,6 +81,59 @@ describe('a person to whom the service gives a new id', () => {
     await play(contacts[2], { ...byCompany, ...byAddress }, person);
     expect(await peopleOf(...contacts)).toEqual([person.id, person.id, person.id]);
     expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+  });
+
+  it('a contact with the former id alone gets the newest record, until its run is undone', async () => {
+    const { person, renumbered, byId, byAddress, byProfile } = human();
+    const contacts = ['a', 'b', 'c'].map((letter) => `${letter}-${person.id}`) as [string, string, string];
+    await play(contacts[0], byId, person);
+    await play(contacts[1], byAddress, person);
+    const { runId } = await play(contacts[2], byProfile, renumbered);
+    const newest = contacts.map(() => renumbered.id);
+    expect(await peopleOf(...contacts)).toEqual(newest);
+    await undoRun(warehouse, runId, note, signal);
+    expect(await peopleOf(...contacts)).toEqual([person.id, person.id, null]);
+    await revertUndo(warehouse, runId, signal);
+    expect(await peopleOf(...contacts)).toEqual(newest);
+    expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+  });
+
+  it('a contact with the former id alone gets the record of the answer to its own call', async () => {
+    const { person, renumbered, byId } = human();
+    await play(`a-${person.id}`, byId, person);
+    const { outcome } = await play(`a-${person.id}`, byId, renumbered);
+    expect(outcome).toBe('enriched');
+    expect(await peopleOf(`a-${person.id}`)).toEqual([renumbered.id]);
+  });
+
+  it('a contact with the former id gets neither of two people whom one answer distinguishes', async () => {
+    const { person, renumbered, byId } = human();
+    await play(`a-${person.id}`, byId, person);
+    const { outcome } = await play(`a-${person.id}`, byId, renumbered, { ...renumbered, id: 'twin' });
+    expect(outcome).toBe('identity_mismatch');
+    expect(await peopleOf(`a-${person.id}`)).toEqual([person.id]);
+  });
+
+  it('contacts of three ids in turn get the newest record, also with the first address or id alone', async () => {
+    const { person, byId, byAddress, byProfile } = human();
+    const moved = { ...person, id: `moved-${person.id}`, email: `mia@other-${person.id}.example` };
+    const last = { ...moved, id: `last-${person.id}`, proflink_url: null, title: 'CTO' };
+    const rows = { a: byId, b: byAddress, c: byProfile, d: { ...byAddress, email: moved.email } };
+    const answers = { a: person, b: person, c: moved, d: last };
+    for (const letter of ['a', 'b', 'c', 'd'] as const) await play(letter, rows[letter], answers[letter]);
+    expect(await peopleOf('a', 'b', 'c', 'd')).toEqual([last.id, last.id, last.id, last.id]);
+    await play('e', { ...byProfile, otherEmails: [person.email, moved.email] });
+    expect(await peopleOf('e')).toEqual([last.id]);
+  });
+
+  it('a contact that only keeps its person gets the newest record', async () => {
+    const { person, renumbered, byAddress, byProfile } = human();
+    const { firstName, lastName } = byAddress;
+    const contact = `kept-${person.id}`;
+    await play(contact, byAddress, person);
+    await play(contact, { firstName, lastName, organizationName: 'Elsewhere' });
+    await play(`other-${person.id}`, byProfile, renumbered);
+    expect(await peopleOf(contact)).toEqual([renumbered.id]);
   });
 
   async function keysOf(contactId: string): Promise<unknown> {
