@@ -4,6 +4,11 @@ import { formula, phoneNumber } from '../domain/text/formula.ts';
 
 /** How rows become bytes. */
 interface ExportFormat {
+  readonly title: string;
+  /** Endings of file names, in lower case. */
+  readonly endings: readonly string[];
+  /** Whether a terminal can show the bytes. */
+  readonly isText: boolean;
   /** The SQL of a column's value. @param column its SQL */
   readonly value: (column: string, type: ColumnType) => string;
   /** The query whose rows are copied. @param rows the query of the columns */
@@ -32,11 +37,17 @@ const parquetValues: { readonly [Type in ColumnType]?: (column: string) => strin
 /** The formats of `enrich export`, by the names that a person gives. */
 export const exportFormats = {
   csv: {
+    title: 'CSV',
+    endings: ['csv'],
+    isText: true,
     value: (column, type) => spreadsheetValues[type]?.(column) ?? column,
     query: (rows) => rows,
     copy: 'format csv, header true',
   },
   jsonl: {
+    title: 'JSON Lines',
+    endings: ['jsonl', 'ndjson'],
+    isText: true,
     value: (column, type) =>
       type === 'timestamptz' ? `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : column,
     query: (rows) => `select row_to_json(r) from (${rows}) r`,
@@ -44,6 +55,9 @@ export const exportFormats = {
     copy: String.raw`format csv, delimiter E'\x02', quote E'\x01'`,
   },
   parquet: {
+    title: 'Parquet',
+    endings: ['parquet'],
+    isText: false,
     value: (column, type) => parquetValues[type]?.(column) ?? column,
     query: (rows) => rows,
     copy: 'format text',
@@ -53,5 +67,10 @@ export const exportFormats = {
 } as const satisfies Readonly<Record<string, ExportFormat>>;
 
 export type ExportFormatName = keyof typeof exportFormats;
+
+/** The format that the ending of a file's name states. */
+export function formatOfEnding(ending: string): ExportFormatName | undefined {
+  return exportFormatNames.find((name) => exportFormats[name].endings.some((each) => each === ending));
+}
 
 export const exportFormatNames = Object.keys(exportFormats) as readonly ExportFormatName[];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptStatuses } from '../domain/money/attempt-status.ts';
+import { defaultBudgetNames } from '../domain/money/budget-periods.ts';
 import type { Reconciliation } from '../ledger/credit-statements.ts';
 import type { AttemptFacts } from '../ledger/decide-attempt.ts';
 import type { BudgetChange, BudgetFacts } from '../ledger/read-budgets.ts';
@@ -55,7 +56,11 @@ export const budgetHistory = z
   .array(
     z.strictObject({
       changed_at: time.describe('When the limit was changed.'),
-      budget: z.string().describe('Name of the budget; "every-day" or "every-month" for --from-now-on.'),
+      budget: z
+        .string()
+        .describe(
+          `Name of the budget; ${defaultBudgetNames.map((name) => `"${name}"`).join(' or ')} for --from-now-on.`,
+        ),
       old_limit: limit.describe('Limit in credits before the change. Null: no limit.'),
       new_limit: limit.describe('Limit in credits after the change. Null: no limit.'),
       changed_by: z.string().describe('Who changed the limit.'),

@@ -7,7 +7,12 @@ import { importerNames } from '../../../domain/crm/importer.ts';
 import { sandbox } from '../../../domain/runs/asked-service.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { countSuppressed } from '../../../export/contact-choice.ts';
-import { exportFormatNames, type ExportFormatName } from '../../../export/export-format.ts';
+import {
+  exportFormatNames,
+  exportFormats,
+  formatOfEnding,
+  type ExportFormatName,
+} from '../../../export/export-format.ts';
 import { exportTable } from '../../../export/export-table.ts';
 import { exportedTableNames, type ExportedTableName } from '../../../export/exported-tables.ts';
 import type { S3Settings } from '../../../files/s3-client.ts';
@@ -145,21 +150,20 @@ function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '')
     .slice(1)
     .toLowerCase();
-  if (ending === 'ndjson') return 'jsonl';
   if (['xlsx', 'xls', 'ods'].includes(ending))
     throw new UsageProblem('setting.invalid', 'enrich export writes no spreadsheet workbooks', {
       where: `--output ${output}`,
       next: 'name a file that ends in .csv; spreadsheets open it',
     });
-  return exportFormatNames.find((format) => format === ending) ?? 'csv';
+  return formatOfEnding(ending) ?? 'csv';
 }
 
 function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): void {
   const refused =
     json === true
       ? ['--json', 'the rows themselves go to standard output']
-      : format === 'parquet' && process.stdout.isTTY
-        ? ['--format', 'a terminal cannot show Parquet']
+      : !exportFormats[format].isText && process.stdout.isTTY
+        ? ['--format', `a terminal cannot show ${exportFormats[format].title}`]
         : undefined;
   if (refused === undefined) return;
   throw new UsageProblem('setting.invalid', refused[1]!, {
