@@ -8,20 +8,28 @@ export function before(seconds: number | undefined): RawBuilder<Date | null> {
   return sql`(now() - make_interval(secs => ${seconds ?? null}::float8))`;
 }
 
-/** A plan without approval deletes its rows when it ends. If it was killed, its rows are removed after a day. */
-const abandonedPlan = sql`(
-  r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day'
-)`;
-
-/** Condition: a run `r` ended so long ago. */
-export function isOldRun(seconds: number | undefined): RawBuilder<boolean> {
-  return sql`((r.finished_at < ${before(seconds)}) or (${abandonedPlan} and r.created_at < ${before(seconds)}))`;
+/**
+ * Condition: a run ended so long ago. A plan without approval deletes its rows when it ends; if it was killed, its rows
+ * are removed after a day.
+ *
+ * @param run the name of the run in SQL
+ */
+export function isOldRun(seconds: number | undefined, run: 'r' | 'o' = 'r'): RawBuilder<boolean> {
+  const [finished, created] = [sql.ref(`${run}.finished_at`), sql.ref(`${run}.created_at`)];
+  const isAbandonedPlan = sql`(
+    ${finished} is null and not ${maySpend} and ${created} < clock_timestamp() - interval '1 day')`;
+  return sql`((${finished} < ${before(seconds)}) or (${isAbandonedPlan} and ${created} < ${before(seconds)}))`;
 }
 
 /**
- * Condition: a run `r` is closed. Late results are assigned to contacts by the rows' data, so the rows stay until every
+ * Condition: a run is closed. Late results are assigned to contacts by the rows' data, so the rows stay until every
  * call has its cost.
+ *
+ * @param run the name of the run in SQL
  */
-export const isClosedRun = sql<boolean>`
-  not exists (select 1 from attempts o where o.run_id = r.run_id and o.status in (${anyOf(holdingStatuses)}))
-  and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
+export function isClosedRun(run: 'r' | 'o' = 'r'): RawBuilder<boolean> {
+  const id = sql.ref(`${run}.run_id`);
+  return sql`(
+    not exists (select 1 from attempts a where a.run_id = ${id} and a.status in (${anyOf(holdingStatuses)}))
+    and not exists (select 1 from webhook_deliveries w where w.run_id = ${id} and w.status = 'received'))`;
+}

@@ -5,6 +5,7 @@ import { outcomesOfRows } from '../db/run-states.ts';
 import { exportOrder } from '../db/valid-entries.ts';
 import { isClosedRun, isOldRun } from './old-runs.ts';
 import { clearPersonalData } from './suppressions.ts';
+import type { Retention } from '../domain/runs/retention.ts';
 
 /** `staging` clears the personal data of rows, `rows` removes the rows. */
 type RowsRetained = 'staging' | 'rows';
@@ -20,8 +21,8 @@ interface Batch {
 interface RowsPruning {
   /** The column of `runs` that has the progress. */
   readonly done: RawBuilder<number>;
-  /** Condition: the data of a run `r` is no longer needed. */
-  readonly isReady: RawBuilder<boolean>;
+  /** Condition: the data of a run `r` is no longer needed when the runs `o` with this condition have no cells. */
+  readonly isReady: (loses: RawBuilder<boolean>) => RawBuilder<boolean>;
   readonly prune: (transaction: Transaction<Tables>, batch: Batch) => Promise<void>;
 }
 
@@ -31,21 +32,27 @@ const rowsPerBatch = 5_000;
 /**
  * Condition: no older export of the source has cells. A row says nothing about its contact where a newer export has the
  * contact, so the newer row stays until the cells of older rows are cleared.
+ *
+ * @param loses condition: a run `o` does not count, because it loses its cells in the same pruning
  */
-const hasNoOlderCells = sql<boolean>`not exists (
+const hasNoOlderCells = (loses: RawBuilder<boolean>): RawBuilder<boolean> => sql`not exists (
   select from (
     select distinct on (source) *
     from runs o
-    where rows_pruned < rows_staged and status <> 'planned'
+    where rows_pruned < rows_staged and status <> 'planned' and not ${loses}
     order by source, ${sql.raw(exportOrder('o'))}
   ) oldest
   where oldest.source = r.source and ${sql.raw(exportOrder('oldest'))} < ${sql.raw(exportOrder('r'))})`;
 
+/** Condition: a pruning by these times clears or removes the rows of a run `o`, unless an older run keeps its cells. */
+const losesCells = ({ staging, rows }: Retention): RawBuilder<boolean> => sql`coalesce(
+  ${isClosedRun('o')} and (${isOldRun(staging, 'o')} or ${isOldRun(rows, 'o')}), false)`;
+
 const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
-  staging: { done: sql`r.rows_pruned`, isReady: isClosedRun, prune: clearRows },
+  staging: { done: sql`r.rows_pruned`, isReady: () => isClosedRun(), prune: clearRows },
   rows: {
     done: sql`r.rows_dropped`,
-    isReady: sql`(${isClosedRun} and ${hasNoOlderCells})`,
+    isReady: (loses) => sql`(${isClosedRun()} and ${hasNoOlderCells(loses)})`,
     prune: removeRows,
   },
 };
@@ -65,7 +72,7 @@ export interface PrunedRows {
 export async function measureRows(
   { database }: Warehouse,
   kind: RowsRetained,
-  seconds: number | undefined,
+  retention: Retention,
 ): Promise<{ readonly pruned: PrunedRows; readonly keptRuns: number }> {
   const pruning = prunings[kind];
   const { rows } = await sql<PrunedRows & { readonly keptRuns: number }>`
@@ -73,7 +80,8 @@ export async function measureRows(
       coalesce(sum(rows) filter (where ready), 0)::float8 as rows,
       count(*) filter (where not ready)::int as "keptRuns"
     from (
-      select r.rows_staged - ${pruning.done} as rows, ${pruning.isReady} as ready ${oldRuns(pruning, seconds)}
+      select r.rows_staged - ${pruning.done} as rows, ${pruning.isReady(losesCells(retention))} as ready
+      ${oldRuns(pruning, retention[kind])}
     ) old
   `.execute(database);
   const { keptRuns, ...pruned } = rows[0]!;
@@ -113,7 +121,7 @@ async function nextBatch(
   const { rows } = await sql<Batch>`
     select r.run_id as "runId", ${done} as from, least(r.rows_staged, ${done} + ${rowsPerBatch})::int as to,
       ${done} + ${rowsPerBatch} >= r.rows_staged as "isLast"
-    ${oldRuns(pruning, seconds)} and ${isReady}
+    ${oldRuns(pruning, seconds)} and ${isReady(sql`false`)}
     order by r.created_at
     limit 1
     for no key update of r skip locked

@@ -72,8 +72,8 @@ const oldBodies = (
  */
 export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
   const bodies = await measureBodies(warehouse, retention);
-  const staging = await measureRows(warehouse, 'staging', retention.staging);
-  const rows = await measureRows(warehouse, 'rows', retention.rows);
+  const staging = await measureRows(warehouse, 'staging', retention);
+  const rows = await measureRows(warehouse, 'rows', retention);
   return {
     ...bodies,
     staging: staging.pruned,
@@ -150,8 +150,8 @@ export async function prune(
   const bodies = await measureBodies(warehouse, retention);
   const kept = {
     ...bodies.kept,
-    runs: (await measureRows(warehouse, 'staging', retention.staging)).keptRuns,
-    rows: (await measureRows(warehouse, 'rows', retention.rows)).keptRuns,
+    runs: (await measureRows(warehouse, 'staging', retention)).keptRuns,
+    rows: (await measureRows(warehouse, 'rows', retention)).keptRuns,
   };
   return { answers, deliveries, quarantine, staging, rows, observations, changes, kept };
 }

@@ -98,6 +98,29 @@ it('prune() keeps rows until the cells of earlier runs of the source are cleared
   expect(await prune(warehouse, always, noSignal)).toMatchObject({ rows: { runs: 2 }, kept: { rows: 0 } });
 });
 
+it.each([
+  ['rows', always],
+  ['cells and rows', { staging: 0, rows: 0 }],
+])(
+  'measurePrune() counts rows that stay only until the same pruning removes older %s',
+  async (_what, retention) => {
+    const row = { keys: ['k'], outcome: 'not_found' } as const;
+    const runs: string[] = [];
+    while (runs.length < 4) runs.push((await stagedRun(warehouse, [row])).runId);
+    const [first, second, unfinished, last] = runs;
+    for (const runId of [first!, second!, last!]) await endRun(warehouse, runId, 'finished', undefined);
+    const measured = await measurePrune(warehouse, retention);
+    // The unfinished run keeps its cells, so the rows of the last run stay.
+    expect(measured).toMatchObject({ rows: { runs: 2, rows: 2 }, kept: { rows: 1 } });
+    expect(await prune(warehouse, retention, noSignal)).toEqual(measured);
+    await endRun(warehouse, unfinished!, 'finished', undefined);
+    expect(await prune(warehouse, retention, noSignal)).toMatchObject({
+      rows: { runs: 2 },
+      kept: { rows: 0 },
+    });
+  },
+);
+
 it('a run that left people over budget does not count as a run of its file when its rows were removed', async () => {
   for (const [outcome, counts] of [
     ['over_budget', false],
