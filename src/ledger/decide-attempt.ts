@@ -6,6 +6,7 @@ import { settle } from './close-attempt.ts';
 import { releaseClaims } from './release-claims.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isNamedId } from '../db/named-id.ts';
+import type { Note } from '../domain/note.ts';
 
 /** One bulk call as `enrich attempts` shows it. Credits are decimals as text. */
 export interface AttemptFacts {
@@ -74,6 +75,11 @@ export async function getAttempt(warehouse: Warehouse, named: string): Promise<A
   );
 }
 
+interface Decision extends Partial<Note> {
+  readonly credits: string;
+  readonly mayExceedHeld?: boolean;
+}
+
 /**
  * Settles an attempt of unknown cost by the operator's decision, and releases the rest of its reservation. If the
  * answer or the deliveries state a higher cost, that cost is settled. A decision can be corrected by another one until
@@ -83,13 +89,15 @@ export async function getAttempt(warehouse: Warehouse, named: string): Promise<A
  *
  * @param decision.credits what the service billed, as a decimal; `0` if it did not bill
  * @param decision.mayExceedHeld the operator has confirmed a price above the credits that are held for the attempt
+ * @param decision.by who decided; kept in the reason of the attempt, with the credits and the reason of the decision
  * @throws Problem `attempt.closed` without a decision to make or to correct; `attempt.more-than-held`
  */
 export async function decideAttempt(
   warehouse: Warehouse,
   attemptId: string,
-  { credits, mayExceedHeld = false }: { readonly credits: string; readonly mayExceedHeld?: boolean },
+  { credits, mayExceedHeld = false, by = 'the operator', reason }: Decision,
 ): Promise<void> {
+  const decision = `${by}: ${credits} ${credits === '1' ? 'credit' : 'credits'}${reason ? ` (${reason})` : ''}`;
   await warehouse.database.transaction().execute(async (transaction) => {
     const found = await sql<{ budget_ids: string[]; reserved: string; settled: string | null }>`
       select budget_ids, credits_reserved::text as reserved, credits_settled::text as settled
@@ -114,7 +122,7 @@ export async function decideAttempt(
         decided_at = clock_timestamp(),
         next_poll_at = null,
         reason = coalesce(reason || '; ', '') ||
-          case status when 'settled' then 'corrected' else 'decided' end || ' by the operator'
+          case status when 'settled' then 'corrected' else 'decided' end || ' by ' || ${decision}
       where attempt_id = ${attemptId}
       returning credits_settled::text as settled
     `.execute(transaction);

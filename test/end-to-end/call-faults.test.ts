@@ -288,9 +288,12 @@ it('attempts release says that a call is settled if a delivery has stated its co
   const { rows } = await system.warehouse.pool.query<{ attempt_id: string }>(
     `update enrichment.attempts set credits_stated = 3 where status = 'unknown' returning attempt_id`,
   );
-  const released = await system.here(['attempts', 'release', rows[0]!.attempt_id]);
+  const note = ['--reason', 'ticket 17', '--by', 'lea'];
+  const released = await system.here(['attempts', 'release', rows[0]!.attempt_id, ...note]);
   expect(released.stdout).toBe(
     `${rows[0]!.attempt_id}: settled with 3 credits and not 0, because its answer or its deliveries ` +
       'state this cost\n',
   );
+  const shown = await system.here(['attempts', 'show', rows[0]!.attempt_id]);
+  expect(shown.stdout).toContain('decided by lea: 0 credits (ticket 17)');
 });

@@ -38,14 +38,17 @@ describe('the credits of a decision', () => {
     const { runId, attemptId } = await callWithPhones(warehouse);
     await markUnknown(warehouse, attemptId, 'by a test');
     await decideAttempt(warehouse, attemptId, { credits: '20' });
-    await decideAttempt(warehouse, attemptId, { credits: '2.5' });
+    await decideAttempt(warehouse, attemptId, { credits: '2.5', by: 'lea', reason: 'ticket 17' });
     expect(await moneyOf(runId)).toEqual([0, 2.5]);
     const { rows } = await warehouse.pool.query(
       'select credits_settled::float8 as settled, reason from attempts where attempt_id = $1',
       [attemptId],
     );
     expect(rows).toEqual([
-      { settled: 2.5, reason: 'by a test; decided by the operator; corrected by the operator' },
+      {
+        settled: 2.5,
+        reason: 'by a test; decided by the operator: 20 credits; corrected by lea: 2.5 credits (ticket 17)',
+      },
     ]);
   });
 
@@ -135,7 +138,7 @@ describe('a delivery after a decision', () => {
     await deliverTo(warehouse, call, phonesBody(call.ids, 27));
     expect(await moneyOf(call.runId)).toEqual([0, 27]);
     expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({
-      reason: 'decided by the operator; billed more than reserved',
+      reason: 'decided by the operator: 3 credits; billed more than reserved',
     });
   });
 

@@ -17,6 +17,7 @@ import { describeReconciliation } from '../../run/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -32,7 +33,7 @@ export function attemptsCommand(): Command {
       decisionCommand('release', {
         description: 'Release the credits of calls that the service did not bill.',
         credits: () => '0',
-        done: 'released; its people are asked again by the next run',
+        done: () => 'released; its people are asked again by the next run',
       }),
     )
     .addCommand(
@@ -40,7 +41,9 @@ export function attemptsCommand(): Command {
         description:
           'Settle the credits of calls, so that the next run asks for their people again. Makes no call.',
         credits: (held, given) => given ?? held,
-        done: 'settled, no call was made; the next run of the file asks for its people again, and pays again',
+        done: (credits) =>
+          `settled with ${credits} credits, no call was made; the next run of the file asks for its people again, ` +
+          'and pays again',
       }),
     )
     .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
@@ -72,6 +75,7 @@ function listCommand(): Command {
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         }
         print(describeAttempts(attempts, { all: options.all === true, ofRuns: runId === undefined }));
+        if (options.overdue === true) tell(nextForOverdue);
         const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
         if (!cycle) return;
         tell(describeReconciliation(cycle));
@@ -85,6 +89,10 @@ function listCommand(): Command {
       });
     });
 }
+
+const nextForOverdue =
+  'next: enrich inbox sweep polls for these results; if they do not come, enrich attempts release ATTEMPT if the ' +
+  'service did not bill them, otherwise enrich attempts retry ATTEMPT --credits N with what answer and results cost';
 
 /** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
 function describeAttempts(
@@ -146,21 +154,26 @@ function isAnswered({ http_status: status }: AttemptFacts): boolean {
   return status !== null && status < 300;
 }
 
-type DecisionFlags = JsonFlag & { readonly credits?: string; readonly yes?: boolean };
+type DecisionFlags = JsonFlag & NoteFlags & { readonly credits?: string; readonly yes?: boolean };
 
-function decisionCommand(
-  name: string,
-  texts: { description: string; credits: (held: string, given: string | undefined) => string; done: string },
-): Command {
+interface DecisionTexts {
+  readonly description: string;
+  readonly credits: (held: string, given: string | undefined) => string;
+  readonly done: (credits: string) => string;
+}
+
+function decisionCommand(name: string, texts: DecisionTexts): Command {
   const command = withSettings(new Command(name))
     .description(texts.description)
     .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
+    .addOption(reasonOption('reason, kept with the call; no names'))
+    .option(...byOption)
     .option(...jsonOption)
     .addHelpText(
       'after',
       `
 Examples:
-  enrich attempts ${name} 0b54…
+  enrich attempts ${name} 0b54… --reason "invoice of November"
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
     );
   if (name === 'retry')
@@ -192,7 +205,11 @@ Examples:
       for (const attempt of attempts) {
         const { attempt_id: attemptId } = attempt;
         const credits = texts.credits(attempt.credits_reserved, given);
-        await decideAttempt(warehouse, attemptId, { credits, mayExceedHeld: options.yes === true });
+        await decideAttempt(warehouse, attemptId, {
+          credits,
+          mayExceedHeld: options.yes === true,
+          ...noteOf(options),
+        });
         const after = await getAttempt(warehouse, attemptId);
         const isStated = storedCredits(after.credits_settled ?? '0') > storedCredits(credits);
         const done = [
@@ -200,8 +217,8 @@ Examples:
             ? `settled with ${after.credits_settled} credits and not ${credits}, because its answer or its ` +
               'deliveries state this cost'
             : isAnswered(attempt)
-              ? 'settled'
-              : texts.done,
+              ? `settled with ${after.credits_settled} credits`
+              : texts.done(credits),
           ...(isAnswered(attempt) ? [keepsAnswer] : []),
         ];
         if (options.json !== true) print(`${attemptId}: ${done.join('; ')}`);
