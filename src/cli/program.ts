@@ -1,4 +1,4 @@
-import { Command, CommanderError, Help } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { loaders } from './command-loaders.ts';
 import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.ts';
 import { beginCommand } from '../dev/interruption.ts';
@@ -116,7 +116,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .version(version)
     .hook('preAction', (_, command) => {
       for (const misspelt of misspeltSettings(process.env)) tell(`warning: ${describeMisspelt(misspelt)}`);
-      refuseEmptyValues(command);
+      refuseMissingValues(command);
     })
     .exitOverride();
 }
@@ -130,11 +130,23 @@ const withSettingsLast: Help['groupItems'] = (all, visible, groupOf) => {
   return groups.set(settingsHeading, settings);
 };
 
-/** A script whose variable is not set gives an empty value: `--source "$CRM"` would begin a source without a name. */
-function refuseEmptyValues(command: Command): void {
+/**
+ * A script whose variable is not set gives an empty value, or the next flag as the value: `--source "$CRM"` would begin
+ * a source without a name, and `--output $FILE --json` would write a file `--json`.
+ */
+function refuseMissingValues(command: Command): void {
   const values = command.opts<Record<string, unknown>>();
-  const empty = command.options.find((option) => [values[option.attributeName()]].flat().includes(''));
+  const valuesOf = (option: Option): unknown[] => [values[option.attributeName()]].flat();
+  const empty = command.options.find((option) => valuesOf(option).includes(''));
   if (empty) command.error(`error: option '${empty.flags}' has an empty value`);
+  const flags = command.options
+    .flatMap(({ short, long }) => [short, long])
+    .filter((flag) => flag !== undefined);
+  for (const option of command.options) {
+    const flag = flags.find((each) => valuesOf(option).includes(each));
+    if (flag === undefined) continue;
+    command.error(`error: option '${option.flags}' argument missing: ${flag} is a flag of the command`);
+  }
   const argument = command.registeredArguments.find((_, index) => command.processedArgs[index] === '');
   if (argument) command.error(`error: argument '${argument.name()}' is empty`);
 }

@@ -150,6 +150,10 @@ describe('a flag that cannot be read', () => {
   it.each([
     ['enrich status', '--limit', ['status', '--limit', 'x']],
     ['enrich plan', '--order-by', ['plan', 'good.csv', '--order-by', '']],
+    // The next word is --json, which is a flag and no value.
+    ['enrich plan', '--max-credits', ['plan', 'good.csv', '--max-credits']],
+    ['enrich export', '--output', ['export', '--output']],
+    ['enrich erase', '--reason', ['erase', 'ada@orbit.example', '--yes', '--reason']],
     ['enrich attempts list', '--bogus', ['attempts', 'list', '--bogus']],
     ['enrich', 'enrich', ['no-such-command']],
     ['enrich', 'enrich', ['help', 'no-such-command']],
