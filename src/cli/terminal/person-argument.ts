@@ -9,9 +9,14 @@ export const waysToNamePerson =
 /**
  * Parses an argument that identifies a person or a domain.
  *
+ * @param forms the forms that the command takes
  * @throws Problem `person.unclear`, without the text of the argument, which is personal data
  */
-export function subjectOf(text: string, place: number): SuppressionSubject {
+export function subjectOf(
+  text: string,
+  place: number,
+  forms = 'an email address, the URL of a profile, person:ID, a hashed address, or @domain',
+): SuppressionSubject {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject;
   if (namesFreeMail(text)) {
@@ -22,6 +27,6 @@ export function subjectOf(text: string, place: number): SuppressionSubject {
   }
   throw new UsageProblem('person.unclear', 'this identifies no person', {
     where: `argument ${place}`,
-    next: 'write an email address, the URL of a profile, person:ID, a hashed address, or @domain',
+    next: `write ${forms}`,
   });
 }

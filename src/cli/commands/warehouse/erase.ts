@@ -105,7 +105,12 @@ function personOf(
       next: 'write the source, a slash and the id of the CRM, such as hubspot/4711',
     });
   }
-  const { kind, key } = subjectOf(who!, 1);
+  const { kind, key } = subjectOf(
+    who!,
+    1,
+    'an email address, the URL of a profile, person:ID or a hashed address; ' +
+      'or --contact hubspot/4711 for a record of the CRM',
+  );
   if (kind === 'domain') {
     throw new UsageProblem('person.unclear', 'a domain is not one person', {
       where: 'argument 1',
