@@ -72,6 +72,7 @@ describe('enrich erase', () => {
     ['info@orbit.example', 'several people may read this address'],
     ['@orbit.example', 'a domain is not one person'],
     ['Ada Novak', 'this identifies no person'],
+    ['hubspot/4711', 'or --contact hubspot/4711 for a record of the CRM'],
   ])('enrich erase refuses %s', async (who, why) => {
     const ended = await system.here(['erase', who, '--yes']);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
@@ -110,6 +111,8 @@ describe('enrich export', () => {
     ['--select', 'email,phone,email', 'the column "email" is named twice'],
     ['--json', '--table=people', 'the rows themselves go to standard output'],
     ['--output', 'contacts.xlsx', 'enrich export writes no spreadsheet workbooks'],
+    ['--output', 'contacts.csv.gz', 'enrich export compresses no files'],
+    ['--output', 'contacts.json', 'enrich export writes JSON Lines'],
     ['--since', 'yesterday', '"yesterday" is no cursor'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
     ['--since', 'banana', 'the cursor that enrich export --json printed'],

@@ -146,15 +146,34 @@ function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): P
   return address?.kind === 's3' ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
 }
 
+/** Endings of files that no format writes. A program would read CSV under such a name as something else. */
+const refusedEndings = [
+  {
+    endings: ['xlsx', 'xls', 'ods'],
+    message: 'enrich export writes no spreadsheet workbooks',
+    next: 'name a file that ends in .csv; spreadsheets open it',
+  },
+  {
+    endings: ['gz', 'zst', 'bz2', 'xz', 'zip'],
+    message: 'enrich export compresses no files',
+    next: 'name a file that ends in .csv, .jsonl or .parquet; or compress standard output: enrich export | gzip',
+  },
+  {
+    endings: ['json'],
+    message: 'enrich export writes JSON Lines, an object in each line, and no JSON array',
+    next: 'name a file that ends in .jsonl',
+  },
+];
+
 function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '')
     .slice(1)
     .toLowerCase();
-  if (['xlsx', 'xls', 'ods'].includes(ending))
-    throw new UsageProblem('setting.invalid', 'enrich export writes no spreadsheet workbooks', {
-      where: `--output ${output}`,
-      next: 'name a file that ends in .csv; spreadsheets open it',
-    });
+  const refused = refusedEndings.find(({ endings }) => endings.includes(ending));
+  if (refused) {
+    const { message, next } = refused;
+    throw new UsageProblem('setting.invalid', message, { where: `--output ${output}`, next });
+  }
   return formatOfEnding(ending) ?? 'csv';
 }
 
