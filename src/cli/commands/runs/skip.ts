@@ -55,7 +55,7 @@ Example:
           { run_id: run.runId, page, people },
           `page ${page} of ${run.runId}: ${countedPeople(people)} will not be asked for`,
         );
-        if (!steered && run.status === 'running') tell('the workflow finds no people on this page');
+        if (!steered && run.status === 'running') tell('the run continues with its other people');
       });
     });
 }
