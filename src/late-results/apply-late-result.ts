@@ -115,7 +115,7 @@ export async function applyLateResult(
         personIds: shownIds,
         credits: content.creditsConsumed,
       });
-      if (refusal.pauses) await pauseOverbilled(transaction, attempt, refusal.reason);
+      if (refusal.pauses) await pauseOverbilled(transaction, attempt, refusal.reason, deliveryId);
       return 'quarantined';
     }
 

@@ -172,11 +172,13 @@ async function lockBudgets(transaction: Transaction<Tables>): Promise<void> {
  * run. Comes after every other lock of the transaction.
  *
  * @param mark added to the reason that `enrich attempts` shows
+ * @param deliveryId the quarantined delivery that states the price; undefined: the price is settled
  */
 export async function pauseOverbilled(
   transaction: Transaction<Tables>,
   { attemptId, runId }: { readonly attemptId: string; readonly runId: string },
   mark: string,
+  deliveryId?: string,
 ): Promise<void> {
   const marked = await transaction
     .updateTable('attempts')
@@ -189,9 +191,13 @@ export async function pauseOverbilled(
   await lockBudgets(transaction);
   await pauseCalls(transaction, runId, {
     type: 'service.overbilled',
-    reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
+    reason:
+      deliveryId === undefined
+        ? `the service billed more for attempt ${attemptId} than was reserved for it`
+        : `a delivery for attempt ${attemptId} states more credits than its call can cost`,
     next:
-      `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; ` +
-      `then: enrich resume ${runId}`,
+      `compare the attempt (enrich attempts show ${attemptId}) ` +
+      (deliveryId === undefined ? '' : `and the delivery (enrich inbox show ${deliveryId}) `) +
+      `with the invoice of the service; then: enrich resume ${runId}`,
   });
 }

@@ -219,13 +219,21 @@ describe('a genuine token', () => {
     expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('a body with an incredible price under a genuine token holds the credits and pauses the run', async () => {
+  it('a body with an incredible price holds the credits, and the paused run names its delivery', async () => {
     const call = await answeredCall();
     await deliver(call, phonesBody(call.ids, 1_000_000));
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    const { rows } = await warehouse.pool.query<{ id: string }>(
+      'select delivery_id as id from webhook_deliveries where attempt_id = $1',
+      [call.attemptId],
+    );
     expect(await getRun(warehouse, call.runId)).toMatchObject({
       status: 'paused',
-      pauseReason: { type: 'service.overbilled' },
+      pauseReason: {
+        type: 'service.overbilled',
+        reason: `a delivery for attempt ${call.attemptId} states more credits than its call can cost`,
+        next: expect.stringContaining(`enrich inbox show ${rows[0]!.id}`),
+      },
     });
   });
 
