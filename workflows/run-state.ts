@@ -120,7 +120,7 @@ export class RunState {
     return this.cancelling !== undefined;
   }
 
-  /** Whether every page that is left was skipped: nobody needs a budget. */
+  /** Whether every page that is left was skipped: no person needs a budget. */
   get isRestSkipped(): boolean {
     const pages = this.plan?.pages ?? 0;
     for (let page = this.page; page <= pages; page += 1) if (!this.skipped.has(page)) return false;

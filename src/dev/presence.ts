@@ -42,7 +42,7 @@ export function othersPresent(directory: string, own?: Presence): Presence[] {
  *
  * Each process makes a mark with a name of its own and then reads all marks. A process that sees another living mark
  * removes its own and tries again. So two processes never both see only their own mark, and a dead process blocks
- * nobody. A single lock file would have to be removed after its owner has died, and two processes that remove it at
+ * no other. A single lock file would have to be removed after its owner has died, and two processes that remove it at
  * once could both believe that they hold the lock.
  *
  * @throws Problem `lock.timeout` if other processes hold the lock for longer than `waitSeconds`

@@ -12,7 +12,7 @@ import {
 } from '../domain/late-results/delivery-kinds.ts';
 import {
   deliveredPart,
-  spokenKinds,
+  coveredKinds,
   type DeliveredPart,
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
@@ -120,7 +120,7 @@ export async function applyLateResult(
     }
 
     const given = givenResults(content.people, recipients, assigned, suppressed, (person) =>
-      spokenKinds(shares[person]!, body),
+      coveredKinds(shares[person]!, body),
     );
     const logged = { deliveryId, kind, service: attempt.options.service };
     // Only a delivery with other ids is ever applied again.

@@ -38,10 +38,10 @@ export interface LateDependencies extends PollDependencies {
 const deliveriesAtOnce = 50;
 const pollsAtOnce = 20;
 const longestPauseSeconds = 3_600;
-/** A worker of another service can make no poll of a run; a worker of the run's own service may come. */
+/** A worker of another service can make no poll of a run; a worker of the run's own service may start meanwhile. */
 const otherServiceMilliseconds = 300_000;
 /** Shortest pause: a service that asks for immediate polls would otherwise make the workflow sync every second. */
-const longestHurrySeconds = 30;
+const shortestPauseSeconds = 30;
 
 /**
  * Syncs late results: applies the inbox, makes the polls that are due, and applies their bodies. Safe to repeat and to
@@ -210,7 +210,7 @@ function cannotBePolled({ type }: ServiceFailure): boolean {
 
 /** The pause that the service asks for, within bounds. @param later the pause that it does not ask for */
 function pauseAsked(seconds: number | undefined, later: number): number {
-  return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, longestHurrySeconds)));
+  return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, shortestPauseSeconds)));
 }
 
 /** Doubles from poll to poll, up to an hour: most results arrive within minutes, some within a day. */

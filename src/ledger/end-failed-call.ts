@@ -14,7 +14,7 @@ interface FailedCall extends RateReport {
  * Ends a call that failed. A call that was certainly never sent releases its slot. A refusal for rate (429) pauses all
  * calls of the endpoint.
  *
- * @param callSeconds the duration of another call
+ * @param callSeconds the maximum duration of a call
  */
 export async function endFailedCall(
   database: Kysely<Tables>,

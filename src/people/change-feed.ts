@@ -74,7 +74,7 @@ const readFeed =
 /**
  * Parses a cursor into the two numbers that order the feed.
  *
- * @param next what a person does whose text is no cursor; commands get their cursors from different places
+ * @param next the next step in the error, because commands get their cursors from different places
  */
 export function parseCursor(
   cursor: string,

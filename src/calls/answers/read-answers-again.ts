@@ -18,7 +18,7 @@ import { documentedPerson, exactJson } from '../../service/answers/documented-pe
 import { operations } from '../../service/endpoints.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 
-/** What reading stored bodies again came to. */
+/** How many stored bodies were read again, and what changed. */
 export interface ReadAgainFigures {
   readonly bodies: number;
   /** Observations that say something else than before. */
@@ -95,7 +95,7 @@ async function deliveriesAfter(database: Kysely<Tables>, after: string): Promise
   return rows;
 }
 
-/** Nothing where the body is no answer: it was kept although it could not be read. */
+/** @returns no person if the body is no answer: it was kept although it could not be read */
 async function readAnswer({ body }: StoredBody): Promise<FactsById> {
   const raw = await decompress(body);
   try {

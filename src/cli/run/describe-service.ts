@@ -9,8 +9,8 @@ export function knowsService({
 }
 
 /**
- * Names the service that a command calls, in one line. Commands print the line before a plan, so that nobody takes the
- * sandbox's invented people for real ones because a variable was not exported.
+ * Names the service that a command calls, in one line. Commands print the line before a plan, so that a
+ * person who did not export a variable does not take the sandbox's invented people for real ones.
  */
 export function describeService({
   service,

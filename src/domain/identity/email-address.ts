@@ -9,7 +9,7 @@ const unicodeAddress =
 
 /**
  * Placeholders that forms and services write without an address (`email_not_unlocked@`, `none@none.com`), and addresses
- * that nobody reads.
+ * without a reader.
  */
 const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;

@@ -18,7 +18,7 @@ import { comparisonForm, displayForm, organizationForm } from './normalise.ts';
  * A key has at most about 600 characters.
  *
  * @returns empty if the row does not identify a person (outcome `no_identifier`): for a name alone the service may bill
- *   a call that finds nobody or a stranger
+ *   a call that finds no person or a stranger
  */
 export function identityKeys(identity: Identity): string[] {
   const keys: string[] = [];
@@ -48,7 +48,7 @@ function weakKey(identity: Identity): string | undefined {
   return identity.domain === undefined ? undefined : `name:${name}|${identity.domain}`;
 }
 
-/** First and last name, or the full name; a first name alone identifies nobody. */
+/** First and last name, or the full name; a first name alone identifies no person. */
 function comparedName(identity: Identity): string | undefined {
   if (identity.firstName !== undefined && identity.lastName !== undefined) {
     return bounded(comparisonForm(`${identity.firstName} ${identity.lastName}`));

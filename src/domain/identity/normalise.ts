@@ -137,7 +137,7 @@ export function hasLastNamesFirst(
 /** A longer text is no name of a person or a company, but a note in the wrong column. */
 const longestName = 300;
 
-/** Texts of people without an employer, which identify nobody. */
+/** Texts of people without an employer, which identify no person. */
 const noEmployer = /^(?:self[ -]?employed|freelancer?|retired|unemployed|student|private)$/i;
 
 /** The display form of an employer's name. Digits suffice: companies are called `3M` or `1-800-4`. */

@@ -81,13 +81,13 @@ export function deliveredPart(
   if (counted.length === 0 && body.people.length > 0) return undefined;
   const targets = kindsOfFields(body.kind, body.targetFields);
   const isForTargets = counted.some((person) =>
-    spokenKinds(person, body).some((kind) => targets.includes(kind)),
+    coveredKinds(person, body).some((kind) => targets.includes(kind)),
   );
   const covers = new Set<string>();
   const brings = new Set<string>();
   for (const person of counted) {
     const place = isKnown(person) ? places.get(person.knownId!) : `~${person.alias}`;
-    for (const kind of spokenKinds(person, body)) {
+    for (const kind of coveredKinds(person, body)) {
       if (isForTargets && !targets.includes(kind)) continue;
       covers.add(`${kind}/${place}`);
       if (hasValues(person, kind)) brings.add(`${kind}/${place}`);
@@ -124,16 +124,16 @@ function placesOf({ ids }: CallPeople): Map<string, number> {
 }
 
 /**
- * The kinds of results that a body has for a person: every field with values. An empty field counts too, unless the
+ * The kinds of results for which a body covers a person: every field with values. An empty field counts too, unless the
  * person is pending or the body names other target fields.
  */
-export function spokenKinds(
+export function coveredKinds(
   person: DeliveredShare,
   body: { readonly kind: DeliveryKind; readonly targetFields: readonly string[] },
 ): LateKind[] {
-  const isSpoken = (kind: LateKind): boolean => !person.isPending || hasValues(person, kind);
+  const isCovered = (kind: LateKind): boolean => !person.isPending || hasValues(person, kind);
   const targets = kindsOfFields(body.kind, body.targetFields);
-  if (person.fields.length === 0) return targets.filter(isSpoken);
+  if (person.fields.length === 0) return targets.filter(isCovered);
   return kindsOfFields(body.kind, person.fields).filter(
     (kind) => hasValues(person, kind) || (targets.includes(kind) && !person.isPending),
   );

@@ -18,12 +18,12 @@ export interface NamedPerson {
  *
  * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
  * other person of the answer or the body has the address, it is no shared mailbox, and no person of the body has the id
- * of its owner. All other people are assigned to nobody, even if only one is left. A person with the id of one person
- * of the answer and the address of another is assigned to nobody either.
+ * of its owner. All other people are assigned to no person, even if only one is left. A person with the id of one
+ * person of the answer and the address of another is assigned to neither.
  *
  * @param awaiting people of the answer; two rows of a file can be one person
  * @param knownIds ids of all people in answers, of this call and of others: such an id identifies only that person
- * @returns for each person of the body the indexes in `awaiting`; empty: assigned to nobody
+ * @returns for each person of the body the indexes in `awaiting`; empty: assigned to none
  */
 export function assignDelivered(
   awaiting: readonly AwaitingPerson[],

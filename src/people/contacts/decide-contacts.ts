@@ -7,7 +7,7 @@ import { hasDecisions } from '../decisions/contact-decisions.ts';
 import { readMatchedContacts, type ContactState } from './contact-states.ts';
 import { findChanges } from './find-changes.ts';
 
-/** What decisions about contacts of any run are entries of. */
+/** The service that decisions are about, and what leads to them. */
 interface Deciding {
   readonly service: string;
   /** The run whose undo leads to the decisions. */
@@ -15,8 +15,8 @@ interface Deciding {
 }
 
 /**
- * Decides anew about contacts that could be people who are known again, or no longer, or whose rivals are. What they
- * become is an entry of the run of their own row.
+ * Decides anew about contacts that could be some people: these people, or their rivals, became known or are no longer
+ * known. Each decision is an entry of the run of the contact's own row.
  */
 export async function decideAffected(
   transaction: Transaction<Tables>,

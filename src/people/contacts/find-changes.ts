@@ -15,7 +15,7 @@ import { readUndonePeople, type KnownPerson, type PeopleToRead } from '../known/
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
 
-/** What a contact should be, as far as it is something else now. */
+/** How a contact has to change, so that it is the person whom the rule gives it. */
 export type ContactChange =
   | {
       readonly kind: 'fill';

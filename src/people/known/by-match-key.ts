@@ -1,4 +1,4 @@
-/** What is found by match keys. */
+/** Values by their match keys. */
 export class ByMatchKey<Value extends { readonly matchKeys: readonly number[] }> {
   readonly #values = new Map<number, Value[]>();
 

@@ -7,7 +7,7 @@ import { ByMatchKey } from './by-match-key.ts';
 import { emailHashes } from './email-hashes.ts';
 import type { KnownPerson, PeopleToRead } from './known-people.ts';
 
-/** Each is needed several times for an answer, and hashes all addresses. */
+/** Computed once for each person: an answer needs the keys several times, and they hash all addresses. */
 const identifyingKeys = oncePerObject((person: Person) => identifyingKeysOfPerson(person, emailHashes));
 
 /** People who are known, by what connects the records of one person. */

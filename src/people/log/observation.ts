@@ -50,7 +50,7 @@ export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }
 
-/** Under which key the log has a person without an id whom no row got: the same record is one person. */
+/** The key in the log of a person without an id and without a row: equal records are one person. */
 export function keyOfStranger(person: Person): string {
   const { record, emails } = readyPerson(person);
   return `seen:${createHash('sha256')

@@ -94,7 +94,7 @@ export async function reconcileContacts(
 }
 
 /**
- * Decides about contacts anew after a run was undone, or its undo was taken back: by the newest rows, and because
+ * Decides about contacts anew after a run was undone, or its undo was reverted: by the newest rows, and because
  * people and rows that made others doubtful have gone or come back.
  *
  * @param signal ends it between two batches

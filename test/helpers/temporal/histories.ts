@@ -12,7 +12,7 @@ const folder = fileURLToPath(new URL('../../histories', import.meta.url));
 
 /**
  * Records the histories of workflows by kind, under the name of the running test, if `RECORD_HISTORIES` is set. Each
- * release records its histories once, and nobody changes them afterwards: newer code must replay them.
+ * release records its histories once, and they never change afterwards: newer code must replay them.
  */
 export async function recordHistories(
   client: Client,

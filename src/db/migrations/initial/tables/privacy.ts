@@ -16,7 +16,7 @@ export const privacyTables = [
   )`,
   `create index suppressed_keys_by_entry on enrichment.suppressed_keys (entry_id)`,
 
-  // The list has only hashes, so that nobody can read from it who was suppressed. Returns the hashes of an address as
+  // The list has only hashes, so that it does not show who was suppressed. Returns the hashes of an address as
   // it is, of a shared address without its name, and of both hashes of addresses that exports contain.
   `create function enrichment.suppression_hashes(identity_key text) returns setof bytea
     language sql immutable strict parallel safe rows 4 as $$
