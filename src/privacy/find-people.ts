@@ -1,4 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { RowKey } from '../people/contacts/newest-rows.ts';
 import type { Tables } from '../db/schema.ts';
 import { isOverruled } from '../people/decisions/contact-decisions.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
@@ -24,7 +25,7 @@ export interface FoundPerson extends PersonKey {
 export async function findPeople(
   database: Kysely<Tables>,
   keys: readonly string[],
-  rows: readonly { readonly runId: string; readonly rowNumber: number }[],
+  rows: readonly RowKey[],
 ): Promise<FoundPerson[]> {
   // Not `or`, which reads the whole log. `offset 0` keeps PostgreSQL from reading a whole index for a join.
   return readPeople(

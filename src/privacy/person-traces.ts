@@ -12,7 +12,6 @@ import {
   findStrangers,
   keysOf,
   peopleOf,
-  readPeople,
   type PersonKey,
 } from './find-people.ts';
 import type { ContactKey } from '../people/contact-key.ts';
@@ -31,7 +30,7 @@ export interface PersonTraces {
   readonly people: readonly PersonKey[];
   /** Contacts that belong to the person now. */
   readonly contacts: readonly ContactKey[];
-  readonly rows: readonly { readonly runId: string; readonly rowNumber: number }[];
+  readonly rows: readonly RowKey[];
   /** Attempts that asked for the person or whose answer contains the person. */
   readonly attemptIds: readonly string[];
 }
@@ -124,37 +123,6 @@ async function addressesOf(
   return rows.map(({ key }) => key);
 }
 
-/**
- * Finds the identity keys of a CRM record: of its contact, and of the rows with its id.
- *
- * @returns undefined if the record has belonged to two people, whose rows share no key
- */
-export async function keysOfRecord(
-  database: Kysely<Tables>,
-  record: ContactKey,
-): Promise<string[] | undefined> {
-  const contacts = await database
-    .selectFrom('contacts')
-    .select(['service', 'person_key as personKey'])
-    .where('source', '=', record.source)
-    .where('contact_id', '=', record.contactId)
-    .execute();
-  const known = await readPeople(database, sql`(o.service, o.person_key) in (${peopleOf(contacts)})`);
-  const { rows } = await sql<{ keys: string[] }>`
-    select r.keys
-    from run_rows r
-    join runs using (run_id)
-    where r.contact_id = ${record.contactId}
-      and runs.source = ${record.source}
-      and r.keys <> '{}'
-  `.execute(database);
-  const named = [...known.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
-  if (named.length < 2) return named.flat();
-  const { forms } = await findPerson(database, named[0]!);
-  const isTheirs = (keys: readonly string[]): boolean => keys.some((key) => forms.includes(key));
-  return named.every(isTheirs) ? named.flat() : undefined;
-}
-
 interface FoundRow extends RowKey, ContactKey {
   readonly keys: readonly string[];
   /** Id of the row's person. */
@@ -220,8 +188,8 @@ async function findWordless(
   database: Kysely<Tables>,
   forms: readonly string[],
   records: readonly ContactKey[],
-): Promise<{ runId: string; rowNumber: number }[]> {
-  const { rows } = await sql<{ runId: string; rowNumber: number }>`
+): Promise<RowKey[]> {
+  const { rows } = await sql<RowKey>`
     select r.run_id as "runId", r.row_number as "rowNumber"
     from unnest(
       ${records.map(({ source }) => source)}::text[],
@@ -256,11 +224,8 @@ export function asWord(text: string): string {
   return `(?<!${before})${escaped}(?![a-z0-9-])`;
 }
 
-async function findContacts(
-  database: Kysely<Tables>,
-  people: readonly PersonKey[],
-): Promise<PersonTraces['contacts']> {
-  const { rows } = await sql<{ source: string; contactId: string }>`
+async function findContacts(database: Kysely<Tables>, people: readonly PersonKey[]): Promise<ContactKey[]> {
+  const { rows } = await sql<ContactKey>`
     select source, contact_id as "contactId" from contacts where (service, person_key) in (${peopleOf(people)})
     order by source, contact_id
   `.execute(database);

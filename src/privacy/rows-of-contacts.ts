@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { exportOrder, isExport } from '../db/valid-entries.ts';
 import type { ContactKey } from '../people/contact-key.ts';
+import type { RowKey } from '../people/contacts/newest-rows.ts';
 import { isContestedRecord } from '../people/contacts/contact-states.ts';
 
 /**
@@ -14,8 +15,8 @@ import { isContestedRecord } from '../people/contacts/contact-states.ts';
 export async function findRowsOfContacts(
   database: Kysely<Tables>,
   contacts: readonly ContactKey[],
-): Promise<{ runId: string; rowNumber: number }[]> {
-  const { rows } = await sql<{ runId: string; rowNumber: number }>`
+): Promise<RowKey[]> {
+  const { rows } = await sql<RowKey>`
     select r.run_id as "runId", r.row_number as "rowNumber"
     from unnest(
       ${contacts.map(({ source }) => source)}::text[],

@@ -6,21 +6,10 @@ import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
 import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
-import {
-  arrivedPeople,
-  findWithdrawals,
-  readElsewhere,
-  type KnownAboutAnswer,
-  type Withdrawal,
-} from './known-elsewhere.ts';
+import { arrivedPeople, findWithdrawals, readElsewhere } from './known-elsewhere.ts';
+import { logEntriesOf } from './log-entries.ts';
 import { DecisionsChanged, requireDecisions } from './require-decisions.ts';
-import {
-  answeredRows,
-  withoutSuppressed,
-  type AnsweredRow,
-  type AnswerToRecord,
-  type UnmatchedPerson,
-} from './answered-rows.ts';
+import { answeredRows, withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
 import {
   closeAttempt,
   settledCredits,
@@ -30,9 +19,6 @@ import {
 import { pauseIfExceeded, pauseOverbilled } from '../../ledger/late-credits.ts';
 import { releaseClaims } from '../../ledger/release-claims.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';
-import type { LogEntries } from '../../people/log/append-to-log.ts';
-import { withdrawalOf } from '../../people/contacts/apply-changes.ts';
-import { personKey } from '../../people/log/observation.ts';
 import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
@@ -159,7 +145,7 @@ async function recordOnce(
       rows,
       others,
       quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
-      entries: entriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
+      entries: logEntriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
       credits: settledCredits(attempt, awaited, consumed),
     });
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
@@ -195,59 +181,6 @@ function isCrediblePrice({ creditsConsumed }: AnswerToRecord, asked: number): bo
 
 function idsOf(rows: readonly AnsweredRow[]): string[] {
   return rows.flatMap(({ fields }) => fields?.person_id ?? []);
-}
-
-/**
- * The entries of the log: the observation of each person, and the matches of contacts with these people. A person
- * without a row was paid for as well: a contact that is shown to be that person gets the data, and other contacts that
- * could be that person lose theirs.
- */
-function entriesOf(answered: {
-  readonly attemptId: string;
-  readonly source: string;
-  readonly attempt: ClosedAttempt;
-  readonly rows: readonly AnsweredRow[];
-  readonly others: readonly UnmatchedPerson[];
-  readonly withdrawals: readonly Withdrawal[];
-  readonly newKeys: ReadonlySet<string>;
-  readonly elsewhere: KnownAboutAnswer;
-}): LogEntries {
-  const { attemptId, source, attempt, newKeys, elsewhere } = answered;
-  const call = { run_id: attempt.runId, attempt_id: attemptId };
-  const found = answered.rows.flatMap(({ facts, ...row }) =>
-    facts
-      ? [{ ...row, facts, key: personKey(facts.person_id, { ...row, runId: attempt.runId, attemptId }) }]
-      : [],
-  );
-  return {
-    // Two rows can have the same person.
-    observations: [...new Map([...answered.others, ...found].map((each) => [each.key, each])).values()].map(
-      ({ facts, key }) => ({
-        ...facts,
-        ...call,
-        person_key: key,
-        is_new: newKeys.has(key),
-        kind: 'answer',
-        asked_at: attempt.admittedAt,
-        delivery_id: null,
-      }),
-    ),
-    matches: [
-      ...answered.withdrawals.map(({ contact, reason }) => withdrawalOf(contact, reason, attempt.runId)),
-      ...found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
-        ...call,
-        source,
-        contact_id: contactId,
-        person_key: key,
-        person_keys: elsewhere.keysOf(key),
-        evidence: evidence ?? '',
-        asked: true,
-        row_number: rowNumber,
-        match_keys: matchKeys,
-        decided_at: attempt.admittedAt,
-      })),
-    ],
-  };
 }
 
 /** Whether an answer to a waterfall found no person and states no price. No delivery follows that could state one. */

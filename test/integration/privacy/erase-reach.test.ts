@@ -5,7 +5,7 @@ import { erase } from '../../../src/privacy/erase.ts';
 import { recordContent } from '../../../src/runs/fetched-exports.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
+import { keysOfRecord } from '../../../src/privacy/keys-of-record.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';

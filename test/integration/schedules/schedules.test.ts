@@ -4,10 +4,10 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteSchedule, openTimesOf, type OpenTime } from '../../../src/cli/schedule/delete-schedule.ts';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
+import { missedTimes } from '../../../src/cli/schedule/schedule-backfill.ts';
 import {
   getSchedule,
   listSchedules,
-  missedTimes,
   putSchedule,
   triggerSchedule,
 } from '../../../src/cli/schedule/schedule-server.ts';

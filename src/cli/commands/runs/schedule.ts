@@ -9,14 +9,8 @@ import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-
 import { reasonOption } from '../../terminal/note-flags.ts';
 import { deleteSchedule, openTimesOf } from '../../schedule/delete-schedule.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
-import {
-  backfillSchedule,
-  getSchedule,
-  listSchedules,
-  missedTimes,
-  requireDate,
-  triggerSchedule,
-} from '../../schedule/schedule-server.ts';
+import { backfillSchedule, missedTimes, requireDate } from '../../schedule/schedule-backfill.ts';
+import { getSchedule, listSchedules, triggerSchedule } from '../../schedule/schedule-server.ts';
 import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from '../../schedule/schedule-session.ts';
 import { describeList, describeSchedule, factsOf } from '../../schedule/schedule-view.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';

@@ -3,7 +3,7 @@ import { isRoleAddress } from '../../../domain/identity/email-address.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
 import { findNamesakes } from '../../../privacy/find-namesakes.ts';
-import { keysOfRecord } from '../../../privacy/person-traces.ts';
+import { keysOfRecord } from '../../../privacy/keys-of-record.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
