@@ -62,8 +62,8 @@ export function isContestedRecord(alias: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(${sql.ref(`${alias}.reason`)} like ${`%${contestedRecordReason}%`}, false)`;
 }
 
-/** The cells of the contact of a row `c` of `contacts` in the newest export, without undone runs. */
-const newestRecord = sql`
+/** The cells of a contact, the row `c`, in the newest export of those that the log has, without undone runs. */
+export const newestRecord = sql`
   select k.* from contact_records k
   join runs u on u.run_id = k.run_id and u.undone_at is null
   where k.source = c.source and k.contact_id = c.contact_id

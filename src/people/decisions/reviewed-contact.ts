@@ -4,7 +4,12 @@ import { identityCells } from '../../db/expressions.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactKey } from '../contact-key.ts';
-import { readMatchedContacts, readStates, type ContactState } from '../contacts/contact-states.ts';
+import {
+  newestRecord,
+  readMatchedContacts,
+  readStates,
+  type ContactState,
+} from '../contacts/contact-states.ts';
 
 /** A contact about which somebody decides. */
 export interface ReviewedContact {
@@ -26,7 +31,7 @@ interface NewestRow {
 
 /**
  * Reads a contact as the newest export has it. If retention has removed the cells of the row, the log still has those
- * of contacts with a person.
+ * of contacts that have or had a person.
  *
  * @throws Problem `contact.unknown`; `contact.unidentified` for a record without any identity
  */
@@ -48,9 +53,10 @@ export async function readReviewedContact(
   if (service === undefined)
     throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
       where: `${source} ${contactId}`,
-      next: 'check the source and the id; enrich review list shows contacts without their data',
+      next: 'check the source and the id; if RETENTION has removed its row, enrich an export that has the record',
     });
-  const [state] = row?.has_cells
+  const key = sql`select ${source}::text as source, ${contactId}::text as contact_id`;
+  let [state] = row?.has_cells
     ? await readStates(
         database,
         service,
@@ -60,11 +66,18 @@ export async function readReviewedContact(
           join runs on runs.run_id = r.run_id
           where r.run_id = ${row.run_id} and r.row_number = ${row.row_number}`,
       )
-    : await readMatchedContacts(
-        database,
-        service,
-        sql`select ${source}::text as source, ${contactId}::text as contact_id`,
-      );
+    : await readMatchedContacts(database, service, key);
+  // A decision took the person. The cells count unless the newest row, whose cells are removed, had others.
+  if (state === undefined)
+    [state] = await readStates(
+      database,
+      service,
+      sql`
+        select k.source, k.contact_id, k.run_id, k.row_number, k.keys, ${identityCells('k')}, true as is_new_row
+        from (${key}) c
+        cross join lateral (${newestRecord}) k
+        where k.run_id = coalesce(${row?.run_id ?? null}, k.run_id)`,
+    );
   if (state === undefined)
     throw new UsageProblem('contact.unidentified', 'the warehouse has no cells that identify this record', {
       where: `${source} ${contactId}`,
@@ -77,10 +90,18 @@ async function serviceOfContact(
   database: Kysely<Tables>,
   { source, contactId }: ContactKey,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ service: string }>`
-    select service from contacts where source = ${source} and contact_id = ${contactId}
+  const { rows } = await sql<{ service: string | null }>`
+    select coalesce(
+      (select service from contacts where source = ${source} and contact_id = ${contactId}),
+      (
+        select runs.options ->> 'service'
+        from (select ${source}::text as source, ${contactId}::text as contact_id) c
+        cross join lateral (${newestRecord}) k
+        join runs using (run_id)
+      )
+    ) as service
   `.execute(database);
-  return rows[0]?.service;
+  return rows[0]?.service ?? undefined;
 }
 
 /** The id of the person whom a contact has; null: it has none. */

@@ -4,6 +4,7 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { erase } from '../../../src/privacy/erase.ts';
+import { prune } from '../../../src/privacy/prune.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
@@ -72,7 +73,8 @@ async function end(runId: string) {
 
 async function decide(verdict: 'confirmed' | 'rejected' | 'withdrawn', contactId: string, person: Person) {
   const { rows } = await warehouse.pool.query<{ source: string }>(
-    'select distinct source from runs join run_rows using (run_id) where contact_id = $1',
+    `select source from runs join run_rows using (run_id) where contact_id = $1
+     union select source from contact_records where contact_id = $1`,
     [contactId],
   );
   return recordDecision(
@@ -231,6 +233,21 @@ describe('a rejected person', () => {
     await revertUndo(warehouse, runId, signal);
     expect(await personOf(id('a'))).toBeNull();
   });
+
+  it.each(['staging', 'rows'] as const)(
+    'comes back by a withdrawal after retention has removed the cells of its row: %s',
+    async (retained) => {
+      const { lena, byAddress, id } = company();
+      await play(id('a'), byAddress, [lena]);
+      await decide('rejected', id('a'), lena);
+      await prune(warehouse, { [retained]: 0 }, signal);
+      expect(await decide('withdrawn', id('a'), lena)).toMatchObject({
+        personBefore: null,
+        personNow: lena.id,
+      });
+      expect(await personOf(id('a'))).toMatchObject({ id: lena.id, evidence: 'email' });
+    },
+  );
 
   it('is taken from the contact by a decision while a run asks for the contact', async () => {
     const { lena, byAddress, id } = company();
