@@ -166,6 +166,10 @@ describe('enrich schedule', () => {
   it('enrich schedule pauses, resumes, lists and deletes', async () => {
     await schedule('pause', 'inbox', '--reason', 'CRM migration');
     expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
+    expect((await schedule('pause', 'inbox', '--reason', 'other')).stdout).toContain(
+      'inbox is already paused, and the reason stays: CRM migration',
+    );
+    expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
     const triggered = await schedule('trigger', 'inbox');
     expect(triggered.stdout).toContain('inbox stays paused; to let it begin runs again');
     await timesEnded('inbox', 3);

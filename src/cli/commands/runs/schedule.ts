@@ -82,12 +82,13 @@ function pauseCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
     .action(async (name: string, options: { reason: string } & JsonFlag) => {
       await withSchedules(settingsOf(options), async (session, client) => {
-        await getSchedule(client, name);
-        await client.schedule.getHandle(name).pause(options.reason);
+        const { paused: wasPaused, note = '' } = (await getSchedule(client, name)).description.state;
+        if (!wasPaused) await client.schedule.getHandle(name).pause(options.reason);
         printFacts<'schedule'>(
           options.json,
           await factsOf(session, await getSchedule(client, name)),
-          `${name} is paused; enrich schedule resume ${name} lets it begin runs again`,
+          (wasPaused ? `${name} is already paused, and the reason stays: ${note}\n` : `${name} is paused; `) +
+            `enrich schedule resume ${name} lets it begin runs again`,
         );
       });
     });
