@@ -1,10 +1,10 @@
-import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
+import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
+import { Stage, phaseOf, untilPhase } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
@@ -36,7 +36,7 @@ describe('a run', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle)).toBe('awaiting approval');
+        await untilPhase(handle, 'awaiting approval');
         await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
         expect(activities.batches).toEqual([]);
         await handle.executeUpdate('approve', { args: [plan.planHash] });
@@ -50,8 +50,7 @@ describe('a run', () => {
   it('an approval that comes as soon as the warehouse says that the run awaits it is accepted', async () => {
     const activities = new ScriptedActivities();
     const setStatus = activities.setRunStatus;
-    let tell = (): void => {};
-    const told = new Promise<void>((resolve) => (tell = resolve));
+    const told = gate();
     let approved: Promise<unknown> | undefined;
     await stage.play(
       activities,
@@ -60,13 +59,13 @@ describe('a run', () => {
           const facts = await setStatus(request);
           if (request.status === 'awaiting_approval') {
             approved = handle.executeUpdate('approve', { args: [plan.planHash] });
-            tell();
+            told.open();
             // The activity ends after the update has reached the workflow.
-            await expect.poll(() => phaseOf(handle)).toBe('planning');
+            await untilPhase(handle, 'planning');
           }
           return facts;
         };
-        await told;
+        await told.opened;
         await approved;
         await handle.result();
       },
@@ -80,7 +79,7 @@ describe('a run', () => {
     activities.answer = (_, execution) =>
       execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle)).toBe('paused');
+      await untilPhase(handle, 'paused');
       expect(activities.batches.length).toBeLessThan(5);
       await handle.executeUpdate('resume');
       await handle.result();
@@ -96,7 +95,7 @@ describe('a run', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle)).toBe('paused');
+        await untilPhase(handle, 'paused');
         expect([activities.statuses.at(-1), activities.batches]).toEqual(['paused', []]);
         await handle.executeUpdate('resume');
         await handle.result();
@@ -110,19 +109,18 @@ describe('a run', () => {
 
   it('a run is paused and resumed by a person', async () => {
     const activities = new ScriptedActivities();
-    let release = (): void => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const held = gate();
     activities.answer = async () => {
-      await held;
+      await held.opened;
       return activities.statuses.at(-1) === 'paused'
         ? { kind: 'stopped', calls: 1, pauseReason }
         : { kind: 'done', calls: 1 };
     };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle)).toBe('enriching');
+      await untilPhase(handle, 'enriching');
       await handle.executeUpdate('pause', { args: ['budget review'] });
-      release();
-      await expect.poll(() => phaseOf(handle)).toBe('paused');
+      held.open();
+      await untilPhase(handle, 'paused');
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -137,7 +135,7 @@ describe('a run', () => {
       return { kind: 'stopped', calls: 1, pauseReason };
     };
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle)).toBe('enriching');
+      await untilPhase(handle, 'enriching');
       await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
       await handle.result();
     });
@@ -277,7 +275,7 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle)).toBe('awaiting late results');
+        await untilPhase(handle, 'awaiting late results');
         await expect.poll(() => activities.syncs).toBeGreaterThan(0);
         expect(activities.ending).toBe('');
         activities.sync = () => ({ ...nothingAwaited, arrived: 2 });
@@ -291,10 +289,9 @@ describe('late results', () => {
 
   it('late results need one sync for simultaneous signals, and none for late signals', async () => {
     const activities = new ScriptedActivities();
-    let letGo = (): void => {};
-    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const held = gate();
     activities.sync = async (number) => {
-      if (number === 1) await held;
+      if (number === 1) await held.opened;
       return number < 3 ? awaited(2) : nothingAwaited;
     };
     await stage.play(
@@ -302,7 +299,7 @@ describe('late results', () => {
       async (handle) => {
         await expect.poll(() => activities.syncs).toBe(1);
         await Promise.all(Array.from({ length: 50 }, () => handle.signal('deliveryReceived')));
-        letGo();
+        held.open();
         await expect.poll(() => activities.syncs).toBe(2);
         await handle.signal('deliveryReceived');
         await handle.result();
@@ -334,7 +331,7 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle)).toBe('paused');
+        await untilPhase(handle, 'paused');
         isResumed = true;
         await handle.executeUpdate('resume');
         expect(await handle.result()).toMatchObject({ status: 'finished' });
@@ -360,14 +357,9 @@ describe('late results', () => {
     { timeout: 120_000 },
     async () => {
       const activities = new ScriptedActivities();
-      let letGo = (): void => {};
-      const held = new Promise<void>((resolve) => (letGo = resolve));
+      const held = gate();
       activities.answer = async (batch) => {
-        if (batch !== 3) return { kind: 'done', calls: 1 };
-        const context = Context.current();
-        const beat = setInterval(() => context.heartbeat(), 1_000);
-        await held;
-        clearInterval(beat);
+        if (batch === 3) await waitWithHeartbeat(held);
         return { kind: 'done', calls: 1 };
       };
       activities.sync = () => nothingAwaited;
@@ -379,7 +371,7 @@ describe('late results', () => {
           await reachHistoryLimit(handle, 'deliveryReceived');
           for (let sent = 0; sent < 400; sent += 100)
             await Promise.all(Array.from({ length: 100 }, () => handle.signal('deliveryReceived')));
-          letGo();
+          held.open();
           await handle.signal('deliveryReceived');
           await handle.result();
           const runs = stage.temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
@@ -411,7 +403,7 @@ describe('late results', () => {
         activities,
         async (handle) => {
           const phase = isPaused ? 'paused' : 'awaiting late results';
-          await expect.poll(() => phaseOf(handle)).toBe(phase);
+          await untilPhase(handle, phase);
           const first = (await handle.describe()).runId;
           await reachHistoryLimit(handle, 'deliveryReceived');
           await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
@@ -461,7 +453,7 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => phaseOf(handle)).toBe('awaiting late results');
+        await untilPhase(handle, 'awaiting late results');
         await handle.executeUpdate('cancel', { args: ['enough'] });
         await handle.result();
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { RunStatus } from '../../src/contract/run-statuses.ts';
-import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
+import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 
 const stage = await Stage.ofFile();
@@ -52,7 +52,7 @@ describe('a decision of a person that only the tables have', () => {
   it('a run whose pause only the tables have makes no call before it is resumed', async () => {
     const { activities, forget } = recorded('paused', { type: 'run.paused', reason: 'budget review' });
     await stage.play(activities, async (handle) => {
-      await expect.poll(() => phaseOf(handle)).toBe('paused');
+      await untilPhase(handle, 'paused');
       expect(activities.handed).toEqual([]);
       forget();
       await handle.executeUpdate('resume');

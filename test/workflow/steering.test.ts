@@ -1,10 +1,10 @@
-import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import type { BatchResult, BudgetResolution } from '../../src/contract/activities.ts';
+import type { BatchResult, BudgetResolution, RunRequest } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
+import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
-import { Stage, phaseOf } from '../helpers/temporal/play-run.ts';
+import { Stage, phaseOf, untilPhase } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
@@ -31,8 +31,10 @@ function shortOfCredits(meetings: readonly BudgetResolution[]): ScriptedActiviti
   return activities;
 }
 
-function untilPhase(handle: WorkflowHandle, phase: string): Promise<void> {
-  return expect.poll(() => phaseOf(handle)).toBe(phase);
+function untilSignalled(handle: WorkflowHandle, signal: RegExp): Promise<void> {
+  return expect
+    .poll(async () => JSON.stringify((await handle.fetchHistory()).events))
+    .toMatch(new RegExp(`"signalName":"(${signal.source})"`));
 }
 
 describe('a run whose budget is empty', () => {
@@ -192,21 +194,17 @@ function holding(first?: BatchResult): {
   begun: () => boolean;
 } {
   const activities = new ScriptedActivities();
-  let letGo = (): void => {};
+  const held = gate();
   let begun = false;
-  const held = new Promise<void>((resolve) => (letGo = resolve));
   activities.answer = async (batch) => {
     begun = true;
     if (batch !== 1) return { kind: 'done', calls: 1 };
-    const context = Context.current();
-    const beat = setInterval(() => context.heartbeat(), 1_000);
-    await held;
-    clearInterval(beat);
+    await waitWithHeartbeat(held);
     const result = first ?? { kind: 'done', calls: 1 };
     first = undefined;
     return result;
   };
-  return { activities, letGo: () => letGo(), begun: () => begun };
+  return { activities, letGo: held.open, begun: () => begun };
 }
 
 describe('a signal that comes while a batch is about to be told to wait for the rate window', () => {
@@ -236,9 +234,7 @@ describe('a signal that comes while a batch is about to be told to wait for the 
           await expect.poll(begun).toBe(true);
           const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
           const steering = handle.executeUpdate<unknown, [string | number, string?]>(update, { args });
-          await expect
-            .poll(async () => JSON.stringify((await page.fetchHistory()).events))
-            .toMatch(/"signalName":"(wake|skip|end)"/);
+          await untilSignalled(page, /wake|skip|end/);
           letGo();
           await steering;
           await untilPhase(handle, phase);
@@ -261,9 +257,7 @@ describe('a page', () => {
         await expect.poll(begun).toBe(true);
         const skipping = handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
         const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-        await expect
-          .poll(async () => JSON.stringify((await page.fetchHistory()).events))
-          .toContain('"signalName":"end"');
+        await untilSignalled(page, /end/);
         expect(activities.skipped).toEqual([]);
         letGo();
         expect(await skipping).toBe(10);
@@ -293,23 +287,18 @@ describe('a page', () => {
 describe('a pause', () => {
   it('a pause before a continue-as-new holds after it', async () => {
     const activities = new ScriptedActivities();
-    let letGo = (): void => {};
-    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const held = gate();
     let isPageTwoAsked = false;
     activities.answer = async (batch) => {
       if (batch > 100) isPageTwoAsked = true;
-      if (batch !== 3) return { kind: 'done', calls: 1 };
-      const context = Context.current();
-      const beat = setInterval(() => context.heartbeat(), 1_000);
-      await held;
-      clearInterval(beat);
+      if (batch === 3) await waitWithHeartbeat(held);
       return { kind: 'done', calls: 1 };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.batches.length).toBe(2);
       await reachHistoryLimit(handle, 'deliveryReceived');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
-      letGo();
+      held.open();
       await untilPhase(handle, 'paused');
       expect(isPageTwoAsked).toBe(false);
       expect(activities.statuses).toEqual(['running', 'paused']);
@@ -420,20 +409,20 @@ describe('an update of a paused run', () => {
 });
 
 describe('a pause between the plan and the first call', () => {
-  /** Holds the comparison of contacts with known people: the tables say `running`, and no page is open. */
-  function comparing(): { readonly activities: ScriptedActivities; readonly letGo: () => void } {
+  /** Holds a step before the first call. While contacts are compared, the tables say `running`, and no page is open. */
+  function holdingStep(step: 'ingestExport' | 'reconcileContacts') {
     const activities = new ScriptedActivities();
-    let letGo = (): void => {};
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    activities.reconcileContacts = async () => {
-      await held;
-      return { filled: 0, withdrawn: 0 };
+    const { opened, open: letGo } = gate();
+    const carryOut = activities[step] as (request: RunRequest) => Promise<never>;
+    activities[step] = async (request: RunRequest) => {
+      await opened;
+      return carryOut(request);
     };
-    return { activities, letGo: () => letGo() };
+    return { activities, letGo };
   }
 
   it('a run that is paused between its plan and its first call makes no call before it is resumed', async () => {
-    const { activities, letGo } = comparing();
+    const { activities, letGo } = holdingStep('reconcileContacts');
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.statuses.at(-1)).toBe('running');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
@@ -448,7 +437,7 @@ describe('a pause between the plan and the first call', () => {
   });
 
   it('a run that is paused between its plan and its first call can be resumed at once', async () => {
-    const { activities, letGo } = comparing();
+    const { activities, letGo } = holdingStep('reconcileContacts');
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.statuses.at(-1)).toBe('running');
       await handle.executeUpdate('pause', { args: ['by mistake'] });
@@ -460,21 +449,8 @@ describe('a pause between the plan and the first call', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  /** Holds the reading of the export. */
-  function reading(): { readonly activities: ScriptedActivities; readonly letGo: () => void } {
-    const activities = new ScriptedActivities();
-    let letGo = (): void => {};
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    const { ingestExport } = activities;
-    activities.ingestExport = async (request) => {
-      await held;
-      return ingestExport(request);
-    };
-    return { activities, letGo: () => letGo() };
-  }
-
   it('a run that is paused while it reads its export makes no call before it is resumed', async () => {
-    const { activities, letGo } = reading();
+    const { activities, letGo } = holdingStep('ingestExport');
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'ingesting');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
@@ -489,7 +465,7 @@ describe('a pause between the plan and the first call', () => {
   });
 
   it('a run that is paused and resumed while it reads its export continues to read', async () => {
-    const { activities, letGo } = reading();
+    const { activities, letGo } = holdingStep('ingestExport');
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'ingesting');
       await handle.executeUpdate('pause', { args: ['by mistake'] });
@@ -502,7 +478,7 @@ describe('a pause between the plan and the first call', () => {
   });
 
   it('a run that is paused before its approval waits for the approval only', async () => {
-    const { activities, letGo } = reading();
+    const { activities, letGo } = holdingStep('ingestExport');
     await stage.play(
       activities,
       async (handle) => {
@@ -553,9 +529,7 @@ describe('the priority of a run', () => {
         await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
         await handle.executeUpdate('changePriority', { args: ['backfill'] });
         const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-        await expect
-          .poll(async () => JSON.stringify((await page.fetchHistory()).events))
-          .toContain('"signalName":"priority"');
+        await untilSignalled(page, /priority/);
         letGo();
         await handle.result();
         const { events } = await page.fetchHistory();

@@ -6,7 +6,7 @@ import type { RunInput } from '../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
 import { workerVersioning } from '../../src/temporal/worker-versioning.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
-import { phaseOf } from '../helpers/temporal/play-run.ts';
+import { untilPhase } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal/temporal.ts';
 import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
@@ -84,7 +84,7 @@ it('a pinned run ends with the build that it began with, while new runs begin wi
   old.answer = (_, execution) =>
     execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
   const before = await start();
-  await expect.poll(() => phaseOf(before)).toBe('paused');
+  await untilPhase(before, 'paused');
 
   const next = await release('build-2');
   const after = await start();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { CallActivities, ControlActivities, RunRequest } from '../../../src/contract/activities.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
@@ -143,4 +143,8 @@ const activitiesOfRuns = [
 /** The status that a run reports. */
 export async function phaseOf(handle: WorkflowHandle): Promise<string> {
   return (await handle.query<{ phase: string }>('progress')).phase;
+}
+
+export function untilPhase(handle: WorkflowHandle, phase: string): Promise<void> {
+  return expect.poll(() => phaseOf(handle)).toBe(phase);
 }
