@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunInput } from '../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
 import { workerVersioning } from '../../src/temporal/worker-versioning.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 import { untilPhase } from '../helpers/temporal/play-run.ts';
+import { runInput } from '../helpers/temporal/run-input.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal/temporal.ts';
 import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
@@ -57,20 +57,10 @@ async function release(buildId: string): Promise<ScriptedActivities> {
 
 function start(): Promise<WorkflowHandle> {
   const runId = `run-${randomUUID()}`;
-  const input: RunInput = {
-    runId,
-    file: 'contacts.csv',
-    maxCredits: '500',
-    approved: true,
-    batchConcurrency: 2,
-    priority: 'ad-hoc',
-    searchable: false,
-    checksService: false,
-  };
   return temporal.client.workflow.start(workflowTypes.run, {
     workflowId: runId,
     taskQueue: controlTaskQueue,
-    args: [input],
+    args: [runInput(runId)],
   });
 }
 

@@ -1,3 +1,4 @@
+import { afterAll, afterEach } from 'vitest';
 import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -72,7 +73,15 @@ export interface RawConnection {
   readonly closed: Promise<string>;
 }
 
-export async function openReceiverFixture(): Promise<ReceiverFixture> {
+/** Opens the fixture of a test file, at the top of the file; tidies it after each test and closes it after the last. */
+export async function receiverFixtureOfFile(): Promise<ReceiverFixture> {
+  const fixture = await openReceiverFixture();
+  afterEach(() => fixture.tidy());
+  afterAll(() => fixture.close());
+  return fixture;
+}
+
+async function openReceiverFixture(): Promise<ReceiverFixture> {
   const databaseUrl = await createTestDatabase();
   const warehouse = openWarehouse(databaseUrl, { connections: 16, connectMilliseconds: 2_000 });
   const attempt = await admitAttempt(warehouse);
@@ -104,19 +113,12 @@ export async function openReceiverFixture(): Promise<ReceiverFixture> {
 
 async function admitAttempt(warehouse: Warehouse): Promise<AwaitingAttempt> {
   const runId = await runningRun(warehouse);
-  const admission = await admit(
-    warehouse.database,
-    {
-      runId,
-      batch: 1,
-      priority: 'ad-hoc',
-      rowNumbers: [1],
-      creditsPerPerson: wholeCredits(9),
-      deadlineSeconds: 30,
-      lateResults: true,
-    },
-    { service: 'test', rateLimits: [], budgets: {} },
-  );
+  const admission = await admit(warehouse.database, {
+    runId,
+    rowNumbers: [1],
+    creditsPerPerson: wholeCredits(9),
+    lateResults: true,
+  });
   if (admission.kind !== 'admitted' || admission.token === undefined) throw new Error(admission.kind);
   return { attemptId: admission.attemptId, runId, token: admission.token };
 }

@@ -8,6 +8,7 @@ import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/co
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
+import { runInput } from './run-input.ts';
 import { startTestTemporal, type TestTemporal } from './temporal.ts';
 import { sharedWorkflowBundle } from './workflow-bundle.ts';
 
@@ -74,19 +75,7 @@ export class Stage {
     const handle = await client.workflow.start(workflowTypes.run, {
       taskQueue: controlTaskQueue,
       workflowId: runId,
-      args: [
-        {
-          runId,
-          file: 'contacts.csv',
-          maxCredits: null,
-          approved: true,
-          batchConcurrency: 2,
-          priority: 'ad-hoc',
-          searchable: true,
-          checksService: false,
-          ...input,
-        } satisfies RunInput,
-      ],
+      args: [runInput(runId, { searchable: true, ...input })],
     });
     try {
       await act(handle);

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../src/db/schema.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import {
   openAdmissions,
   type Admission,
@@ -7,11 +8,21 @@ import {
   type AdmissionRequest,
 } from '../../../src/ledger/admit.ts';
 
-/** Admits one call as a worker does that has no other call to admit. */
+/**
+ * Admits one call as a worker does that has no other call to admit. By default the call is of the first batch of an ad
+ * hoc run, costs a credit for each person and has no limits.
+ */
 export function admit(
   database: Kysely<Tables>,
-  request: AdmissionRequest,
-  limits: AdmissionLimits,
+  request: Partial<AdmissionRequest> & Pick<AdmissionRequest, 'runId' | 'rowNumbers'>,
+  limits: Partial<AdmissionLimits> = {},
 ): Promise<Admission> {
-  return openAdmissions(database, limits)(request);
+  return openAdmissions(database, { service: 'test', rateLimits: [], budgets: {}, ...limits })({
+    batch: 1,
+    priority: 'ad-hoc',
+    creditsPerPerson: wholeCredits(1),
+    deadlineSeconds: 30,
+    lateResults: false,
+    ...request,
+  });
 }

@@ -92,19 +92,12 @@ async function openCall(
   await planRows(warehouse, run.runId, { ...asked, freshness });
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const open = await readOpenPeople(warehouse.database, run.runId, 1);
-  const admission = await admit(
-    warehouse.database,
-    {
-      runId: run.runId,
-      batch: 1,
-      priority: 'ad-hoc',
-      rowNumbers: open.map((person) => person.rowNumber),
-      creditsPerPerson: wholeCredits(hasWaterfall ? waterfallCeiling : 9),
-      deadlineSeconds: 30,
-      lateResults: extras.reveal.length + extras.waterfall.length > 0,
-    },
-    { service: 'test', rateLimits: [], budgets: {} },
-  );
+  const admission = await admit(warehouse.database, {
+    runId: run.runId,
+    rowNumbers: open.map((person) => person.rowNumber),
+    creditsPerPerson: wholeCredits(hasWaterfall ? waterfallCeiling : 9),
+    lateResults: extras.reveal.length + extras.waterfall.length > 0,
+  });
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
   const { attemptId, token } = admission;
   return { runId: run.runId, attemptId, token: token ?? '', people: open, ids, requestId, extras };

@@ -60,19 +60,13 @@ export async function answerBatch(
   const run = await getRun(warehouse, runId);
   const open = { runId, batches: [batch] };
   const people = await refreshOpenPeople(warehouse.database, open, askedBy(run.options));
-  const admission = await admit(
-    warehouse.database,
-    {
-      runId,
-      batch,
-      priority: 'ad-hoc',
-      rowNumbers: people.map(({ rowNumber }) => rowNumber),
-      creditsPerPerson: wholeCredits(waterfall.length > 0 ? 20 : 1),
-      deadlineSeconds: 30,
-      lateResults: waterfall.length > 0,
-    },
-    { service: 'test', rateLimits: [], budgets: {} },
-  );
+  const admission = await admit(warehouse.database, {
+    runId,
+    batch,
+    rowNumbers: people.map(({ rowNumber }) => rowNumber),
+    creditsPerPerson: wholeCredits(waterfall.length > 0 ? 20 : 1),
+    lateResults: waterfall.length > 0,
+  });
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
   const matches = answer(people);
   await recordAnswer(warehouse, {

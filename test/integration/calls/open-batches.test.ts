@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
@@ -38,12 +37,8 @@ it('a call that another worker abandons keeps its slot until its deadline and on
     warehouse.database,
     {
       runId,
-      batch: 1,
-      priority: 'ad-hoc',
       rowNumbers: people.map(({ rowNumber }) => rowNumber),
-      creditsPerPerson: wholeCredits(1),
       deadlineSeconds,
-      lateResults: false,
     },
     limits,
   );

@@ -76,14 +76,9 @@ async function admitAgain(runId: string): Promise<Admitted> {
     warehouse.database,
     {
       runId,
-      batch: 1,
-      priority: 'ad-hoc',
       rowNumbers: people.map((person) => person.rowNumber),
-      creditsPerPerson: wholeCredits(1),
-      deadlineSeconds: 30,
-      lateResults: false,
     },
-    { service: 'test', rateLimits: [], budgets },
+    { budgets },
   );
   if (admission.kind !== 'admitted') throw new Error(`not admitted: ${admission.kind}`);
   return { runId, attemptId: admission.attemptId, people };

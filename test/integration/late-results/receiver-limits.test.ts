@@ -1,21 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  openReceiverFixture,
-  type RawConnection,
-  type ReceiverFixture,
-} from '../../helpers/servers/receiver-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { receiverFixtureOfFile, type RawConnection } from '../../helpers/servers/receiver-fixture.ts';
 
-let fixture: ReceiverFixture;
-
-beforeAll(async () => {
-  fixture = await openReceiverFixture();
-});
-
-afterEach(() => fixture.tidy());
-
-afterAll(() => fixture.close());
+const fixture = await receiverFixtureOfFile();
 
 describe('a body that is not taken in', () => {
   it('the receiver refuses a body unread if its stated size is too large', async () => {

@@ -2,24 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { openDatabaseLine, type DatabaseLine } from '../../helpers/database/database-line.ts';
-import {
-  openReceiverFixture,
-  type ReceiverFixture,
-  type TestReceiver,
-} from '../../helpers/servers/receiver-fixture.ts';
+import { receiverFixtureOfFile, type TestReceiver } from '../../helpers/servers/receiver-fixture.ts';
 
-let fixture: ReceiverFixture;
-
-beforeAll(async () => {
-  fixture = await openReceiverFixture();
-});
-
-afterEach(() => fixture.tidy());
-
-afterAll(() => fixture.close());
+const fixture = await receiverFixtureOfFile();
 
 function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();

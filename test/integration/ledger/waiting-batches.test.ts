@@ -68,11 +68,8 @@ async function ask(
       batch,
       priority,
       rowNumbers: Array.from({ length: 10 }, (_, index) => (batch - 1) * 10 + index + 1),
-      creditsPerPerson: wholeCredits(1),
-      deadlineSeconds: 30,
-      lateResults: false,
     },
-    { service, rateLimits, budgets: {} },
+    { service, rateLimits },
   );
 }
 

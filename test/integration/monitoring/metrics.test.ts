@@ -35,14 +35,11 @@ describe('a scrape', () => {
       warehouse.database,
       {
         runId,
-        batch: 1,
-        priority: 'ad-hoc',
         rowNumbers: [1, 2, 3],
-        creditsPerPerson: parseCredits('1')!,
         deadlineSeconds: 60,
         lateResults: true,
       },
-      { service: 'test', rateLimits, budgets: noBudgets },
+      { rateLimits, budgets: noBudgets },
     );
     if (admission.kind !== 'admitted') throw new Error('not admitted');
     await markUnknown(warehouse, admission.attemptId, 'by a test');

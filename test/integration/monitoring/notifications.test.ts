@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import type { Warehouse } from '../../../src/db/database.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
-import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import {
@@ -172,16 +171,10 @@ describe('a budget that crosses a threshold', () => {
       warehouse.database,
       {
         runId,
-        batch: 1,
-        priority: 'ad-hoc',
         rowNumbers: [1, 2, 3, 4, 5, 6, 7, 8],
-        creditsPerPerson: parseCredits('1')!,
         deadlineSeconds: 60,
-        lateResults: false,
       },
       {
-        service: 'test',
-        rateLimits: [],
         budgets: { alarmsAt: [80] },
       },
     );

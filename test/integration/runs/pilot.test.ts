@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { judgePilot } from '../../../src/runs/quality-gate/judge-pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
@@ -201,14 +200,9 @@ describe('people of an unknown call', () => {
         warehouse.database,
         {
           runId,
-          batch: 1,
-          priority: 'ad-hoc',
           rowNumbers: [1, 2],
-          creditsPerPerson: wholeCredits(1),
-          deadlineSeconds: 30,
-          lateResults: false,
         },
-        { service: 'test', rateLimits: [], budgets },
+        { budgets },
       );
       if (admission.kind !== 'admitted') throw new Error(admission.kind);
       await markUnknown(warehouse, admission.attemptId, 'a test');

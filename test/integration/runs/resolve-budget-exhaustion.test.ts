@@ -114,14 +114,9 @@ describe('a page that is skipped', () => {
         warehouse.database,
         {
           runId,
-          batch: 1,
-          priority: 'ad-hoc',
           rowNumbers,
-          creditsPerPerson: wholeCredits(1),
-          deadlineSeconds: 30,
-          lateResults: false,
         },
-        { service: 'test', rateLimits: [], budgets },
+        { budgets },
       );
     expect(await ask([1, 2])).toMatchObject({ kind: 'admitted' });
     const request = { runId, page: 1, reason: 'wrong region' };

@@ -5,8 +5,8 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCodecEndpoint, type RunningCodecEndpoint } from '../../../src/temporal/codec-endpoint.ts';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec.ts';
-import type { RunInput } from '../../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
+import { runInput } from '../../helpers/temporal/run-input.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
 import { builtWorkflowBundle, encodedFailures } from '../../helpers/temporal/workflow-bundle.ts';
@@ -31,20 +31,10 @@ function clientWith(codec: EncryptingCodec): Client {
 
 async function start(codec: EncryptingCodec): Promise<string> {
   const runId = `run-${randomUUID()}`;
-  const input: RunInput = {
-    runId,
-    file: 'secret-customers.csv',
-    maxCredits: '500',
-    approved: true,
-    batchConcurrency: 2,
-    priority: 'ad-hoc',
-    searchable: false,
-    checksService: false,
-  };
   await clientWith(codec).workflow.start(workflowTypes.run, {
     workflowId: runId,
     taskQueue: controlTaskQueue,
-    args: [input],
+    args: [runInput(runId, { file: 'secret-customers.csv', maxCredits: '500' })],
     staticSummary: 'secret-customers.csv',
   });
   return runId;
