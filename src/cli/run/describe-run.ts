@@ -162,7 +162,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   const late = facts.late_results;
   const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
   const lines = [
-    `run ${facts.run_id}: ${status}${facts.source === null ? '' : ` (${facts.source}, ${facts.file})`}`,
+    `run ${facts.run_id}: ${status} (${facts.source === null ? '' : `${facts.source}, `}${facts.file})`,
     table([
       ...Object.entries(facts.outcomes).map(([outcome, rows]): [string, number] => [
         facts.status === 'failed' && outcome === 'open' ? 'not asked for' : outcome,

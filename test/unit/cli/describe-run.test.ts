@@ -280,3 +280,8 @@ it('describeRun() says when and why a run was cancelled, once it has ended', () 
   expect(describeRun({ ...facts, status: 'cancelled', cancelled })).toContain(line);
   expect(describeRun({ ...facts, status: 'cancelling', cancelled })).not.toContain(line);
 });
+
+it('a run that has not read its export yet names the file', () => {
+  const text = describeRun({ ...anyFacts, status: 'ingesting', source: null, file: 'contacts.csv' });
+  expect(text).toContain('(contacts.csv)\n');
+});
