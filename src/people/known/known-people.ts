@@ -35,8 +35,8 @@ const personOfProjection = sql.raw(`jsonb_build_object(
       'name', p.name,
       'email', (
         -- Not an address of a waterfall, which the profile does not have, and which another record can have brought.
-        select e ->> 'email' from jsonb_array_elements(p.emails) e where e ->> 'kind' = 'profile'
-        order by (e ->> 'observation_id')::bigint desc
+        select e ->> 'email' from jsonb_array_elements(p.emails) e where e ? 'profile_observation_id'
+        order by (e ->> 'profile_observation_id')::bigint desc
         limit 1),
       'email_status', p.email_status,
       'personal_emails', (select coalesce(jsonb_agg(e ->> 'email'), '[]') from jsonb_array_elements(p.emails) e),

@@ -18,9 +18,9 @@ const laterOf = sql`
 /**
  * SQL condition over an observation `o` and its person `p`: no current value comes from the observation, so that the
  * projections stay the same without it. A person with several keys has values from the observations of all keys. An
- * address or a number keeps what later entries about it leave out, such as a do-not-call status. The newest answer with
- * an address decides which addresses of waterfalls count. Observations of undone runs stay, because an undo can be
- * reverted.
+ * address or a number keeps what later entries about it leave out, such as a do-not-call status, or that it is the
+ * address of the profile. The newest answer with an address decides which addresses of waterfalls count. Observations
+ * of undone runs stay, because an undo can be reverted.
  */
 const isReplaced = sql`
   ${sql.raw(isValid('o'))}
@@ -39,7 +39,9 @@ const isReplaced = sql`
     where not exists (
       select ${laterOf} and exists (
         select from jsonb_array_elements(n.facts -> list.name) as later
-        where later -> list.key = entry -> list.key and later ? member)))
+        where later -> list.key = entry -> list.key
+          and later ? member
+          and (member <> 'kind' or entry ->> 'kind' is distinct from 'profile' or later ->> 'kind' = 'profile'))))
   and (not o.facts ? 'email' or exists (select ${laterOf} and n.facts ? 'email'))
   and not exists (
     select from organization_values g where g.service = o.service and g.organization_key = o.organization_key

@@ -146,23 +146,46 @@ describe('a person to whom the service gives a new id', () => {
   const bothKeys = (...people: readonly { readonly id: string }[]): string[] =>
     people.map(({ id }) => `person:${id}`).toSorted();
 
-  it('two records stay one person when the one gets an address from a waterfall for the other', async () => {
-    const { person, renumbered, byAddress, byProfile } = human();
+  /** Plays the run of one contact with a waterfall, which finds an address. */
+  async function playWaterfall(contactId: string, identity: Identity, person: Person, found: string) {
     const asked = { waterfall: ['email'] as const };
-    const runId = await runningRunOf(
-      warehouse,
-      [{ ...byAddress, keys: identityKeys(byAddress), contactId: `a-${person.id}` }],
-      asked,
-    );
+    const row = { ...identity, keys: identityKeys(identity), contactId };
+    const runId = await runningRunOf(warehouse, [row], {
+      ...asked,
+      freshness: { enrichedSeconds: 0, notFoundSeconds: 0 },
+    });
     const { attemptId, token } = await answerBatch(warehouse, { runId, ...asked }, () => [person]);
-    const emails = [{ email: `mia.${person.email}`, email_status_cd: 'verified' }];
+    const emails = [{ email: found, email_status_cd: 'verified' }];
     const body = Buffer.from(JSON.stringify({ people: [{ id: person.id, emails }] }));
     await storeDeliveries(warehouse, [{ tokenHash: hashToken(token!), body, contentEncoding: undefined }]);
     await drainInbox(warehouse, { attemptId }, signal);
+    await reconcileContacts(warehouse, runId, signal);
     await endRun(warehouse, runId, 'finished', undefined);
+  }
+
+  it('two records stay one person when the one gets an address from a waterfall for the other', async () => {
+    const { person, renumbered, byAddress, byProfile } = human();
+    await playWaterfall(`a-${person.id}`, byAddress, person, `mia.${person.email}`);
     await play(`b-${person.id}`, byProfile, { ...renumbered, email: null });
     await play(`c-${person.id}`, { ...byProfile, ...byAddress }, { ...renumbered, email: null });
     expect(await keysOf(`c-${person.id}`)).toEqual(bothKeys(person, renumbered));
+  });
+
+  it('two records stay one person when a waterfall finds the address of the profile again', async () => {
+    const { person, renumbered, byAddress } = human();
+    await play(`a-${person.id}`, byAddress, { ...person, proflink_url: null });
+    await playWaterfall(`b-${person.id}`, byAddress, { ...renumbered, proflink_url: null }, person.email);
+    expect(await peopleOf(`a-${person.id}`, `b-${person.id}`)).toEqual([renumbered.id, renumbered.id]);
+  });
+
+  it('two records stay one person when an answer repeats the address of the profile as a private one', async () => {
+    const { person, renumbered, byAddress } = human();
+    const hidden = { proflink_url: null };
+    await play(`a-${person.id}`, byAddress, { ...person, ...hidden });
+    await play(`b-${person.id}`, byAddress, { ...renumbered, ...hidden });
+    const repeated = { email: null, personal_emails: [person.email] };
+    await play(`c-${person.id}`, byAddress, { ...renumbered, ...hidden, ...repeated });
+    expect(await peopleOf(`a-${person.id}`, `c-${person.id}`)).toEqual([renumbered.id, renumbered.id]);
   });
 
   it('a contact gets the keys of a record that no contact has and that shares only the profile', async () => {

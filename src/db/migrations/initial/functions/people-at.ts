@@ -95,7 +95,11 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
         from (
           select s.person_key, a ->> 'email' as email,
             enrichment.merge(a || jsonb_build_object('observation_id', s.observation_id)
-              order by s.asked_at, s.observation_id) as address
+              order by s.asked_at, s.observation_id)
+              -- An answer or a waterfall that repeats the address in another place does not take it from the profile.
+              || jsonb_strip_nulls(jsonb_build_object('profile_observation_id',
+                (array_agg(s.observation_id order by s.asked_at desc, s.observation_id desc)
+                  filter (where a ->> 'kind' = 'profile'))[1])) as address
           from said s
           cross join lateral jsonb_array_elements(s.facts -> 'emails') as a
           group by 1, 2
