@@ -21,7 +21,7 @@ export type EvaluatedField = (typeof evaluatedFields)[number];
 export type PersonValues = Readonly<Partial<Record<EvaluatedField | NamePart, string | null>>>;
 export type NamePart = 'first_name' | 'last_name' | 'name';
 
-export interface ComparedPerson {
+export interface EvaluatedPerson {
   /** Row of the truth file, from 1. */
   readonly row: number;
   /** Null: the warehouse has no data for the contact. */
@@ -67,7 +67,7 @@ export interface Evaluation extends PeopleEvaluation {
 }
 
 /** Compares the warehouse's values with known values; intervals are Wilson's, 95%. */
-export function evaluatePeople(people: readonly ComparedPerson[]): PeopleEvaluation {
+export function evaluatePeople(people: readonly EvaluatedPerson[]): PeopleEvaluation {
   const enriched = people.filter(({ contactId }) => contactId !== null);
   return {
     people: people.length,
@@ -81,7 +81,7 @@ export function evaluatePeople(people: readonly ComparedPerson[]): PeopleEvaluat
   };
 }
 
-function evaluateField(field: EvaluatedField, people: readonly ComparedPerson[]): FieldEvaluation {
+function evaluateField(field: EvaluatedField, people: readonly EvaluatedPerson[]): FieldEvaluation {
   const known = people.filter((person) => person.known[field]);
   const filled = known.filter((person) => person.found[field]);
   const correct = filled.filter((person) => isSame(field, person.known[field]!, person.found[field]!));

@@ -1,11 +1,11 @@
 import { sql, type Kysely } from 'kysely';
-import { evaluatePeople, type ComparedPerson, type Evaluation } from '../../domain/evaluation/evaluate.ts';
+import { evaluatePeople, type EvaluatedPerson, type Evaluation } from '../../domain/evaluation/evaluate.ts';
 import { parseEmail } from '../../domain/identity/email-address.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { contactIdOf } from '../../ingest/columns/contact-id.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contactSources, requireSource } from '../../people/contacts/contact-sources.ts';
-import { readTruth, type KnownPerson } from './read-truth.ts';
+import { readTruth, type TruthRow } from './read-truth.ts';
 
 /**
  * Compares the warehouse with a truth file.
@@ -23,7 +23,7 @@ export async function evaluateTruth(
   const of = source ?? (await onlySource(database));
   const key = people.some(({ values }) => values.contact_id !== undefined) ? 'contact_id' : 'email';
   const found = await readContacts(database, of, key, people);
-  const compared = people.map(({ row, values }): ComparedPerson => {
+  const compared = people.map(({ row, values }): EvaluatedPerson => {
     const { contact_id: _, ...known } = values;
     const contact = found.get(row);
     // The key itself is no finding.
@@ -75,7 +75,7 @@ async function readContacts(
   database: Kysely<Tables>,
   source: string,
   key: Evaluation['key'],
-  people: readonly KnownPerson[],
+  people: readonly TruthRow[],
 ): Promise<ReadonlyMap<number, FoundContact>> {
   const keyed = people.flatMap(({ row, values }) => {
     const cell = values[key];

@@ -8,7 +8,7 @@ import { knownExports } from '../../ingest/columns/known-exports.ts';
 
 export type TruthField = EvaluatedField | NamePart | 'contact_id';
 
-export interface KnownPerson {
+export interface TruthRow {
   /** From 1, header excluded. */
   readonly row: number;
   readonly values: Readonly<Partial<Record<TruthField, string>>>;
@@ -40,7 +40,7 @@ const truthFields: readonly TruthField[] = [
  *
  * @throws Problem `truth.unreadable`
  */
-export async function readTruth(path: string): Promise<KnownPerson[]> {
+export async function readTruth(path: string): Promise<TruthRow[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw unreadable(path, `the truth file cannot be read (${error.code})`, 'name a CSV file', error);
   });

@@ -3,7 +3,7 @@ import type { RateLimit } from '../../domain/rates/rate-limit.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { rowCount } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { Calls, RateWindow } from '../report-types.ts';
+import type { Calls, CallWindow } from '../report-types.ts';
 
 const bucketSizes = [1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800];
 /** Maximum number of bars that a page can show. */
@@ -54,7 +54,7 @@ export async function readCalls(
     };
   const bucketSeconds = bucketSizeFor((lastAt.getTime() - firstAt.getTime()) / 1_000);
   const span: Span = { runId: run.runId, service: run.options.service, first, last, bucketSeconds };
-  const windows: RateWindow[] = [];
+  const windows: CallWindow[] = [];
   for (const limit of limits) windows.push(await readWindow(database, span, limit));
   return {
     by_status: byStatus,
@@ -87,7 +87,7 @@ async function readBuckets(database: Kysely<Tables>, span: Span): Promise<Calls[
  * The maximum of the trailing window in each bucket. Measured at each call and at the bucket's beginning,
  * because between calls a window only loses calls.
  */
-async function readWindow(database: Kysely<Tables>, span: Span, limit: RateLimit): Promise<RateWindow> {
+async function readWindow(database: Kysely<Tables>, span: Span, limit: RateLimit): Promise<CallWindow> {
   const counted = await sql<{ bucket: Date; calls: number }>`
     select ${bucket(span)} as bucket, max(held)::int as calls
     from (

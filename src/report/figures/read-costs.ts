@@ -4,7 +4,7 @@ import { switchboard } from '../../domain/identity/phone.ts';
 import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { Credits, FieldCost } from '../report-types.ts';
+import type { ReportedCredits, FieldCost } from '../report-types.ts';
 
 /**
  * Reads the cost of a contact, a verified email and a phone among the rows that the run enriched, with the
@@ -19,7 +19,7 @@ import type { Credits, FieldCost } from '../report-types.ts';
 export async function readCosts(
   database: Kysely<Tables>,
   run: RunRecord,
-  { settled, held }: Credits,
+  { settled, held }: ReportedCredits,
 ): Promise<FieldCost[]> {
   if (run.outcomes !== null) return [];
   const counted = await sql<{ contacts: number; emails: number; phones: number }>`

@@ -5,7 +5,7 @@ import { holdingStatuses } from '../../domain/money/attempt-status.ts';
 import { sql, type Kysely } from 'kysely';
 import type { RunRecord } from '../../runs/runs.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { Credits, Waste } from '../report-types.ts';
+import type { ReportedCredits, Waste } from '../report-types.ts';
 
 /** The amounts of a run's attempts, as decimals. */
 interface Sums {
@@ -26,7 +26,7 @@ interface Sums {
  * operator: first the answer's credits, then those of each kind of deliveries (the highest of bodies with one subject).
  * The rest is the operator's decision.
  */
-export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<Credits> {
+export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<ReportedCredits> {
   const found = await sql<Sums>`
     with booked as (
       select attempt_id, status, credits_reserved as reserved, coalesce(credits_settled, 0) as settled,
@@ -63,7 +63,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
       ${total(sql`reserved`, sql`status = 'unknown'`)} as unknown
     from booked
   `.execute(database);
-  const budgets = await sql<Credits['budgets'][number]>`
+  const budgets = await sql<ReportedCredits['budgets'][number]>`
     select budget_id as budget, trim_scale(credits_limit)::text as "limit", trim_scale(settled)::text as settled,
       trim_scale(reserved)::text as reserved
     from budgets

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../../db/database.ts';
 import { readLateResultsStatus } from '../../late-results/read-late-results-status.ts';
-import type { LateResults } from '../report-types.ts';
+import type { ReportedLateResults } from '../report-types.ts';
 
 interface Deliveries {
   readonly duplicate: number;
@@ -11,7 +11,7 @@ interface Deliveries {
 }
 
 /** Reads the state of a run's late results, and their delays in seconds. */
-export async function readLateResults(warehouse: Warehouse, runId: string): Promise<LateResults> {
+export async function readLateResults(warehouse: Warehouse, runId: string): Promise<ReportedLateResults> {
   const status = await readLateResultsStatus(warehouse, runId);
   const counted = await sql<Deliveries>`
     select count(*) filter (where status = 'duplicate')::int as duplicate,

@@ -1,5 +1,5 @@
 /** The identity in a call: one element of `details`, or the query of people/match. */
-export interface Asked {
+export interface AskedPerson {
   readonly first_name?: string | undefined;
   readonly last_name?: string | undefined;
   readonly name?: string | undefined;
@@ -16,7 +16,7 @@ export const freeMail =
   /@(?:gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton|gmx|live|msn)\.|@(?:protonmail|example)\.com$/;
 
 /** The name in a call, or in its address. */
-export function nameOf(asked: Asked): { first: string; last: string } | undefined {
+export function nameOf(asked: AskedPerson): { first: string; last: string } | undefined {
   if (asked.first_name && asked.last_name)
     return { first: asked.first_name.trim(), last: asked.last_name.trim() };
   const fromEmail =
@@ -36,7 +36,7 @@ export interface Employer {
 }
 
 /** The employer in a call, or in its corporate address. */
-export function employerOf(asked: Asked): Employer | undefined {
+export function employerOf(asked: AskedPerson): Employer | undefined {
   const corporate = asked.email && !freeMail.test(asked.email) ? asked.email.split('@')[1] : undefined;
   const domain = asked.domain?.toLowerCase() ?? corporate?.toLowerCase();
   const label = domain?.split('.')[0]?.replaceAll('-', ' ');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
-import { employerOf, freeMail, nameOf, type Asked, type Employer } from './asked.ts';
+import { employerOf, freeMail, nameOf, type AskedPerson, type Employer } from './asked.ts';
 import { companyWords, firstNames, lastNames, titles } from './words.ts';
 
 export interface Company {
@@ -81,7 +81,7 @@ export class Population {
   }
 
   /** The person that the service finds for an identity; undefined for a miss. */
-  find(asked: Asked): Known | undefined {
+  find(asked: AskedPerson): Known | undefined {
     const number = this.#numberOf(asked);
     if (number !== undefined) return this.numbered(number);
     if (asked.id || asked.hashed_email) return undefined;
@@ -157,7 +157,7 @@ export class Population {
   }
 
   /** Reads the number from an identifier. It counts only if the numbered person has that identifier. */
-  #numberOf(asked: Asked): number | undefined {
+  #numberOf(asked: AskedPerson): number | undefined {
     const candidates = [
       asked.id && /^5b([0-9a-f]{10})/.exec(asked.id)?.[1]?.replace(/^/, '0x'),
       asked.email && /^[a-z]+\.[a-z]+\.([0-9a-z]+)@/i.exec(asked.email)?.[1],
@@ -193,7 +193,7 @@ export class Population {
     return this.#hashes.get(hash);
   }
 
-  #stranger(asked: Asked): Known | undefined {
+  #stranger(asked: AskedPerson): Known | undefined {
     const { seed, matchRate, ambiguousRate } = this.#options;
     const name = nameOf(asked);
     const employer = employerOf(asked);

@@ -15,7 +15,7 @@ import {
 import type { LateResults } from '../late-results/late-results.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import { parseJson } from './parse-json.ts';
-import type { Asked } from '../population/asked.ts';
+import type { AskedPerson } from '../population/asked.ts';
 import type { Known, Population } from '../population/population.ts';
 import { badDetails, invalid, missingParameter } from '../faults/refusals.ts';
 import type { Renderer } from '../population/render.ts';
@@ -98,7 +98,12 @@ export class PeopleEnrichment {
     return { body: `{${members.join(',')}}`, billing, late };
   }
 
-  #enrich(endpoint: 'match' | 'bulk_match', asked: readonly Asked[], extras: Extras, fault: Rule): Enriched {
+  #enrich(
+    endpoint: 'match' | 'bulk_match',
+    asked: readonly AskedPerson[],
+    extras: Extras,
+    fault: Rule,
+  ): Enriched {
     const { renderer, seed, population } = this.#parts;
     this.#requests += 1;
     const requestId = new Chance(seed, `request ${this.#requests} ${Math.random()}`).requestId();
