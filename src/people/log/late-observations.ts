@@ -33,9 +33,10 @@ export interface GivenLateResult {
 }
 
 /**
- * Appends the results of a delivery: one observation per person and call. A later call that uses this delivery gets its
- * own observation, so that an undo of the earlier run does not remove it. People without a row were paid for as well:
- * a contact that is shown to be such a person later has these results.
+ * Appends the results of a delivery: one observation per person and call, or several if the body names the person with
+ * different results. A later call that uses this delivery gets its own observation, so that an undo of the earlier run
+ * does not remove it. People without a row were paid for as well: a contact that is shown to be such a person later has
+ * these results.
  */
 export async function recordLateResults(
   transaction: Transaction<Tables>,
@@ -47,13 +48,12 @@ export async function recordLateResults(
   given: readonly GivenLateResult[],
 ): Promise<void> {
   const observations = new Map<string, Observation>();
-  const people = [...new Set(given.map(({ person }) => person))];
   for (const { recipient, person } of given) {
-    const key = keyOfId(recipient.personId);
-    // Two rows may be one person, and a body may name a person twice.
-    observations.set(`${recipient.attemptId} ${people.indexOf(person)} ${key}`, {
-      ...factsOfLateResult(recipient.personId, delivery.kind, person),
-      person_key: key,
+    const facts = factsOfLateResult(recipient.personId, delivery.kind, person);
+    // Two rows may be one person, and a body may name a person several times, with the same results or with others.
+    observations.set(`${recipient.attemptId} ${JSON.stringify(facts)}`, {
+      ...facts,
+      person_key: keyOfId(recipient.personId),
       kind: delivery.kind,
       asked_at: recipient.askedAt,
       run_id: recipient.runId,

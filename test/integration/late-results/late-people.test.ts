@@ -158,6 +158,20 @@ describe('a late result of somebody on the suppression list', () => {
   });
 });
 
+it('a person whom a body names several times with the same phones has one entry in the history', async () => {
+  const call = await answeredCall({ reveal: ['phone'], waterfall: [] });
+  const [id] = call.ids;
+  const named = { id, status: 'success', phone_numbers: [phoneOf(0)] };
+  await deliver(call, { people: [named, named, { ...named }] });
+  const { rows } = await warehouse.pool.query(
+    `select h.value ->> 'phone' as phone from contact_history h
+     join enriched_contacts c using (source, contact_id)
+     where c.person_id = $1 and h.field_group = 'phone'`,
+    [id],
+  );
+  expect(rows).toEqual([{ phone: '+14155550400' }]);
+});
+
 it('an address that a waterfall names several times for a person has its best status', async () => {
   const call = await answeredCall(waterfall);
   const email = `repeated-${call.runId.toLowerCase()}@vendor.example`;
