@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
+import type { DeliveryKind, LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { GivenLateResult } from '../people/log/late-observations.ts';
-import { keyOfId } from '../people/log/observation.ts';
+import { factsOfLateResult, keyOfId } from '../people/log/observation.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { NamedRecipient } from './awaiting-call.ts';
 import type { SuppressedPeople } from './suppressed-of-delivery.ts';
@@ -33,20 +33,42 @@ export function givenResults(
 
 /**
  * The results that a delivery has not brought before. A delivery is applied again if an answer has shown since then
- * that another id in it is of a person of the call.
+ * that another id in it is of a person of the call. A body can name a person by both ids: results with other numbers
+ * or addresses than before are those of the new id.
  */
 export async function withoutEarlier<Given extends GivenLateResult>(
   transaction: Transaction<Tables>,
-  { deliveryId, service }: { readonly deliveryId: string; readonly service: string },
+  logged: { readonly deliveryId: string; readonly service: string; readonly kind: DeliveryKind },
   given: readonly Given[],
 ): Promise<readonly Given[]> {
+  const { deliveryId, service } = logged;
   const keys = given.map(({ recipient }) => keyOfId(recipient.personId));
-  const { rows } = await sql<{ personKey: string; attemptId: string }>`
-    select person_key as "personKey", attempt_id as "attemptId" from observations
+  const { rows } = await sql<{ personKey: string; attemptId: string; facts: object }>`
+    select person_key as "personKey", attempt_id as "attemptId", facts from observations
     where service = ${service} and person_key = any(${keys}::text[]) and delivery_id = ${deliveryId}
+      and origin_observation_id is null
   `.execute(transaction);
-  const earlier = new Set(rows.map(({ personKey, attemptId }) => `${attemptId} ${personKey}`));
-  return given.filter(
-    ({ recipient: { attemptId, personId } }) => !earlier.has(`${attemptId} ${keyOfId(personId)}`),
-  );
+  if (rows.length === 0) return given;
+  const recipientOf = ({ recipient: { attemptId, personId } }: Given): string =>
+    `${attemptId} ${keyOfId(personId)}`;
+  const added = new Set<Given>();
+  for (const recipient of new Set(given.map(recipientOf))) {
+    const results = given.filter((each) => recipientOf(each) === recipient);
+    const earlier = rows.filter(({ attemptId, personKey }) => `${attemptId} ${personKey}` === recipient);
+    const before = new Set(earlier.flatMap(({ facts }) => valuesOf(facts)));
+    const isNew = ({ recipient: { personId }, person }: Given): boolean =>
+      valuesOf(factsOfLateResult(personId, logged.kind, person).facts).some((value) => !before.has(value));
+    const byNews = [...results.filter(isNew), ...results.filter((each) => !isNew(each))];
+    for (const each of byNews.slice(0, Math.max(0, results.length - earlier.length))) added.add(each);
+  }
+  return given.filter((each) => added.has(each));
+}
+
+/** The numbers and addresses of a late result. */
+function valuesOf(facts: object): readonly string[] {
+  const { phones = [], emails = [] } = facts as {
+    readonly phones?: readonly { readonly number: string }[];
+    readonly emails?: readonly { readonly email: string }[];
+  };
+  return [...phones.map(({ number }) => number), ...emails.map(({ email }) => email)];
 }

@@ -148,6 +148,25 @@ describe('phones that arrive under a new id before an answer has this id', () =>
     await expectRebuilt(warehouse);
   });
 
+  it('a contact gets the phones of both ids if one body names the person by both', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    const [first, second, third] = call.ids as [string, string, string];
+    await deliverTo(warehouse, call, phonesBody([first, second, third, `new-${first}`], 32));
+    expect(await phonesOf(warehouse, call)).toEqual(phones);
+    await renumberedRun(warehouse, call, [`new-${first}`, second, third]);
+    await drainCall(warehouse, call);
+    await renumberedRun(warehouse, call, [`new-${first}`, second, third]);
+    expect(await deliveryStatuses(warehouse, call)).toEqual(['applied']);
+    const { rows } = await warehouse.pool.query(
+      `select number from person_phones where person_id = $1 order by 1`,
+      [`new-${first}`],
+    );
+    expect(rows).toEqual([{ number: phones[0] }, { number: '+14155550103' }]);
+    await expectRebuilt(warehouse);
+  });
+
   it('a contact gets the phones if the same body has brought those of other people before', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);

@@ -19,7 +19,7 @@ export const reopenLinkedDeliveries = [
         select o.*
         from unnest(new.person_keys) as k (person_key)
         cross join lateral (
-          select person_id, attempt_id, delivery_id from enrichment.observations
+          select person_id, attempt_id, delivery_id, origin_observation_id from enrichment.observations
           where service = new.service and person_key = k.person_key
           offset 0
         ) o
@@ -40,7 +40,12 @@ export const reopenLinkedDeliveries = [
           or d.status = 'applied'
             and exists (
               select from said where said.person_id = any(d.person_ids) and said.person_id <> all(a.found_ids))
-            and not exists (select from said where said.delivery_id = d.delivery_id)
+            -- A body can name the person by several ids, and have brought the results of one.
+            and (select count(distinct person_id) from said where person_id = any(d.person_ids))
+              > (select count(*) from said
+                where said.delivery_id = d.delivery_id
+                  and said.attempt_id = d.attempt_id
+                  and said.origin_observation_id is null)
       )
       update enrichment.webhook_deliveries
       set ${resetToReceived}
