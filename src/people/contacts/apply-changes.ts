@@ -8,7 +8,7 @@ import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
 import { emailHashes } from '../known/email-hashes.ts';
-import { withoutPerson, type ContactChange } from './find-changes.ts';
+import { withoutFill, type ContactChange } from './find-changes.ts';
 import { lockLog, project } from '../project.ts';
 import { recordCells } from './record-cells.ts';
 import { reuseObservations } from '../log/reuse-observations.ts';
@@ -148,6 +148,6 @@ async function withoutListed(
     for (const { contact } of theirs) if (found.has(contact.rowNumber)) listed.add(contact);
   }
   return changes.flatMap((change) =>
-    change.kind === 'fill' && listed.has(change.contact) ? withoutPerson(change) : change,
+    change.kind === 'fill' && listed.has(change.contact) ? withoutFill(change) : change,
   );
 }

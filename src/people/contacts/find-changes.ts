@@ -77,11 +77,11 @@ export async function findChanges(
 
 /** A suppressed row gives its contact no person. */
 function withoutForbidden(change: ContactChange | undefined): ContactChange | undefined {
-  return change?.kind === 'fill' && change.contact.isSuppressed ? withoutPerson(change)[0] : change;
+  return change?.kind === 'fill' && change.contact.isSuppressed ? withoutFill(change)[0] : change;
 }
 
 /** What is left of a decision if its contact may not get the person: the contact loses another person. */
-export function withoutPerson({
+export function withoutFill({
   contact,
   isSamePerson,
 }: Extract<ContactChange, { kind: 'fill' }>): ContactChange[] {
