@@ -23,6 +23,8 @@ export interface AttemptFacts {
   readonly credits_settled: string | null;
   readonly credits_stated: string | null;
   readonly admitted_at: Date;
+  /** Deadline of its late results; null: none are awaited. */
+  readonly awaited_until: Date | null;
 }
 
 /**
@@ -42,6 +44,7 @@ export async function listAttempts(
       trim_scale(a.credits_settled)::text as credits_settled,
       trim_scale(greatest(a.credits_answered, a.credits_stated))::text as credits_stated,
       a.admitted_at,
+      case when a.status = 'awaiting' then a.awaited_until end as awaited_until,
       (
         select array_agg(p.row_number order by p.row_number) from attempt_people p where p.attempt_id = a.attempt_id
       ) as rows

@@ -28,6 +28,7 @@ export const attempt = z
       'Credits that its answer and deliveries state. No decision settles less. Null: none are stated.',
     ),
     admitted_at: time.describe('When the call was admitted.'),
+    awaited_until: time.nullable().describe('Deadline of its late results. Null: none are awaited.'),
   } satisfies Fields<AttemptFacts>)
   .describe('A bulk call.');
 

@@ -297,7 +297,10 @@ describe('after its run', () => {
     const overdue = await system.here(['attempts', 'list', '--overdue', facts.run_id, '--json']);
     expect(JSON.parse(overdue.stdout)).toHaveLength(facts.late_results.expired);
     const listed = await system.here(['attempts', 'list', '--overdue', facts.run_id]);
-    expect(listed.stderr).toContain('next: enrich inbox sweep polls for these results');
+    const [call] = JSON.parse(overdue.stdout) as { attempt_id: string }[];
+    const shown = await system.here(['attempts', 'show', call!.attempt_id]);
+    for (const { stderr } of [listed, shown])
+      expect(stderr).toContain('next: enrich inbox sweep polls for these results');
     clockAhead = hour;
     expect((await system.here(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);
     const after = JSON.parse((await system.here(['status', facts.run_id, '--json'])).stdout) as RunFacts;

@@ -75,7 +75,7 @@ function listCommand(): Command {
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         }
         print(describeAttempts(attempts, { all: options.all === true, ofRuns: runId === undefined }));
-        if (options.overdue === true) tell(nextForOverdue);
+        if (options.overdue === true) tell(nextForOverdue());
         const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
         if (!cycle) return;
         tell(describeReconciliation(cycle));
@@ -90,9 +90,13 @@ function listCommand(): Command {
     });
 }
 
-const nextForOverdue =
-  'next: enrich inbox sweep polls for these results; if they do not come, enrich attempts release ATTEMPT if the ' +
-  'service did not bill them, otherwise enrich attempts retry ATTEMPT --credits N with what answer and results cost';
+function nextForOverdue(attemptId = 'ATTEMPT'): string {
+  return (
+    `next: enrich inbox sweep polls for these results; if they do not come, enrich attempts release ${attemptId} if ` +
+    `the service did not bill them, otherwise enrich attempts retry ${attemptId} --credits N with what answer and ` +
+    'results cost'
+  );
+}
 
 /** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
 function describeAttempts(
@@ -138,12 +142,13 @@ function showCommand(): Command {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const attempt = await getAttempt(warehouse, attemptId);
         printFacts<'attempt'>(options.json, attempt, describeFields(attempt));
-        const { attempt_id: id, status } = attempt;
+        const { attempt_id: id, status, awaited_until: deadline } = attempt;
         if (status === 'unknown')
           tell(
             `next: enrich attempts release ${id} if the service did not bill the call, ` +
               `otherwise enrich attempts retry ${id} (--credits N if it billed less)`,
           );
+        if (deadline !== null && deadline.getTime() <= Date.now()) tell(nextForOverdue(id));
       });
     });
 }
