@@ -15,8 +15,8 @@ export function creditsMember(credits: number, fault: MisstatedCredits | undefin
       return [`"credits_consumed":-${credits + 1}`];
     case 'text':
       return [`"credits_consumed":"${credits} credits"`];
-    case 'double':
-      return [`"credits_consumed":${credits * 20 + 200}`];
+    case 'excess':
+      return [`"credits_consumed":${credits + 100}`];
     case 'huge':
       return ['"credits_consumed":99999999999999'];
     case undefined:

@@ -6,7 +6,7 @@ const milliseconds = z.int().min(0);
 const day = 86_400_000;
 
 /** How an answer or a delivery misstates its cost. The bill stays correct. */
-const misstatedCredits = z.enum(['missing', 'fractional', 'negative', 'text', 'double', 'huge']);
+const misstatedCredits = z.enum(['missing', 'fractional', 'negative', 'text', 'excess', 'huge']);
 
 /** Possible statuses of a refusal for lack of credits; the interface document shows none. */
 const outOfCredits = z.literal([200, 402, 403]);
