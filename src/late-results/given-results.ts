@@ -49,19 +49,16 @@ export async function withoutEarlier<Given extends GivenLateResult>(
       and origin_observation_id is null
   `.execute(transaction);
   if (rows.length === 0) return given;
-  const recipientOf = ({ recipient: { attemptId, personId } }: Given): string =>
-    `${attemptId} ${keyOfId(personId)}`;
-  const added = new Set<Given>();
-  for (const recipient of new Set(given.map(recipientOf))) {
-    const results = given.filter((each) => recipientOf(each) === recipient);
-    const earlier = rows.filter(({ attemptId, personKey }) => `${attemptId} ${personKey}` === recipient);
-    const before = new Set(earlier.flatMap(({ facts }) => valuesOf(facts)));
-    const isNew = ({ recipient: { personId }, person }: Given): boolean =>
-      valuesOf(factsOfLateResult(personId, logged.kind, person).facts).some((value) => !before.has(value));
-    const byNews = [...results.filter(isNew), ...results.filter((each) => !isNew(each))];
-    for (const each of byNews.slice(0, Math.max(0, results.length - earlier.length))) added.add(each);
+  const earlier = new Map<string, readonly string[]>();
+  for (const { attemptId, personKey, facts } of rows) {
+    const recipient = `${attemptId} ${personKey}`;
+    earlier.set(recipient, [...(earlier.get(recipient) ?? []), ...valuesOf(facts)]);
   }
-  return given.filter((each) => added.has(each));
+  return given.filter(({ recipient: { attemptId, personId }, person }) => {
+    const before = earlier.get(`${attemptId} ${keyOfId(personId)}`);
+    const { facts } = factsOfLateResult(personId, logged.kind, person);
+    return before === undefined || valuesOf(facts).some((value) => !before.includes(value));
+  });
 }
 
 /** The numbers and addresses of a late result. */

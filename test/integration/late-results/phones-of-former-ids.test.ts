@@ -167,6 +167,26 @@ describe('phones that arrive under a new id before an answer has this id', () =>
     await expectRebuilt(warehouse);
   });
 
+  it('a contact has one entry in the history if one body has the same phones for both ids', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    const [first, second, third] = call.ids as [string, string, string];
+    const newId = `new-${first}`;
+    const body = phonesBody([first, second, third, newId], 32)
+      .toString()
+      .replace('+14155550103', '+14155550100');
+    await deliverTo(warehouse, call, Buffer.from(body));
+    await renumberedRun(warehouse, call, [newId, second, third]);
+    await drainCall(warehouse, call);
+    const { rows } = await warehouse.pool.query(
+      `select person_key, count(*)::int as entries from observations
+       where kind = 'phones' and origin_observation_id is null and person_key = any($1) group by 1 order by 1`,
+      [[...call.ids, newId].map((id) => `person:${id}`)],
+    );
+    expect(rows).toEqual(call.ids.map((id) => ({ person_key: `person:${id}`, entries: 1 })));
+  });
+
   it('a contact gets the phones if the same body has brought those of other people before', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
