@@ -94,7 +94,7 @@ async function readUnfilled(
     join runs on runs.run_id = r.run_id
     where r.run_id = ${runId}
       and r.row_number > ${after}
-      and r.outcome in ('enriched', 'identity_mismatch', 'not_found', 'fresh', 'duplicate')
+      and r.outcome is distinct from 'suppressed'
       and r.keys <> '{}'
       and not exists (select from contacts c where c.source = runs.source and c.contact_id = r.contact_id)
     order by r.row_number

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
+import { findWithheld } from '../../../src/people/decisions/find-withheld.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
@@ -100,6 +101,23 @@ async function operationsOf(contactId: string): Promise<string[]> {
   );
   return rows.map(({ operation }) => operation);
 }
+
+it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'])(
+  'a known person who is withheld from a contact is listed for review if its row is %s',
+  async (outcome) => {
+    const { lena, byAddress, otherName, id } = company();
+    await play(id('a'), byAddress, [lena]);
+    const runId = await runningRunOf(warehouse, [
+      { ...otherName, keys: identityKeys(otherName), contactId: id('b') },
+    ]);
+    await warehouse.pool.query('update run_rows set outcome = $2 where run_id = $1', [runId, outcome]);
+    await end(runId);
+    const withheld = await findWithheld(warehouse.database, { source: undefined, limit: 100 });
+    expect(withheld.filter((each) => each.run_id === runId)).toMatchObject([
+      { contact_id: id('b'), person_id: lena.id },
+    ]);
+  },
+);
 
 describe('a confirmed person', () => {
   it('is the person of a contact that has only a shared mailbox, until the decision is withdrawn', async () => {
