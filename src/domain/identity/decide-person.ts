@@ -6,6 +6,7 @@ import {
   type EmailHashes,
   type Evidence,
 } from './identity-evidence.ts';
+import { connectedRecords } from './connected-records.ts';
 import { areOthers, canBeOnePerson, wereMerged } from './merged-people.ts';
 import { contestedReason, isContested, isPossible } from './rivals.ts';
 import { noVerdicts, rejectedFit, verdictOn, type Verdict, type Verdicts } from './verdicts.ts';
@@ -123,27 +124,20 @@ export function decidePerson(
     );
   }
 
-  /** Other candidates can connect them: A is B, and B is C. No two of the connected may contradict each other. */
-  function areOnePerson(indexes: readonly number[]): boolean {
-    const connected = new Set(indexes.slice(0, 1));
-    for (let newest = [...connected]; newest.length > 0;) {
-      const linked = [...candidates.keys()].filter(
-        (index) =>
-          !connected.has(index) &&
-          decided[index] !== 'rejected' &&
-          newest.some((other) => isSamePerson(candidates[index]!, candidates[other]!)),
+  /** Other candidates can connect them. */
+  function areOnePerson([first, ...rest]: readonly number[]): boolean {
+    if (first === undefined) return true;
+    const linkedTo = (one: number): number[] =>
+      [...candidates.keys()].filter(
+        (other) => decided[other] !== 'rejected' && isSamePerson(candidates[one]!, candidates[other]!),
       );
-      const joining = withoutContradicted(linked, [...connected]);
-      newest = withoutContradicted(joining, joining);
-      for (const index of newest) connected.add(index);
-    }
-    return indexes.every((index) => connected.has(index));
-  }
-
-  function withoutContradicted(indexes: readonly number[], beside: readonly number[]): number[] {
-    return indexes.filter((index) =>
-      beside.every((other) => canBeSamePerson(candidates[index]!, candidates[other]!)),
+    const connected = connectedRecords(
+      first,
+      linkedTo,
+      (one, other) => one === other,
+      (one, other) => canBeSamePerson(candidates[one]!, candidates[other]!),
     );
+    return rest.every((index) => connected.includes(index));
   }
 }
 

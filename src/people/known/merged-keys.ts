@@ -1,3 +1,4 @@
+import { connectedRecords } from '../../domain/identity/connected-records.ts';
 import { identifyingKeysOfPerson } from '../../domain/identity/match-keys.ts';
 import { oncePerObject } from '../../domain/identity/once-per-object.ts';
 import type { Person } from '../../domain/identity/person.ts';
@@ -48,21 +49,9 @@ export class KnownRecords {
     return rest.reduce((newest, other) => (other.askedAt > newest.askedAt ? other : newest), first ?? person);
   }
 
-  /**
-   * The other records of a person, also those that only other records connect: A is B, and B is C. Each link has
-   * evidence of its own, now or when a contact got both keys. Of all records that are connected, none may contradict
-   * another, so a chain leads to no record that the evidence distinguishes from the person.
-   */
+  /** The other records of a person. Each link has evidence of its own, now or when a contact got both keys. */
   mergedWith(person: KnownPerson): readonly KnownPerson[] {
-    const records = [person];
-    for (let newest = [person]; newest.length > 0; records.push(...newest)) {
-      const linked = new Set(newest.flatMap((record) => this.#linkedTo(record)));
-      const joining = [...linked].filter((other) => records.every((record) => canJoin(record, other)));
-      newest = joining.filter((one) =>
-        joining.every((other) => one.personKey === other.personKey || canJoin(one, other)),
-      );
-    }
-    return records.slice(1);
+    return connectedRecords(person, (record) => this.#linkedTo(record), isSameRecord, canBeMerged).slice(1);
   }
 
   #linkedTo(record: KnownPerson): readonly KnownPerson[] {
@@ -74,13 +63,13 @@ export class KnownRecords {
   }
 }
 
+function isSameRecord(one: KnownPerson, other: KnownPerson): boolean {
+  return one.personKey === other.personKey;
+}
+
 /** If one answer has both records, the service itself distinguishes them. */
-function canJoin(record: KnownPerson, other: KnownPerson): boolean {
-  return (
-    other.personKey !== record.personKey &&
-    other.askedAt.getTime() !== record.askedAt.getTime() &&
-    canBeOnePerson(other.compared, record.compared)
-  );
+function canBeMerged(one: KnownPerson, other: KnownPerson): boolean {
+  return one.askedAt.getTime() !== other.askedAt.getTime() && canBeOnePerson(one.compared, other.compared);
 }
 
 type ReadPeople = (keys: PeopleToRead) => Promise<readonly KnownPerson[]>;
