@@ -177,7 +177,8 @@ describe('pausing', () => {
     const runs = await count('runs');
     const command = ['run', system.sample(60), '--yes', '--json'];
     const early = system.begin(command, { ENRICH_DATA_DIR: join(system.directory, 'signalled') });
-    await expect.poll(early.output, patient).toContain('service:');
+    // Its run begins a second later.
+    await expect.poll(early.output, { interval: 2 }).toContain('service:');
     early.kill('SIGTERM');
     expect(await early.ended).toBe(143);
     expect(early.output()).toContain('"exit_code":143');
