@@ -33,7 +33,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
 }
 
 describe('a call that was sent', () => {
-  it('a call without an answer in time is unknown, not repeated, and not released by a mistyped id', async () => {
+  it('a call without an answer in time is unknown, and neither a mistyped id nor Ctrl-C releases it', async () => {
     system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
     await system.startWorker({ CALL_TIMEOUT: '3s' });
     const ended = await system.here(['run', system.sample(30), '--yes', '--json']);
@@ -57,6 +57,15 @@ describe('a call that was sent', () => {
     expect(billed.stderr).toMatch(
       /^warning: without 2 released calls, the service has billed \d+ credits more/m,
     );
+    const release = ['attempts', 'release', call!.attempt_id];
+    for (const [answer, code] of [
+      ['n\n', 0],
+      ['\u0003', 3],
+    ] as const) {
+      const refused = await system.answerPrompts(release, answer);
+      expect(refused.shown).toContain('nothing was released');
+      expect(refused.code).toBe(code);
+    }
     expect((await attemptsOf(runId))['unknown']).toBe(1);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});

@@ -3,7 +3,7 @@ import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { storedCredits } from '../../../domain/money/decimal.ts';
 import { counted } from '../../../domain/text/counted.ts';
-import { UsageProblem } from '../../../domain/problem.ts';
+import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import {
   decideAttempt,
   getAttempt,
@@ -203,8 +203,13 @@ Examples:
       if (name === 'release') {
         const service = serviceName(settingsOf(options));
         const isBilled = await warnOfBill(warehouse, service, attempts);
-        if (isBilled && options.json !== true && (await agrees('release the credits?')) === false)
-          return print('nothing was released');
+        const asks = isBilled && options.json !== true && process.stdin.isTTY;
+        const answer = asks ? await agrees('release the credits?') : true;
+        if (answer !== true) {
+          tell('nothing was released');
+          if (answer === undefined) process.exitCode = exitCodes.needsPerson;
+          return;
+        }
       }
       const decided: AttemptFacts[] = [];
       for (const attempt of attempts) {
