@@ -35,28 +35,28 @@ export type ScheduleMessage = Printed<typeof scheduleNotification>;
  * configured.
  */
 const longestAgeSeconds = 86_400;
-/** If a process dies, another sends its events after this time, which is longer than all channels take. */
+/** If a process dies, another sends its event after this time, which is longer than all channels take. */
 const leaseSeconds = 60;
 const mostTries = 10;
 const shortestPauseSeconds = 10;
 const longestPauseSeconds = 1_800;
 
 /**
- * Claims due events, oldest first. Other processes skip claimed events.
+ * Claims the oldest due event. Other processes skip a claimed event. A process claims one event at a time, because the
+ * channels can take half a minute for each.
  *
  * @param events kinds of events to claim
- * @param limit maximum number of events
+ * @returns undefined if no event is due
  */
-export async function claimNotifications(
+export async function claimNotification(
   warehouse: Warehouse,
   events: readonly NotifiedEvent[],
-  limit: number,
-): Promise<Notification[]> {
-  const taken = await sql<Notification>`
+): Promise<Notification | undefined> {
+  const { rows } = await sql<Notification>`
     update notifications
     set tries = tries + 1,
       next_try_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-    where notification_id in (
+    where notification_id = (
       select notification_id
       from notifications
       where closed_at is null
@@ -64,12 +64,12 @@ export async function claimNotifications(
         and event = any(${[...events]}::text[])
         and occurred_at > clock_timestamp() - make_interval(secs => ${longestAgeSeconds})
       order by notification_id
-      limit ${limit}
+      limit 1
       for update skip locked)
     returning notification_id::text as "notificationId", event, run_id as "runId", facts,
       occurred_at as "occurredAt", told as delivered, tries
   `.execute(warehouse.database);
-  return taken.rows.sort((one, other) => Number(one.notificationId) - Number(other.notificationId));
+  return rows[0];
 }
 
 /**

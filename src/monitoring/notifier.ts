@@ -1,6 +1,6 @@
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
-import { readMessage, recordTry, claimNotifications, type Notification } from './notifications.ts';
+import { claimNotification, readMessage, recordTry, type Notification } from './notifications.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Channel } from './notification-channels.ts';
@@ -13,7 +13,6 @@ export interface NotifierSettings {
 }
 
 const everyMilliseconds = 5_000;
-const notificationsAtOnce = 10;
 /**
  * Maximum wait at the end of a command for the delivery of its last events; other processes deliver the rest.
  */
@@ -60,12 +59,9 @@ export class Notifier {
     const { warehouse, events, log } = this.#settings;
     try {
       while (!this.#ending.signal.aborted) {
-        const due = await claimNotifications(warehouse, events, notificationsAtOnce);
-        for (const notification of due) {
-          if (this.#ending.signal.aborted) return;
-          await this.#send(notification);
-        }
-        if (due.length < notificationsAtOnce) return;
+        const due = await claimNotification(warehouse, events);
+        if (due === undefined) return;
+        await this.#send(due);
       }
     } catch (error) {
       // Without the database the events stay pending.
