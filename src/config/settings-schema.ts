@@ -101,18 +101,22 @@ const credentialSettings = [
   'ENRICHMENT_ACCESS_TOKEN_COMMAND',
 ] as const;
 
-/** All settings of the environment, each with its default, and the rules between them. */
+const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
+
+/**
+ * All settings of the environment, each with its default, and the rules between them. An issue of a rule names a setting
+ * that is set: the rule holds when that setting is unset.
+ */
 export const settingsSchema = fields.superRefine((values, context) => {
   const wrong = (setting: Setting, message: string): void =>
     context.addIssue({ code: 'custom', path: [setting], message });
   if (values.TEMPORAL_CODEC_KEYS !== undefined && values.TEMPORAL_CODEC_KEYS_FILE !== undefined)
     wrong('TEMPORAL_CODEC_KEYS_FILE', 'is set together with TEMPORAL_CODEC_KEYS: unset one of the two');
-  const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_WORKER_BUILD_ID: build } = values;
-  if ((deployment === undefined) !== (build === undefined))
-    wrong(
-      deployment === undefined ? 'TEMPORAL_DEPLOYMENT_NAME' : 'TEMPORAL_WORKER_BUILD_ID',
-      'is missing: Worker Versioning needs TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID',
-    );
+  const [set, other] = versionSettings.filter((name) => values[name] !== undefined);
+  if (set !== undefined && other === undefined) {
+    const missing = versionSettings.find((name) => name !== set);
+    wrong(set, `is set, and ${missing} is missing: set both for Worker Versioning, or unset ${set}`);
+  }
   const { ENRICHMENT_BASE_URL: address, ENRICHMENT_ALLOW_HTTP: allowed } = values;
   if (address?.startsWith('http:') && allowed !== 'true' && !isLoopback(new URL(address).hostname))
     wrong(

@@ -49,18 +49,25 @@ export function settingsOf(options: object, more: Overrides = {}): Config {
   return readConfigOf(overridesOf(options, more));
 }
 
-/** Reads the settings of a command and ignores wrong ones. @returns also the wrong settings with their reasons */
-export function settingsWithoutWrong(options: object): {
+interface CheckedSettings {
   readonly config: Config;
   readonly wrong: WrongSettings['settings'];
-} {
-  const overrides = overridesOf(options, {});
+}
+
+/** Reads the settings of a command and ignores wrong ones. @returns also the wrong settings with their reasons */
+export function settingsWithoutWrong(options: object): CheckedSettings {
+  return withoutWrong(overridesOf(options, {}));
+}
+
+/** The rules between settings apply only when every value is right: without the wrong values, more can be wrong. */
+function withoutWrong(overrides: Overrides): CheckedSettings {
   try {
     return { config: readConfigOf(overrides), wrong: [] };
   } catch (error) {
     if (!(error instanceof WrongSettings)) throw error;
     const unset = Object.fromEntries(error.settings.map(({ setting }) => [setting, '']));
-    return { config: readConfigOf({ ...overrides, ...unset }), wrong: error.settings };
+    const { config, wrong } = withoutWrong({ ...overrides, ...unset });
+    return { config, wrong: [...error.settings, ...wrong] };
   }
 }
 

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { settingsWithoutWrong } from '../../../src/cli/session/settings-flags.ts';
 import { WrongSettings } from '../../../src/config/settings.ts';
 
 const wrong = [{ setting: 'MAX_CREDITS_PER_RUN', what: 'must be credits from 0 up' }] as const;
@@ -15,4 +16,19 @@ it('an error of a flag does not name .env.example, which explains settings', () 
     where: '--max-credits',
     next: 'correct --max-credits',
   });
+});
+
+it.each([
+  [{ TEMPORAL_WORKER_BUILD_ID: '1' }, ['TEMPORAL_WORKER_BUILD_ID']],
+  [{ TEMPORAL_DEPLOYMENT_NAME: 'enrich' }, ['TEMPORAL_DEPLOYMENT_NAME']],
+  [
+    { CALL_TIMEOUT: 'long', ENRICHMENT_API_KEY: 'a', ENRICHMENT_ACCESS_TOKEN: 'b' },
+    ['CALL_TIMEOUT', 'ENRICHMENT_ACCESS_TOKEN'],
+  ],
+])('settingsWithoutWrong() ignores each wrong setting of %j', (environment, names) => {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { config, wrong: found } = settingsWithoutWrong({});
+  expect(found.map(({ setting }) => setting)).toEqual(names);
+  expect(config).toMatchObject({ workerVersion: undefined, service: { callTimeoutSeconds: 60 } });
 });
