@@ -48,12 +48,13 @@ async function prunable(config: Config, postgres: string): Promise<string> {
   const warehouse = openWarehouse(databaseUrl);
   try {
     const figures = await measurePrune(warehouse, config.retention);
-    const { answers, deliveries, quarantine, staging, observations, changes } = figures;
+    const { answers, deliveries, quarantine, staging, rows, observations, changes } = figures;
     const bodies = answers.count + deliveries.count + quarantine.count;
     const bytes = answers.bytes + deliveries.bytes + quarantine.bytes;
     const parts = [
       bodies > 0 && `${counted(bodies, 'body', 'bodies')} (${megabytes(bytes)})`,
       staging.rows > 0 && `the cells of ${counted(staging.rows, 'staged row')}`,
+      rows.rows > 0 && `${counted(rows.rows, 'row')} of ended runs`,
       observations.count > 0 && counted(observations.count, 'replaced observation'),
       changes.count > 0 && counted(changes.count, 'change'),
     ].filter((part) => part !== false);

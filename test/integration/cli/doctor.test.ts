@@ -244,7 +244,15 @@ describe('the doctor', () => {
   });
 
   describe('a warehouse with removable data of every kind', () => {
-    const kinds = ['answers', 'deliveries', 'quarantine', 'staging', 'observations', 'changes'] as const;
+    const kinds = [
+      'answers',
+      'deliveries',
+      'quarantine',
+      'staging',
+      'rows',
+      'observations',
+      'changes',
+    ] as const;
     let url: string;
     let warehouse: Warehouse;
 
@@ -304,6 +312,7 @@ describe('the doctor', () => {
       ['deliveries', '1 body (2 MB)'],
       ['quarantine', '2 bodies (8 MB)'],
       ['staging', 'the cells of 3 staged rows'],
+      ['rows', '3 rows of ended runs'],
       ['observations', '2 replaced observations'],
       ['changes', '5 changes'],
     ])('enrich doctor lists the removable data of RETENTION=%s, and no other data', async (kind, what) => {
@@ -314,8 +323,8 @@ describe('the doctor', () => {
 
     it('enrich doctor lists what enrich prune then removes, and nothing afterwards', async () => {
       expect(await listed(...kinds)).toBe(
-        'enrich prune would remove 4 bodies (11 MB), the cells of 3 staged rows, 2 replaced observations, ' +
-          '5 changes; the database then reuses their space',
+        'enrich prune would remove 4 bodies (11 MB), the cells of 3 staged rows, 3 rows of ended runs, ' +
+          '2 replaced observations, 5 changes; the database then reuses their space',
       );
       const retention = Object.fromEntries(kinds.map((kind) => [kind, 30 * 86_400]));
       expect(await prune(warehouse, retention, new AbortController().signal)).toMatchObject({
@@ -323,6 +332,7 @@ describe('the doctor', () => {
         deliveries: { count: 1, bytes: 2_000_000 },
         quarantine: { count: 2, bytes: 8_000_000 },
         staging: { rows: 3 },
+        rows: { rows: 3 },
         observations: { count: 2 },
         changes: { count: 5 },
       });
