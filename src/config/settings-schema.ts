@@ -104,8 +104,8 @@ const credentialSettings = [
 const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
 
 /**
- * All settings of the environment, each with its default, and the rules between them. An issue of a rule names a setting
- * that is set: the rule holds when that setting is unset.
+ * All settings of the environment, each with its default, and the rules between them. The issue of a rule names a
+ * setting that is set: the rule holds when that setting is unset.
  */
 export const settingsSchema = fields.superRefine((values, context) => {
   const wrong = (setting: Setting, message: string): void =>

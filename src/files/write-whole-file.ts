@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { rename, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { asUnwritable } from './unwritable.ts';
+import { withDraft } from './with-draft.ts';
 
 /**
  * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only
@@ -11,13 +12,14 @@ import { asUnwritable } from './unwritable.ts';
  * @throws Problem `output.unwritable`
  */
 export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string): Promise<void> {
-  const isReplaced = await isRegularOrMissing(path);
-  const target = isReplaced ? `${path}.partial` : path;
+  const write = (target: string): Promise<void> => pipeline(rows, createWriteStream(target, { mode: 0o600 }));
   try {
-    await pipeline(rows, createWriteStream(target, { mode: 0o600 }));
-    if (isReplaced) await rename(target, path);
+    if (!(await isRegularOrMissing(path))) return await write(path);
+    await withDraft(path, async (draft) => {
+      await write(draft);
+      await rename(draft, path);
+    });
   } catch (error) {
-    if (isReplaced) await rm(target, { force: true });
     throw asUnwritable(error, 'the file', path);
   }
 }

@@ -1,8 +1,9 @@
-import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { asUnwritable } from '../../files/unwritable.ts';
 import { makeFolder } from '../../files/make-folder.ts';
+import { withDraft } from '../../files/with-draft.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { inAccountLanguage } from '../../domain/crm/in-account-language.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
@@ -27,6 +28,15 @@ export interface ImportManifest extends WrittenImport {
   readonly suppressed: number;
 }
 
+interface CrmExport {
+  readonly importer: ImporterName;
+  readonly folder: string;
+  readonly source: string | undefined;
+  readonly runId: string | undefined;
+  readonly since: string | undefined;
+  readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
+}
+
 const manifestName = 'manifest.json';
 
 /**
@@ -35,50 +45,53 @@ const manifestName = 'manifest.json';
  *
  * @throws Problem `output.not-empty`, `output.unwritable`, `changes.cursor-*`
  */
-export async function exportForCrm(
-  warehouse: Warehouse,
-  options: {
-    readonly importer: ImporterName;
-    readonly folder: string;
-    readonly source: string | undefined;
-    readonly runId: string | undefined;
-    readonly since: string | undefined;
-    readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
-  },
-): Promise<ImportManifest> {
-  const english: Importer = importers[options.importer];
-  const source = options.source ?? english.source;
+export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Promise<ImportManifest> {
   const folder = resolve(options.folder);
-  const partial = join(dirname(folder), `.${basename(folder)}.partial`);
   try {
     if (options.since !== undefined) await requireReadable(warehouse.database, options.since, cursorOfExport);
     await requireReplaceable(folder);
-    await rm(partial, { recursive: true, force: true });
-    makeFolder(partial);
-    // Read before the contacts, so that a concurrent change is exported now or after the cursor.
-    const cursor = (await newestCursor(warehouse.database)) ?? null;
-    const choice = { source, runId: options.runId, since: options.since };
-    const contacts = readContactsToImport(warehouse, choice);
-    const importer = inAccountLanguage(english, await readExportHeaders(warehouse, source));
-    const written = await writeImportFiles(contacts, importer, options.policies, partial);
-    const manifest: ImportManifest = {
-      importer: options.importer,
-      source,
-      policies: options.policies,
-      cursor,
-      instruction: importer.instruction,
-      commands: importer.command ? written.parts.map(({ file }) => importer.command!(file)) : [],
-      suppressed: await countSuppressed(warehouse, choice),
-      ...written,
-    };
-    await writeFile(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-    await rm(folder, { recursive: true, force: true });
-    await rename(partial, folder);
-    return manifest;
+    return await withDraft(folder, async (draft) => {
+      const manifest = await writeDraft(warehouse, options, draft);
+      await replaceFolder(folder, draft);
+      return manifest;
+    });
   } catch (error) {
-    await rm(partial, { recursive: true, force: true }).catch(() => {});
     throw asUnwritable(error, 'the folder', folder);
   }
+}
+
+async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: string): Promise<ImportManifest> {
+  makeFolder(folder);
+  const english: Importer = importers[options.importer];
+  const source = options.source ?? english.source;
+  // Read before the contacts, so that a concurrent change is exported now or after the cursor.
+  const cursor = (await newestCursor(warehouse.database)) ?? null;
+  const choice = { source, runId: options.runId, since: options.since };
+  const contacts = readContactsToImport(warehouse, choice);
+  const importer = inAccountLanguage(english, await readExportHeaders(warehouse, source));
+  const written = await writeImportFiles(contacts, importer, options.policies, folder);
+  const manifest: ImportManifest = {
+    importer: options.importer,
+    source,
+    policies: options.policies,
+    cursor,
+    instruction: importer.instruction,
+    commands: importer.command ? written.parts.map(({ file }) => importer.command!(file)) : [],
+    suppressed: await countSuppressed(warehouse, choice),
+    ...written,
+  };
+  await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  return manifest;
+}
+
+/** Moves an earlier folder away as a whole: another command may have put it there a moment ago. */
+async function replaceFolder(folder: string, draft: string): Promise<void> {
+  await withDraft(folder, async (former) => {
+    await rename(folder, former).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    await rename(draft, folder);
+  });
 }
 
 /** Removes only files of an earlier export. */

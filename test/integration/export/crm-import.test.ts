@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
@@ -97,6 +98,23 @@ it('exportForCrm() fills blank cells of the newest export', async () => {
   const { manifest, updates } = await importOf();
   expect(updates).toEqual(['4701,CTO,+4930123456']);
   expect(manifest).toMatchObject({ contacts: 1, opted_out: 0, without_cells: 0 });
+});
+
+it('exportForCrm() leaves the complete folder of one command when several write it at once', async () => {
+  await exported({ title: '' });
+  await enriched(await exported({ title: '' }));
+  const folder = join(parent, 'hubspot');
+  const ended = await Promise.allSettled(Array.from({ length: 4 }, () => importOf()));
+  expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true);
+  const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as ImportManifest;
+  expect(
+    parts.map(({ file }) =>
+      createHash('sha256')
+        .update(readFileSync(join(folder, file)))
+        .digest('hex'),
+    ),
+  ).toEqual(parts.map(({ sha256 }) => sha256));
+  expect(readdirSync(parent)).toEqual(['hubspot']);
 });
 
 it('exportForCrm() keeps the cell of a column if the newest export has a blank column of the same name', async () => {

@@ -18,6 +18,42 @@ describe('writeWholeFile()', () => {
     expect(readdirSync(folder)).toEqual(['contacts.csv']);
   });
 
+  it('writeWholeFile() leaves a complete file at any moment when two commands write it at once', async () => {
+    const path = join(folder, 'twice.csv');
+    let resume = (): void => {};
+    const resumed = new Promise<void>((resolve) => (resume = resolve));
+    const slow = async function* (): AsyncGenerator<string> {
+      yield 'slow, ';
+      await resumed;
+      yield 'slow';
+    };
+    const first = writeWholeFile(Readable.from(slow()), path);
+    await expect.poll(() => readdirSync(folder).join()).toContain('twice.csv');
+    await writeWholeFile(Readable.from(['quick']), path);
+    expect(readFileSync(path, 'utf8')).toBe('quick');
+    resume();
+    await first;
+    expect(readFileSync(path, 'utf8')).toBe('slow, slow');
+    expect(readdirSync(folder).filter((name) => name.includes('twice'))).toEqual(['twice.csv']);
+  });
+
+  it('writeWholeFile() leaves no incomplete file when a signal ends the process', async () => {
+    const before = process.listeners('exit');
+    const ended = new Promise<never>(() => {});
+    const endless = async function* (): AsyncGenerator<string> {
+      yield 'personal data';
+      yield await ended;
+    };
+    void writeWholeFile(Readable.from(endless()), join(folder, 'never.csv'));
+    const incomplete = (): string[] => readdirSync(folder).filter((name) => name.includes('never'));
+    await expect.poll(incomplete).toHaveLength(1);
+    for (const listener of process.listeners('exit').filter((each) => !before.includes(each))) {
+      listener(130);
+      process.off('exit', listener);
+    }
+    expect(incomplete()).toEqual([]);
+  });
+
   it('writeWholeFile() writes into a pipe or device without replacing it', async () => {
     const path = join(folder, 'pipe');
     execFileSync('mkfifo', [path]);
