@@ -1,3 +1,4 @@
+import { endOfString } from './exact-json.ts';
 import { accountSchema, organizationSchema } from './schemas/organization.ts';
 import { contactEmailSchema, contactSchema, employmentSchema, personSchema } from './schemas/person.ts';
 
@@ -129,11 +130,19 @@ export function readExactMatches(source: string): readonly unknown[] | undefined
   // Fast path for nearly every answer: only identifiers, which are strings, have so many digits.
   if (!/[:,[]\s*-?(?:[\d.]{16}|\d[\d.]*[eE])/.test(source)) return undefined;
   let rounded = false;
-  const marked = source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
-    if (token.startsWith('"') || isExact(token)) return token;
+  const mark = (digits: string): string => {
+    if (isExact(digits)) return digits;
     rounded = true;
-    return JSON.stringify(`\0${token}`);
-  });
+    return JSON.stringify(`\0${digits}`);
+  };
+  // A pattern that also reads texts overflows the stack at a text of 9 MB.
+  let marked = '';
+  for (let at = 0; at < source.length;) {
+    const quote = source.indexOf('"', at);
+    const [start, end] = quote < 0 ? [source.length, source.length] : [quote, endOfString(source, quote)];
+    marked += source.slice(at, start).replaceAll(/-?\d[\d.eE+-]*/g, mark) + source.slice(start, end);
+    at = end;
+  }
   if (!rounded) return undefined;
   const matches: unknown = JSON.parse(marked);
   return Array.isArray(matches) ? matches : undefined;
