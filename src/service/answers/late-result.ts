@@ -129,12 +129,14 @@ function readEnvelope(value: unknown, members: ReadonlyMap<string, string>): Lat
 }
 
 function isListOfPeople(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && value.some(isPerson) && !value.some(isBody);
+  if (!Array.isArray(value)) return false;
+  const elements: readonly unknown[] = value.slice(0, mostPeople);
+  return elements.some(isPerson) && !elements.some(isBody);
 }
 
 /** Whether a list of an envelope has results. A list that only repeats the request may lack ids. */
 function isListOfIdentified(value: unknown): boolean {
-  return isListOfPeople(value) && value.some(isIdentified);
+  return isListOfPeople(value) && value.slice(0, mostPeople).some(isIdentified);
 }
 
 /** Whether a value is a person with an id, and phones or addresses. */

@@ -259,4 +259,11 @@ describe('a body', () => {
   ])('a body that is %s is no late result', (_, other) => {
     expect(read(other)).toBeUndefined();
   });
+
+  it('a list of two million numbers, or an envelope with it, is refused within a second', () => {
+    const numbers = `[${'1,'.repeat(2_000_000)}1]`;
+    const began = performance.now();
+    expect([read(numbers), read(`{"data":${numbers}}`)]).toEqual([undefined, undefined]);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
 });
