@@ -65,7 +65,7 @@ export class RunState {
   missedCredits = 0;
   /** Pages that a person skips, and the skipped pages whose people have their outcome. */
   readonly skipping = new Set<number>();
-  readonly skipped = new Set<number>();
+  readonly skipped: Set<number>;
   readonly #input: RunInput;
   #openPage: Promise<Page> | undefined;
   readonly #statusWrites = new WriteQueue();
@@ -86,6 +86,7 @@ export class RunState {
     this.pauseReason = carried?.pauseReason ?? null;
     this.cancelling = carried?.cancelling ?? undefined;
     this.ending = carried?.ending ?? null;
+    this.skipped = new Set(carried?.skipped);
     this.late =
       input.lateResults &&
       new LateResults({
@@ -249,11 +250,12 @@ export class RunState {
     const { plan, service, page, figures, isPilotPassed, pauseReason, ending, priority } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
     const cancelling = this.cancelling ?? null;
+    const skipped = [...this.skipped].filter((left) => left >= page);
     return continueAsNew<(input: RunInput) => Promise<RunFacts>>({
       ...this.#input,
       approved: true,
       priority,
-      carried: { plan, service, page, figures, isPilotPassed, pauseReason, cancelling, ending },
+      carried: { plan, service, page, figures, isPilotPassed, pauseReason, cancelling, ending, skipped },
     });
   }
 

@@ -36,6 +36,8 @@ export interface CarriedState {
   readonly cancelling: string | null;
   /** All calls are made, and the run awaits late results. */
   readonly ending: RunEnding | null;
+  /** Skipped pages that the run has not reached; absent: none. */
+  readonly skipped?: readonly number[];
 }
 
 /** How the run ends after its late results. */

@@ -136,6 +136,24 @@ describe('a run whose budget is empty', () => {
     expect(activities.statuses.at(-1)).toBe('running');
   });
 
+  it('a page that was skipped before a continue-as-new needs no budget after it', async () => {
+    const activities = shortOfCredits([untilRaised]);
+    activities.answer = () => ({ kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' });
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.executeUpdate('skipPage', { args: [2, 'wrong region'] });
+      await reachHistoryLimit(handle, 'deliveryReceived');
+      // The server suggests it with the task after these signals.
+      await phaseOf(handle);
+      await handle.signal('deliveryReceived');
+      await expect.poll(() => activities.meetings).toBe(2);
+      await untilPhase(handle, 'paused');
+      await handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
+      await handle.result();
+    });
+    expect(activities.ending).toBe('finished');
+  });
+
   /** Activities whose second page finds no credits the first times, although its run finds some. */
   function missesCredits(times: number): ScriptedActivities {
     const activities = new ScriptedActivities();
