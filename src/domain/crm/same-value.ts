@@ -103,6 +103,7 @@ function isSameNumber(one: string, other: string): boolean {
 
 /** The digits of a number, without its extension and the zeros that replace a country or an area. */
 function digitsOf(text: string): string {
-  const number = text.replace(/\s*(?:;?\s*ext\.?=?|x|#)\s*\d+\s*$/i, '');
+  // Only the end is trimmed: an optional blank before the extension would take minutes for a cell of blanks.
+  const number = text.trimEnd().replace(/(?:ext\.?=?|x|#)\s*\d+$/i, '');
   return number.replaceAll(/\D/g, '').replace(/^0+/, '');
 }

@@ -1,8 +1,17 @@
 /** Replaces e-mail addresses, profile URLs, phone numbers and passwords in addresses. URLs encode `@` and `+`. */
 export function withoutPersonalData(text: string): string {
   return text
-    .replace(/[^\s"'<>(),;:]+(?:@|%40)[^\s"'<>(),;:]+\.(?:xn--[a-z\d-]+|\p{L}{2,})/giu, '[email]')
+    .replace(/[^\s"'<>(),;:]+/g, withoutAddress)
     .replace(/\/\/[^/\s:@]+:[^/\s@]+@/g, '//[login]@')
     .replace(/\b(?:https?:\/\/)?(?:[a-z]+\.)?linkedin\.com\/in\/[^\s"']+/giu, '[profile]')
     .replace(/(?:\+|%2b)\d(?:[\d ().-]|%20){7,}\d/gi, '[phone]');
+}
+
+/** Word by word: one pattern for a whole text would take minutes for a word of 100,000 characters. */
+function withoutAddress(word: string): string {
+  const sign = /(?<=[^])(?:@|%40)/i.exec(word);
+  if (!sign) return word;
+  const host = sign.index + sign[0].length + 1;
+  const label = [...word.matchAll(/\.(?:xn--[a-z\d-]+|\p{L}{2,})/giu)].at(-1);
+  return label && label.index >= host ? `[email]${word.slice(label.index + label[0].length)}` : word;
 }
