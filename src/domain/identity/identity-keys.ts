@@ -15,7 +15,7 @@ import { comparisonForm, displayForm, organizationForm } from './normalise.ts';
  * A plain address gets no `hash:` key for rows that have only a hash: that would triple the keys in every table. The
  * plan finds the addresses of such rows in the file and in the log (`hashed-addresses.ts`).
  *
- * A key has at most about 600 characters.
+ * The key of an id has the id as tables store it, so that SQL can make it. A key has at most about 600 characters.
  *
  * @returns empty if the row does not identify a person (outcome `no_identifier`): for a name alone the service may bill
  *   a call that finds no person or a stranger
@@ -27,7 +27,7 @@ export function identityKeys(identity: Identity): string[] {
     for (const email of identity.otherEmails) keys.push(emailKey(email, identity));
   }
   if (identity.profileUrl !== undefined) keys.push(`profile:${identity.profileUrl}`);
-  if (identity.personId !== undefined) keys.push(`person:${bounded(identity.personId)}`);
+  if (identity.personId !== undefined) keys.push(`person:${boundedId(identity.personId)}`);
   if (identity.hashedEmail !== undefined) keys.push(`hash:${identity.hashedEmail}`);
   if (keys.length > 0) return keys;
   const weak = weakKey(identity);
@@ -64,8 +64,8 @@ export function bounded(text: string): string {
   return text.length <= longestPart ? text : `${text.slice(0, longestPart)}#${fnv1a(text)}`;
 }
 
-/** Ids at the service are opaque, and some services pack data into them. */
-const longestId = 1_000;
+/** Ids at the service are opaque, and some services pack data into them. Each character has at most three bytes. */
+const longestId = 500;
 
 /** An id of a person in a form that every index can have: of a longer one, its beginning and a hash. */
 export function boundedId(id: string): string {

@@ -23,8 +23,8 @@ export function parseSuppressionSubject(text: string): SuppressionSubject | unde
     const domain = parseDomain(written.slice(1));
     return domain === undefined ? undefined : { kind: 'domain', key: `domain:${domain}` };
   }
-  const personId = /^person:(\S{1,200})$/.exec(written)?.[1];
-  if (personId !== undefined) return { kind: 'person', key: `person:${personId}` };
+  const personId = /^person:(\S+)$/.exec(written)?.[1];
+  if (personId !== undefined) return { kind: 'person', key: identityKeys({ personId })[0]! };
   const email = parseEmail(written);
   // A shared address (`info@`) without a name suppresses everyone who reads it.
   if (email !== undefined) return { kind: 'email', key: `email:${email}` };

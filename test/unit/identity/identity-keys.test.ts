@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import { boundedId, identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 
 describe('identity keys', () => {
   it('identity keys name every identifier of a row, its email first', () => {
@@ -48,9 +48,14 @@ describe('identity keys', () => {
     const identity = { firstName: long, lastName: long, organizationName: long };
     const [key] = identityKeys(identity);
     const [shared] = identityKeys({ ...identity, email: 'info@orbit.example' });
-    for (const each of [key!, shared!, identityKeys({ personId: 'x'.repeat(9_000) })[0]!])
+    for (const each of [key!, shared!, identityKeys({ personId: '가'.repeat(500) })[0]!])
       expect(Buffer.byteLength(each)).toBeLessThan(2_000);
     expect(identityKeys({ ...identity, lastName: `${long.slice(1)}나` })).not.toEqual([key]);
+  });
+
+  it.each([170, 9_000])('identity keys have an id of %i characters as tables store it', (length) => {
+    const stored = boundedId('x'.repeat(length));
+    expect(identityKeys({ personId: stored })).toEqual([`person:${stored}`]);
   });
 
   it.each([

@@ -26,6 +26,11 @@ describe('whom a person means who is to be suppressed', () => {
   );
 });
 
+it.each([24, 170, 500, 9_000])('a person with an id of %i characters is suppressed by the id', (length) => {
+  const id = 'f'.repeat(length);
+  expect(keysOfPerson({ id })).toEqual([parseSuppressionSubject(`person:${id}`)?.key]);
+});
+
 it('a person is suppressed by the domain of the employer’s site if the primary domain is empty', () => {
   const organization = { primary_domain: '', website_url: 'https://orbit.example' };
   expect(keysOfPerson({ id: '1', organization })).toEqual(['person:1', 'domain:orbit.example']);
