@@ -1,3 +1,4 @@
+import { decodePercent } from '../text/decode-percent.ts';
 import { displayForm } from './normalise.ts';
 
 /**
@@ -28,18 +29,9 @@ export function parseProfileUrl(cell: string): string | undefined {
 /** Decodes a path: `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. Keeps invalid codes. */
 function decoded(path: string): string {
   let text = path;
-  for (let round = 0; round < mostEncodings && text.includes('%'); round += 1)
-    text = text.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => decodeOr(codes));
+  for (let round = 0; round < mostEncodings && text.includes('%'); round += 1) text = decodePercent(text);
   return text.toLowerCase().normalize('NFC');
 }
 
 /** Each program that passes a link on may encode it once more. */
 const mostEncodings = 3;
-
-function decodeOr(codes: string): string {
-  try {
-    return decodeURIComponent(codes);
-  } catch {
-    return codes;
-  }
-}

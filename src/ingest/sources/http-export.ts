@@ -1,5 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { UsageProblem } from '../../domain/problem.ts';
+import { decodePercent } from '../../domain/text/decode-percent.ts';
 import type { RemoteExport, RemotePart } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 import { basic, basicAuthorization } from './netrc.ts';
@@ -115,8 +116,8 @@ class HttpExport implements RemoteExport {
 
   async #authorizationFor(url: URL): Promise<string | undefined> {
     const { username, password } = this.#url;
-    if (url.origin === this.#url.origin && username !== '')
-      return basic(decodeURIComponent(username), decodeURIComponent(password));
+    if (url.origin === this.#url.origin && username + password !== '')
+      return basic(decodePercent(username), decodePercent(password));
     // The netrc default applies to the host that a person has named, not to the target of a redirect.
     return basicAuthorization(this.#netrcFile, url.hostname, url.hostname !== this.#url.hostname);
   }

@@ -162,6 +162,16 @@ describe('an export behind a web address', () => {
     store = await S3Store.open();
   });
 
+  it.each([
+    ['ada:100%sure', 'ada:100%sure'],
+    ['ada:100%25sure', 'ada:100%sure'],
+    [':swordfish', ':swordfish'],
+  ])('an export on the web is downloaded with the login %s of its address', async (written, login) => {
+    store.login = `Basic ${Buffer.from(login).toString('base64')}`;
+    store.put('contacts.csv', 'id\n1\n');
+    expect(await contentOf(`${store.endpoint.replace('//', `//${written}@`)}/contacts.csv`)).toBe('id\n1\n');
+  });
+
   it('an export on the web is asked for at its own host if its path begins with two slashes', async () => {
     store.put('/contacts.csv', 'id\n1\n');
     expect(await contentOf(`${store.endpoint}//contacts.csv`)).toBe('id\n1\n');
