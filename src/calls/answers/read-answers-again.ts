@@ -1,4 +1,4 @@
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Kysely } from 'kysely';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
@@ -37,7 +37,7 @@ interface StoredBody {
   readonly encoding: string | null;
 }
 
-/** What a body says of each person, by id. */
+/** What a body says of each person, by id. Leaves out people of whom the body says different things. */
 type FactsById = ReadonlyMap<string, (kind: Kind) => ObservedFacts>;
 
 /** An answer is up to 1 MB. */
@@ -47,8 +47,10 @@ const decompress = promisify(gunzip);
 
 /**
  * Reads the stored bodies of answers and deliveries again into the observations that came from them, for a release that
- * reads more fields. Makes no call. Reading again changes nothing. People without an id, and bodies that retention or
- * an erasure has removed, stay as they are.
+ * reads more fields. Makes no call. Reading again changes nothing.
+ *
+ * People without an id, and bodies that retention or an erasure has removed, stay as they are. So do people of whom one
+ * body says different things: it is not known which of them an observation has.
  *
  * @param signal ends it between two batches
  */
@@ -101,13 +103,12 @@ async function readAnswer({ body }: StoredBody): Promise<FactsById> {
   try {
     const answer = { status: 200, headers: {}, body: raw, receivedAt: 0 };
     const { matches, exactMatches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
-    return new Map(
-      matches.flatMap((person, index): [string, () => ObservedFacts][] => {
-        if (person === null) return [];
-        const facts = factsOfAnswer(person, documentedPerson(person, exactMatches?.[index]), waterfall);
-        return facts.person_id === null ? [] : [[facts.person_id, () => facts]];
-      }),
-    );
+    const people = matches.flatMap((person, index): Named<ObservedFacts>[] => {
+      if (person === null) return [];
+      const facts = factsOfAnswer(person, documentedPerson(person, exactMatches?.[index]), waterfall);
+      return facts.person_id === null ? [] : [[facts.person_id, facts]];
+    });
+    return byId(people, (facts) => facts);
   } catch (error) {
     if (error instanceof ServiceFailure) return new Map();
     throw error;
@@ -116,12 +117,31 @@ async function readAnswer({ body }: StoredBody): Promise<FactsById> {
 
 async function readDelivery({ body, encoding }: StoredBody): Promise<FactsById> {
   const content = await contentOf({ body, contentEncoding: encoding });
+  const people = (content?.people ?? []).flatMap((person): Named<typeof person>[] =>
+    person.id === undefined ? [] : [[person.id, person]],
+  );
+  return byId(people, (person, id, kind) =>
+    factsOfLateResult(id, kind === 'answer' ? content!.kind : kind, person),
+  );
+}
+
+/** A person of a body. */
+type Named<Person> = readonly [id: string, person: Person];
+
+function byId<Person>(
+  people: readonly Named<Person>[],
+  factsOf: (person: Person, id: string, kind: Kind) => ObservedFacts,
+): FactsById {
+  const differing = new Set<string>();
+  const found = new Map<string, Person>();
+  for (const [id, person] of people) {
+    if (found.has(id) && !isDeepStrictEqual(found.get(id), person)) differing.add(id);
+    found.set(id, person);
+  }
   return new Map(
-    (content?.people ?? []).flatMap((person): [string, (kind: Kind) => ObservedFacts][] => {
-      const { id } = person;
-      if (id === undefined) return [];
-      return [[id, (kind) => factsOfLateResult(id, kind === 'answer' ? content!.kind : kind, person)]];
-    }),
+    [...found].flatMap(([id, person]): [string, (kind: Kind) => ObservedFacts][] =>
+      differing.has(id) ? [] : [[id, (kind) => factsOf(person, id, kind)]],
+    ),
   );
 }
 
@@ -135,13 +155,19 @@ async function rewrite(
   return database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
     const { rows } = await sql<{ observationId: string; personKey: string; personId: string; kind: Kind }>`
-      select observation_id as "observationId", person_key as "personKey", person_id as "personId", kind
-      from observations
-      where service = ${service}
-        and person_key = any(${[...factsById.keys()].map((personId) => keyOfId(personId))}::text[])
-        and ${sql.ref(column)} = ${id}
-        and (kind = 'answer') = ${column === 'attempt_id'}
-        and kind <> 'reused'
+      select "observationId", "personKey", "personId", kind
+      from (
+        select observation_id as "observationId", person_key as "personKey", person_id as "personId", kind,
+          count(*) over (partition by person_key, attempt_id) as observations
+        from observations
+        where service = ${service}
+          and person_key = any(${[...factsById.keys()].map((personId) => keyOfId(personId))}::text[])
+          and ${sql.ref(column)} = ${id}
+          and (kind = 'answer') = ${column === 'attempt_id'}
+          and kind <> 'reused'
+      ) of_body
+      -- A body can name a person by two ids, with results of its own for each.
+      where observations = 1
     `.execute(transaction);
     const entries = rows.flatMap(({ personId, kind, ...row }) => {
       const facts = factsById.get(personId)?.(kind);

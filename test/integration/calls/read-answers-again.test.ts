@@ -46,3 +46,19 @@ it('readAnswersAgain() fills observations from stored bodies, once, and leaves t
   ]);
   expect(await readAnswersAgain(warehouse, signal)).toMatchObject({ changed: 0 });
 });
+
+it('readAnswersAgain() keeps what a body says of a person whom it names twice', async () => {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  const named = (number: string) => ({ id: call.ids[0], phone_numbers: [{ sanitized_number: number }] });
+  const people = [named('+14155550181'), named('+14155550182')];
+  await deliverTo(warehouse, call, Buffer.from(JSON.stringify({ people })));
+  const phonesOf = () =>
+    warehouse.pool
+      .query('select number from person_phones where person_id = $1 order by number', [call.ids[0]])
+      .then(({ rows }) => rows as object[]);
+  const before = await phonesOf();
+  expect(before).toHaveLength(2);
+  expect(await readAnswersAgain(warehouse, signal)).toMatchObject({ changed: 0 });
+  expect(await phonesOf()).toEqual(before);
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readAnswersAgain } from '../../../src/calls/answers/read-answers-again.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
@@ -165,6 +166,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
     );
     expect(rows).toEqual([{ number: phones[0] }, { number: '+14155550103' }]);
     await expectRebuilt(warehouse);
+    expect(await readAnswersAgain(warehouse, signal)).toMatchObject({ changed: 0 });
   });
 
   it('a contact has one entry in the history if one body has the same phones for both ids', async () => {
