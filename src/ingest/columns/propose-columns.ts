@@ -142,9 +142,17 @@ function fieldOfName(name: string): Field | undefined {
 
 function fieldWithin(name: string): Field | undefined {
   const key = headerKey(name);
-  const known = Object.entries(commonNames)
+  return longestFirst().find(([each]) => key.includes(each))?.[1];
+}
+
+let keysOfFields: readonly [string, Field][] | undefined;
+
+/** Computed once, when it is needed: the keys take a millisecond, and a header can have thousands of columns. */
+function longestFirst(): readonly [string, Field][] {
+  keysOfFields ??= Object.entries(commonNames)
     .flatMap(([field, names]) => names.map((each): [string, Field] => [headerKey(each), field as Field]))
     .concat(hints)
-    .filter(([each]) => each.length >= shortestName && key.includes(each));
-  return known.sort(([one], [other]) => other.length - one.length)[0]?.[1];
+    .filter(([each]) => each.length >= shortestName)
+    .toSorted(([one], [other]) => other.length - one.length);
+  return keysOfFields;
 }
