@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { UsageProblem } from '../../domain/problem.ts';
 
 interface ForeignKind {
@@ -98,10 +97,11 @@ export function refuseForeignKind(path: string, head: Buffer): void {
  * Refuses a file as Markdown, if it begins with a sign of Markdown and has another one. Only for files without people:
  * a comment before the header of an export can also begin with "#".
  *
+ * @param sample the beginning of the text
  * @throws Problem `export.not-csv`
  */
-export async function refuseMarkdown(path: string): Promise<void> {
-  const text = (await readFile(path)).toString('latin1', 0, 4_096);
+export function refuseMarkdown(path: string, sample: string): void {
+  const text = sample.slice(0, 4_096);
   const signs = text.match(markdownSigns) ?? [];
   if (signs.length < 2 || !text.trimStart().startsWith(signs[0]!)) return;
   throw new UsageProblem('export.not-csv', 'this is no CSV file: it looks like Markdown', {

@@ -35,22 +35,23 @@ const sampleCharacters = 256 * 1024;
  * @throws Problem `export.*`, `mapping.*` that say where, and what to do
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
-  const { survey, layout, mapping } = await readLayout(path, options);
-  const columns = await mapColumnsOfPeople(path, layout, { mapping, source: options.source });
+  const { survey, sample, layout, mapping } = await readLayout(path, options);
+  const columns = mapColumnsOfPeople(sample, path, layout, { mapping, source: options.source });
   refuseImplausibleColumns(path, layout, columns, mapping);
   const shape = findRowShape(path, layout, columns);
   const warnings = [...survey.warnings, ...layout.warnings, ...columns.warnings];
   return { survey, layout, columns, shape, warnings };
 }
 
-async function mapColumnsOfPeople(...parameters: Parameters<typeof mapColumns>): Promise<ColumnMap> {
+/** @param sample the beginning of the text, which tells what else a file without people can be */
+function mapColumnsOfPeople(sample: string, ...parameters: Parameters<typeof mapColumns>): ColumnMap {
   try {
     return mapColumns(...parameters);
   } catch (error) {
     const isWithoutPeople = error instanceof Problem && error.type === 'export.no-identifying-column';
     const [path, layout] = parameters;
     if (isWithoutPeople) {
-      await refuseMarkdown(path);
+      refuseMarkdown(path, sample);
       refuseUnknownDelimiter(path, layout);
     }
     throw error;
@@ -61,11 +62,16 @@ async function mapColumnsOfPeople(...parameters: Parameters<typeof mapColumns>):
 export async function readLayout(
   path: string,
   options: ReadingOptions,
-): Promise<{ survey: SurveyedExport; layout: Layout; mapping: ExportMapping | undefined }> {
+): Promise<{
+  survey: SurveyedExport;
+  sample: string;
+  layout: Layout;
+  mapping: ExportMapping | undefined;
+}> {
   const mapping = options.mapping === undefined ? undefined : checkedMapping(options.mapping);
   const survey = await surveyExport(path, mapping?.encoding, options.signal);
   const { sample, whole } = await readSample(survey, options.signal);
-  return { survey, layout: findLayout(path, sample, whole, mapping), mapping };
+  return { survey, sample, layout: findLayout(path, sample, whole, mapping), mapping };
 }
 
 async function readSample(

@@ -43,7 +43,7 @@ export async function surveyExport(
   const found = detector.finish();
   return {
     path,
-    sha256: gzip ? (await hashExport(path)).sha256 : hash.digest('hex'),
+    sha256: gzip ? (await hashExport(path, signal)).sha256 : hash.digest('hex'),
     state,
     gzip,
     encoding: found.encoding,

@@ -369,6 +369,7 @@ describe('what is no CSV is refused by what it is', () => {
 
   it('a file that is no CSV is refused by its kind inside gzip too', async () => {
     expect((await refusal(gzipSync('%PDF-1.7'))).message).toContain('PDF');
+    expect((await refusal(gzipSync('# Contacts\n\n- Mira\n- Jon\n'))).message).toContain('Markdown');
   });
 
   it('a file of random bytes is refused', async () => {
