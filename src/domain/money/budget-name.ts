@@ -17,8 +17,7 @@ export function parseBudgetName(text: string): BudgetName | undefined {
   const period = periodNames.find((each) => each === kind);
   if (period === undefined) return undefined;
   if (name !== undefined && startOfPeriod(period, name) === undefined) return undefined;
-  // `day:` is no valid name.
-  return text.endsWith(':') ? undefined : { kind: 'period', period, name };
+  return { kind: 'period', period, name };
 }
 
 /**

@@ -8,21 +8,26 @@ import { basic, basicAuthorization } from './netrc.ts';
 type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
 
 const mostRedirects = 5;
+const connectMilliseconds = 15_000;
+/** Time without a byte after which the server counts as unreachable. */
+const silenceMilliseconds = 60_000;
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
  * An export at a web address. Logins come from the address or from `.netrc`, and each is sent only to its own host.
  *
- * @param options.silenceMilliseconds time without a byte after which the server counts as unreachable
  * @param use ends before the connections are closed
  */
 export async function withHttpExport<Result>(
   address: HttpAddress,
-  options: { readonly netrcFile: string; readonly silenceMilliseconds?: number },
+  options: { readonly netrcFile: string },
   use: (remote: HttpExport) => Promise<Result>,
 ): Promise<Result> {
-  const silence = options.silenceMilliseconds ?? 60_000;
-  const agent = new Agent({ connect: { timeout: 15_000 }, headersTimeout: silence, bodyTimeout: silence });
+  const agent = new Agent({
+    connect: { timeout: connectMilliseconds },
+    headersTimeout: silenceMilliseconds,
+    bodyTimeout: silenceMilliseconds,
+  });
   try {
     return await use(new HttpExport(address, agent, options.netrcFile));
   } finally {
