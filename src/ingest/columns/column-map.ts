@@ -8,6 +8,7 @@ import { commonNames } from './common-names.ts';
 import { singleFields, type Field, type SingleField } from './fields.ts';
 import { knownExports } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
+import { valueForm } from './opt-outs/opt-out-answers.ts';
 import { describesOptOut, optOutOf, type OptOutMeaning, type OptOutScope } from './opt-outs/opt-out.ts';
 import { otherObjectOf } from './other-object.ts';
 import { recogniseOwnFile } from './own-file.ts';
@@ -15,7 +16,7 @@ import { recogniseExport } from './recognise-export.ts';
 
 export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
-  /** Values in lower case that mean "opted out", in place of the rule of the polarity. */
+  /** Values, by `valueForm`, that mean "opted out", in place of the rule of the polarity. */
   readonly values?: ReadonlySet<string>;
   /** The column has the time, reason or source of opt-outs, so that any text is an answer. */
   readonly isDescription?: boolean;
@@ -186,9 +187,7 @@ function givenOptOuts(
     const polarity = optOutOf(columns.nameOf(column!))?.polarity ?? 'refusal';
     const isDescription = describesOptOut(columns.nameOf(column!));
     const read = { column: column!, polarity, scope, isDescription };
-    return typeof entry === 'object'
-      ? { ...read, values: new Set(entry.values.map((value) => value.toLowerCase())) }
-      : read;
+    return typeof entry === 'object' ? { ...read, values: new Set(entry.values.map(valueForm)) } : read;
   });
 }
 

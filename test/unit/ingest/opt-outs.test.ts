@@ -3,6 +3,8 @@ import { mapColumns } from '../../../src/ingest/columns/column-map.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { isPlainAnswer, optOutAnswer } from '../../../src/ingest/columns/opt-outs/opt-out-answers.ts';
 import { optOutOf } from '../../../src/ingest/columns/opt-outs/opt-out.ts';
+import { createOptOutReader } from '../../../src/ingest/columns/opt-outs/read-opt-outs.ts';
+import { encodeText } from '../../../src/ingest/reading/byte-text.ts';
 
 /** Labels of CRMs in each language, in capitals and without accents too. */
 const labels = {
@@ -340,6 +342,19 @@ describe('answers about opting out', () => {
     expect(optOutAnswer('Unsubscribed', 'consent', values)).toBe('opted out');
     expect(optOutAnswer('no_consent', 'consent', values)).toBe('not opted out');
   });
+
+  it.each(['Ne plus  contacter ', 'ABMELDUNG\u00a0', 'De\u0301sabonne\u0301'])(
+    'a value of a mapping file means opted out in whatever spelling the file and the cell have: %j',
+    (value) => {
+      const mapping = checkedMapping({ columns: { opted_out: { column: 'State', values: [value] } } });
+      const layout = { header: ['Email', 'State'], recognised: true, rows: [] };
+      const { optOuts } = mapColumns('file.csv', layout, { mapping });
+      const cell = value.trim().normalize('NFC').replaceAll('  ', ' ').toLowerCase();
+      expect(optOuts.map((column) => createOptOutReader(column)(['', cell].map(encodeText)))).toEqual([
+        'opted out',
+      ]);
+    },
+  );
 
   it('a cell of a million characters is no answer, and is read in one pass', () => {
     const cell = 'não '.repeat(250_000);

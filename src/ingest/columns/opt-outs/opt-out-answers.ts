@@ -98,13 +98,18 @@ const consentSigns =
 const time =
   /^\d{1,4}[-./年] ?\d{1,2}[-./月] ?\d{1,4}|^\d{1,2}\.? \p{L}{3,12}\.? \d{4}|^\p{L}{3,12}\.? \d{1,2},? \d{4}|^\d{10,13}$/u;
 
+/** The form in which the values of a mapping file are compared with cells. */
+export function valueForm(text: string): string {
+  return displayForm(text).toLowerCase();
+}
+
 /** A longer cell is a text, and its words are no answer. */
 const longestAnswer = 200;
 
 /**
  * What a cell says about opting out.
  *
- * @param values of the mapping file, in lower case, that mean "opted out"; they replace the rule of the polarity
+ * @param values of the mapping file, by `valueForm`, that mean "opted out"; they replace the rule of the polarity
  */
 export function optOutAnswer(
   cell: string,
@@ -112,7 +117,7 @@ export function optOutAnswer(
   values?: ReadonlySet<string>,
 ): OptOutAnswer {
   if (cell === '') return 'not opted out';
-  const shown = displayForm(cell).toLowerCase();
+  const shown = valueForm(cell);
   if (shown === '') return 'not opted out';
   if (values) return values.has(shown) ? 'opted out' : 'not opted out';
   const said = shown.length > longestAnswer ? 'unclear' : statementOf(shown);
