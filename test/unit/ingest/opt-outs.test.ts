@@ -320,6 +320,7 @@ describe('answers about opting out', () => {
     '3. března 2026',
     '2026年3月1日',
     'n/a',
+    't',
   ])('%j consents, or says nothing, in a column of consents', (cell) => {
     expect(optOutAnswer(cell, 'consent')).toBe('not opted out');
   });

@@ -12,9 +12,12 @@ const answers = (text: string): ReadonlySet<string> =>
     listed(text).flatMap((word) => [word.normalize('NFC'), formOf(word)].filter((form) => form !== '')),
   );
 
-/** In each language, no abbreviation that means "yes" in another one: `e` is yes in Turkish and no in Finnish. */
+/**
+ * In each language, no abbreviation that means "yes" in another one: `e` is yes in Turkish and no in Finnish.
+ * PostgreSQL writes `t` and `f`, also in the rows of `--from-table`.
+ */
 const yes = answers(`
-  1, true, yes, y, on, x, checked, selected, ✓, ✔, ☑, ✅, ○, ◯, 〇, ◎, ●, ja, wahr, oui, vrai, si, sí, sì, verdadero,
+  1, true, t, yes, y, on, x, checked, selected, ✓, ✔, ☑, ✅, ○, ◯, 〇, ◎, ●, ja, wahr, oui, vrai, si, sí, sì, verdadero,
   vero, sim, verdadeiro, waar, tak, prawda, ano, áno, pravda, igen, igaz, da, adevărat, evet, doğru, kyllä, tosi, sant,
   sann, sand, да, истина, правда, так, はい, オン, 真, 有, 是, 예, 네, 참`);
 const no = answers(`
