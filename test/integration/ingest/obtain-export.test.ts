@@ -294,6 +294,21 @@ describe('rows of the database', () => {
       message: expect.stringContaining('nowhere') as string,
     }));
 
+  it(
+    'rows of the database are given up at once when the reader is cancelled',
+    { timeout: 5_000 },
+    async () => {
+      const address = parseAddress('query:select pg_sleep(20)', '/');
+      const cancelled = obtainExport(address, access, AbortSignal.timeout(300));
+      await expect(cancelled).rejects.toMatchObject({ name: 'TimeoutError' });
+      const { rows } = await warehouse.pool.query(
+        `select 1 from pg_stat_activity where state = 'active' and query like 'copy (%pg_sleep(20)%'`,
+      );
+      expect(rows).toEqual([]);
+      expect(readdirSync(access.stagingDirectory)).toEqual([]);
+    },
+  );
+
   it('an error in the middle of rows of the database quotes no row', async () => {
     const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);
     expect(failure).not.toContain('orbit.example');
