@@ -169,6 +169,22 @@ describe('phones that arrive under a new id before an answer has this id', () =>
     expect(await readAnswersAgain(warehouse, signal)).toMatchObject({ changed: 0 });
   });
 
+  it('a contact gets the phones of the new id if the body names the former id twice', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    const [first, second, third] = call.ids as [string, string, string];
+    await deliverTo(warehouse, call, phonesBody([first, second, third, first, `new-${first}`], 40));
+    await renumberedRun(warehouse, call, [`new-${first}`, second, third]);
+    await drainCall(warehouse, call);
+    const { rows } = await warehouse.pool.query(
+      `select number from person_phones where person_id = $1 order by 1`,
+      [`new-${first}`],
+    );
+    expect(rows).toEqual([phones[0], '+14155550103', '+14155550104'].map((number) => ({ number })));
+    await expectRebuilt(warehouse);
+  });
+
   it('a contact has one entry in the history if one body has the same phones for both ids', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);

@@ -40,8 +40,8 @@ export const reopenLinkedDeliveries = [
           or d.status = 'applied'
             and exists (
               select from said where said.person_id = any(d.person_ids) and said.person_id <> all(a.found_ids))
-            -- A body can name the person by several ids, and have brought the results of one.
-            and (select count(distinct person_id) from said where person_id = any(d.person_ids))
+            -- A body can name the person several times and by several ids, and have brought the results of one id.
+            and (select count(*) from unnest(d.person_ids) as id where id in (select person_id from said))
               > (select count(*) from said
                 where said.delivery_id = d.delivery_id
                   and said.attempt_id = d.attempt_id
