@@ -117,15 +117,11 @@ function readIdentity(options: MatchOptions): Identity {
 function printAnswer(answer: MatchAnswer, json: boolean): void {
   if (json) {
     // Every output is one line. Within JSON strings, line ends are escaped, so those that are left are formatting.
-    write(
-      process.stdout,
-      `${visible(
-        answer.raw
-          .toString()
-          .replace(/\s*[\r\n]+\s*/g, ' ')
-          .trim(),
-      )}\n`,
-    );
+    const lines = answer.raw
+      .toString()
+      .trim()
+      .split(/[\r\n]+/);
+    write(process.stdout, `${visible(lines.map((line) => line.trim()).join(' '))}\n`);
     return;
   }
   const { person } = answer;
