@@ -153,6 +153,7 @@ describe('a flag that cannot be read', () => {
     // The next word is --json, which is a flag and no value.
     ['enrich plan', '--max-credits', ['plan', 'good.csv', '--max-credits']],
     ['enrich export', '--output', ['export', '--output']],
+    ['enrich export', '--for', ['export', '--for', 'hubspot', '--table', 'phones', '--output', 'out']],
     ['enrich erase', '--reason', ['erase', 'ada@orbit.example', '--yes', '--reason']],
     ['enrich attempts list', '--bogus', ['attempts', 'list', '--bogus']],
     ['enrich', 'enrich', ['no-such-command']],

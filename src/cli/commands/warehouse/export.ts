@@ -65,6 +65,7 @@ export function exportCommand(): Command {
       new Option('--for <crm>', `files for the importer of ${importerNames.join(', ')}`).conflicts([
         'format',
         'select',
+        'table',
       ]),
     )
     .option('--policies <file>', 'YAML file of fields and policies for --for')
