@@ -1,7 +1,10 @@
 import { getDomain, getHostname } from 'tldts';
 import { isFreeMail } from './free-mail.ts';
 
-/** Sites with pages of organizations. With a path, their addresses do not name the employer's own domain. */
+/**
+ * Sites with pages of organizations. With a path, their addresses do not name the employer's own domain. Neither do
+ * addresses such as `social.example/@acme`.
+ */
 const pagesOfOthers =
   /^(?:facebook|linkedin|instagram|twitter|x|youtube|tiktok|crunchbase|github|medium|wikipedia|yelp)\.[a-z.]+$/;
 
@@ -23,8 +26,12 @@ export function parseDomain(cell: string): string | undefined {
   const text = cell.trim();
   const domain = registrableDomain(text);
   if (domain === null || !topLevel.test(domain) || isFreeMail(domain)) return undefined;
-  return pagesOfOthers.test(domain) && /[^/]\/[^/?#]/.test(text) ? undefined : domain;
+  const isPage = pagesOfOthers.test(domain) ? /[^/]\/[^/?#]/.test(text) : /[^/]\/@/.test(text);
+  return isPage ? undefined : domain;
 }
+
+/** In a path or a query, an `@` does not end the name of a mailbox. */
+const webAddress = /^(?:https?:\/\/|[^@/\s]+\.[a-z]{2,}[/?#])/i;
 
 /** Whether a text of the form `@gmail.com` names a free-mail provider, which no entry can suppress as a domain. */
 export function namesFreeMail(text: string): boolean {
@@ -32,9 +39,10 @@ export function namesFreeMail(text: string): boolean {
   return written.startsWith('@') && isFreeMail(registrableDomain(written) ?? '');
 }
 
-/** The registrable domain of the text after the last `@`. */
+/** The registrable domain of a web address, or of the text after the last `@`. */
 function registrableDomain(text: string): string | null {
-  const host = asciiHost(getHostname(text.slice(text.lastIndexOf('@') + 1)) ?? '');
+  const address = webAddress.test(text) ? text : text.slice(text.lastIndexOf('@') + 1);
+  const host = asciiHost(getHostname(address) ?? '');
   return host === undefined ? null : getDomain(host, { allowPrivateDomains: true });
 }
 

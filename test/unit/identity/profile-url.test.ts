@@ -58,6 +58,10 @@ describe('the domain of an employer', () => {
     ['orbit.github.io', 'orbit.github.io'],
     ['facebook.com', 'facebook.com'],
     ['www.bücher.example', 'xn--bcher-kva.example'],
+    ['https://orbit.example/?from=ben@acme.example', 'orbit.example'],
+    ['orbit.example/contact#ben@acme.example', 'orbit.example'],
+    ['https://ada:pass@orbit.example/', 'orbit.example'],
+    ['Orbit / ada@orbit.example', 'orbit.example'],
     ['BÜCHER.example', 'xn--bcher-kva.example'],
     ['https://XN--BCHER-KVA.example/über-uns', 'xn--bcher-kva.example'],
   ])('the domain of an employer is read from %j', (cell, expected) => {
@@ -67,6 +71,8 @@ describe('the domain of an employer', () => {
   it.each([
     'gmail.com',
     'https://www.facebook.com/orbit',
+    'https://www.youtube.com/@orbit',
+    'https://social.example/@orbit',
     'co.uk',
     'orbit',
     '10.0.0.1',
