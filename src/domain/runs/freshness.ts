@@ -1,5 +1,5 @@
 import { parseDuration, formatDuration } from '../text/duration.ts';
-import { UsageProblem } from '../problem.ts';
+import { UsageProblem, type Problem } from '../problem.ts';
 
 /** Seconds for which an answer counts as recent, by the kind of answer. */
 export interface Freshness {
@@ -38,17 +38,22 @@ export function parseFreshness(setting: string): Freshness {
     enrichedSeconds: 90 * 86_400,
     notFoundSeconds: 30 * 86_400,
   };
+  const named = new Set<string>();
   for (const part of setting.split(',')) {
-    const [name = '', value = ''] = part.split('=').map((text) => text.trim());
-    if (!Object.hasOwn(kinds, name)) {
-      throw new UsageProblem('setting.invalid', `there is no kind of answer "${name}"`, {
-        where: 'FRESHNESS',
-        next: `write one duration (90d), or kinds with a duration each, such as ${example}`,
-      });
-    }
-    set[kinds[name as Kind]] = parseDuration(value, 'FRESHNESS', name);
+    const [name = '', ...values] = part.split('=').map((text) => text.trim());
+    if (!Object.hasOwn(kinds, name)) throw invalid(`there is no kind of answer "${name}"`);
+    if (named.has(name)) throw invalid(`"${name}" has two durations`);
+    named.add(name);
+    set[kinds[name as Kind]] = parseDuration(values.join('='), 'FRESHNESS', name);
   }
   return set;
+}
+
+function invalid(what: string): Problem {
+  return new UsageProblem('setting.invalid', what, {
+    where: 'FRESHNESS',
+    next: `write one duration (90d), or kinds with a duration each, such as ${example}`,
+  });
 }
 
 /** The setting that `parseFreshness` reads back. */

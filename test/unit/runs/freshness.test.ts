@@ -12,6 +12,8 @@ describe('FRESHNESS', () => {
       phoneSeconds: 180 * day,
     });
     expect(() => parseFreshness('title=1d')).toThrow('there is no kind of answer "title"');
+    expect(() => parseFreshness('phone=90d,phone=1d')).toThrow('"phone" has two durations');
+    expect(() => parseFreshness('phone=90d=1d')).toThrow('"90d=1d" of "phone" is not a duration');
   });
 
   it('FRESHNESS is written as it is read', () => {
