@@ -6,7 +6,7 @@ import { Columns } from './columns.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
 import { singleFields, type Field, type SingleField } from './fields.ts';
-import { knownExports } from './known-exports.ts';
+import { knownExports, type KnownExport } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { valueForm } from './opt-outs/opt-out-answers.ts';
 import { describesOptOut, optOutOf, type OptOutMeaning, type OptOutScope } from './opt-outs/opt-out.ts';
@@ -22,10 +22,12 @@ export interface OptOutColumn extends OptOutMeaning {
   readonly isDescription?: boolean;
 }
 
+type SingleColumns = Readonly<Record<SingleField, readonly number[]>>;
+
 /** The columns of each field: positions from 0, in order of preference. */
 export interface ColumnMap {
   readonly source: string;
-  readonly single: Readonly<Record<SingleField, readonly number[]>>;
+  readonly single: SingleColumns;
   readonly emails: readonly number[];
   /** Columns of whole names in which the last name comes first. */
   readonly lastNameFirst: ReadonlySet<number>;
@@ -42,7 +44,7 @@ const lastNames = new Set(lastOrWhole.map(headerKey));
  * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
  * is used once. If two columns have the same name, neither is chosen by guess.
  *
- * @param options.source the source of the contacts; the name of a known CRM also says whose columns these are
+ * @param source the source of the contacts; the name of a known CRM also says whose columns these are
  * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
  *   `mapping.opt-out-ignored`, `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`
  */
@@ -53,64 +55,35 @@ export function mapColumns(
     readonly recognised: boolean;
     readonly rows: readonly (readonly string[])[];
   },
-  options: { mapping?: ExportMapping | undefined; source?: string | undefined },
+  { mapping, source }: { mapping?: ExportMapping | undefined; source?: string | undefined },
 ): ColumnMap {
-  const { header } = layout;
-  const { mapping } = options;
-  const given = mapping?.columns ?? {};
-  const chosen = options.source ?? mapping?.source;
-  const own = chosen === undefined ? recogniseOwnFile(path, header, layout.rows) : undefined;
+  const { header, rows } = layout;
+  const chosen = source ?? mapping?.source;
+  const own = chosen === undefined ? recogniseOwnFile(path, header, rows) : undefined;
   const name = chosen ?? own?.source;
-  const recognised = recogniseExport(header, layout.rows);
-  const known =
-    recognised?.source === name
-      ? recognised
-      : (knownExports.find((candidate) => candidate.source === name) ?? recognised);
+  const known = knownExportOf(name, header, rows);
   const columns = new Columns(path, header, layout.recognised);
 
-  const single: Partial<Record<SingleField, number[]>> = {};
-  for (const field of singleFields) {
-    if (given[field] !== undefined) single[field] = columns.take(given[field]);
-  }
-  const givenEmails = given.email === undefined ? undefined : columns.take(given.email);
-  const optOuts = [
-    ...givenOptOuts(columns, given.opted_out, 'processing'),
-    ...givenOptOuts(columns, given.opted_out_of_calls, 'calls'),
+  const given = takeGiven(columns, mapping);
+  const namesOf = (field: SingleField | 'email'): string[] => [
+    ...(field === 'contact_id' ? (own?.idNames ?? []) : []),
+    ...(known?.fields[field] ?? []),
+    ...(commonNames[field] ?? []),
   ];
-  refuseIgnoredOptOuts(columns, mapping?.ignore);
-
-  for (const field of singleFields) {
-    const ownNames = field === 'contact_id' ? (own?.idNames ?? []) : [];
-    const names = [...ownNames, ...(known?.fields[field] ?? []), ...(commonNames[field] ?? [])];
-    single[field] ??= columns.claim(field, names);
-  }
-  // Of one person's names there is only this one.
-  const isOnly = (field: 'first_name' | 'last_name', names: ReadonlySet<string>): boolean =>
-    given[field] === undefined && single[field]!.every((column) => names.has(headerKey(header[column]!)));
-  if (single.last_name!.length + single.name!.length === 0 && isOnly('first_name', firstNames))
-    [single.name, single.first_name] = [single.first_name!, []];
-  else if (single.first_name!.length + single.name!.length === 0 && isOnly('last_name', lastNames))
-    [single.name, single.last_name] = [single.last_name!, []];
-  const emails =
-    givenEmails ?? columns.claim('email', [...(known?.fields.email ?? []), ...(commonNames.email ?? [])]);
-  for (const column of header.keys()) {
-    const meaning = columns.isFree(column) ? optOutOf(header[column]!) : undefined;
-    if (meaning !== undefined)
-      optOuts.push({ column, ...meaning, isDescription: describesOptOut(header[column]!) });
-  }
-  const stage = known?.source === 'service' ? columns.claim('opted_out', ['Stage']) : [];
-  for (const column of stage) {
-    optOuts.push({ column, polarity: 'consent', scope: 'processing', values: new Set(['do not contact']) });
-  }
-
+  const claimed = Object.fromEntries(
+    singleFields.map((field) => [field, given.single[field] ?? columns.claim(field, namesOf(field))]),
+  ) as unknown as SingleColumns;
+  const single = withWholeNames(claimed, given.single, header);
+  const emails = given.emails ?? columns.claim('email', namesOf('email'));
+  const optOuts = [...given.optOuts, ...namedOptOuts(columns, header), ...stageOptOuts(columns, known)];
   const map: ColumnMap = {
     source: name ?? known?.source ?? 'generic',
-    single: single as Record<SingleField, number[]>,
+    single,
     emails,
     lastNameFirst: new Set(
-      single.name!.filter((column) =>
+      single.name.filter((column) =>
         hasLastNamesFirst(
-          layout.rows.map((row) => ({ name: row[column] ?? '', address: row[emails[0] ?? -1] ?? '' })),
+          rows.map((row) => ({ name: row[column] ?? '', address: row[emails[0] ?? -1] ?? '' })),
         ),
       ),
     ),
@@ -129,6 +102,72 @@ export function mapColumns(
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;
+}
+
+/** The CRM of this name; without one, the CRM that the header shows. */
+function knownExportOf(
+  name: string | undefined,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): KnownExport | undefined {
+  const recognised = recogniseExport(header, rows);
+  // HubSpot has two kinds of exports.
+  if (recognised?.source === name) return recognised;
+  return knownExports.find((candidate) => candidate.source === name) ?? recognised;
+}
+
+/** The columns that a mapping file names. */
+interface GivenColumns {
+  readonly single: Partial<SingleColumns>;
+  readonly emails: readonly number[] | undefined;
+  readonly optOuts: readonly OptOutColumn[];
+}
+
+function takeGiven(columns: Columns, mapping: ExportMapping | undefined): GivenColumns {
+  const given = mapping?.columns ?? {};
+  const single = Object.fromEntries(
+    singleFields.flatMap((field) =>
+      given[field] === undefined ? [] : [[field, columns.take(given[field])] as const],
+    ),
+  ) as Partial<SingleColumns>;
+  const emails = given.email === undefined ? undefined : columns.take(given.email);
+  const optOuts = [
+    ...givenOptOuts(columns, given.opted_out, 'processing'),
+    ...givenOptOuts(columns, given.opted_out_of_calls, 'calls'),
+  ];
+  refuseIgnoredOptOuts(columns, mapping?.ignore);
+  return { single, emails, optOuts };
+}
+
+/** Without a column of other names, a column of first or whole names such as `Nombre` has whole names. */
+function withWholeNames(
+  single: SingleColumns,
+  given: Partial<SingleColumns>,
+  header: readonly string[],
+): SingleColumns {
+  const { first_name: first, last_name: last, name } = single;
+  const mayBeWhole = (field: 'first_name' | 'last_name', names: ReadonlySet<string>): boolean =>
+    given[field] === undefined && single[field].every((column) => names.has(headerKey(header[column]!)));
+  if (last.length + name.length === 0 && mayBeWhole('first_name', firstNames))
+    return { ...single, name: first, first_name: [] };
+  if (first.length + name.length === 0 && mayBeWhole('last_name', lastNames))
+    return { ...single, name: last, last_name: [] };
+  return single;
+}
+
+/** Free columns that say by their names who has opted out. */
+function namedOptOuts(columns: Columns, header: readonly string[]): OptOutColumn[] {
+  return [...header.entries()].flatMap(([column, name]) => {
+    const meaning = columns.isFree(column) ? optOutOf(name) : undefined;
+    return meaning === undefined ? [] : [{ column, ...meaning, isDescription: describesOptOut(name) }];
+  });
+}
+
+/** The service's own export has a stage for people who must not be contacted. */
+function stageOptOuts(columns: Columns, known: KnownExport | undefined): OptOutColumn[] {
+  const stages = known?.source === 'service' ? columns.claim('opted_out', ['Stage']) : [];
+  const values = new Set(['do not contact']);
+  return stages.map((column) => ({ column, polarity: 'consent', scope: 'processing', values }));
 }
 
 /** The recorded mapping: raw header → field. If two columns have the same name, the second is shown with its number. */
