@@ -4,7 +4,7 @@ import { counted } from '../../domain/text/counted.ts';
 import { shownHeaders } from '../../domain/text/header-name.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
-import { fieldsOfHeader, recordedName } from '../../ingest/columns/column-map.ts';
+import { fieldsOfHeader, recordedNames } from '../../ingest/columns/column-map.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
@@ -166,7 +166,7 @@ export function describeMapping({
   source,
   warnings,
 }: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings'>): string {
-  const names = (header ?? []).map((_, column) => recordedName(header!, column));
+  const names = recordedNames(header ?? []);
   const fields = fieldsOfHeader(header ?? [], mapping ?? {});
   const unused = names.filter((_, column) => fields[column] === undefined);
   return [

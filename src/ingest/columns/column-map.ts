@@ -181,9 +181,8 @@ export function describeColumns(
   for (const { column, scope } of map.optOuts) fields.set(column, fieldOfScope[scope]);
   const entries: [string, Field][] = [];
   const ignored: string[] = [];
-  for (const column of header.keys()) {
+  for (const [column, shown] of recordedNames(header).entries()) {
     const field = fields.get(column);
-    const shown = recordedName(header, column);
     if (field) entries.push([shown, field]);
     else ignored.push(shown);
   }
@@ -196,17 +195,20 @@ export function fieldsOfHeader<Chosen>(
   header: readonly string[],
   mapping: Readonly<Record<string, Chosen>>,
 ): (Chosen | undefined)[] {
-  return header.map((_, column) => {
-    const name = recordedName(header, column);
+  return recordedNames(header).map((name) =>
     // A column may be called constructor.
-    return Object.hasOwn(mapping, name) ? mapping[name] : undefined;
-  });
+    Object.hasOwn(mapping, name) ? mapping[name] : undefined,
+  );
 }
 
-/** The name of a column in the recorded mapping. */
-export function recordedName(header: readonly string[], column: number): string {
-  const name = header[column]!;
-  return header.indexOf(name) === column ? name : `${name} (column ${column + 1})`;
+/** The names of a header's columns in the recorded mapping. */
+export function recordedNames(header: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return header.map((name, column) => {
+    const isRepeated = seen.has(name);
+    seen.add(name);
+    return isRepeated ? `${name} (column ${column + 1})` : name;
+  });
 }
 
 const fieldOfScope = {

@@ -9,14 +9,19 @@ export class Columns {
   readonly #path: string;
   readonly #header: readonly string[];
   readonly #recognised: boolean;
-  readonly #keys: readonly string[];
+  readonly #byKey = new Map<string, number[]>();
   readonly #taken = new Set<number>();
 
   constructor(path: string, header: readonly string[], recognised: boolean) {
     this.#path = path;
     this.#header = header;
     this.#recognised = recognised;
-    this.#keys = header.map(headerKey);
+    for (const [column, name] of header.entries()) {
+      const key = headerKey(name);
+      const others = this.#byKey.get(key);
+      if (others) others.push(column);
+      else this.#byKey.set(key, [column]);
+    }
   }
 
   isFree(column: number): boolean {
@@ -66,8 +71,8 @@ export class Columns {
     return claimed;
   }
 
-  #withKey(key: string): number[] {
-    return [...this.#keys.keys()].filter((column) => this.#keys[column] === key && key !== '');
+  #withKey(key: string): readonly number[] {
+    return key === '' ? [] : (this.#byKey.get(key) ?? []);
   }
 
   #find(reference: ColumnReference): number {
