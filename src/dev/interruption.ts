@@ -2,7 +2,7 @@
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** @param repeated an earlier signal has asked the process to end */
-type Handler = (signal: string, exitCode: number, repeated: boolean) => void;
+type Handler = (signal: keyof typeof exitCodes, exitCode: number, repeated: boolean) => void;
 
 interface Listener {
   readonly handle: Handler;
@@ -37,7 +37,8 @@ export function onFirstInterruption(stop: (exitCode: number) => void): () => voi
 export function onInterruption(handle: Handler): () => void {
   if (!isListening) {
     isListening = true;
-    for (const [signal, exitCode] of Object.entries(exitCodes)) {
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+      const exitCode = exitCodes[signal];
       process.on(signal, () => {
         const newest = listeners.at(-1);
         if (!newest) process.exit(exitCode);
@@ -52,5 +53,22 @@ export function onInterruption(handle: Handler): () => void {
   return () => {
     const at = listeners.indexOf(listener);
     if (at !== -1) listeners.splice(at, 1);
+  };
+}
+
+/**
+ * Holds back the first signal, for a step that must not end half-way. A second signal ends the process at once.
+ *
+ * @returns a function that ends the step and passes the held signal to the handler that is then the newest
+ */
+export function holdInterruption(): () => void {
+  let held: keyof typeof exitCodes | undefined;
+  const remove = onInterruption((signal, exitCode, repeated) => {
+    if (repeated) process.exit(exitCode);
+    held = signal;
+  });
+  return () => {
+    remove();
+    if (held !== undefined) process.emit(held, held);
   };
 }

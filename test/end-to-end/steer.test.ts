@@ -5,7 +5,7 @@ import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/temporal/current-details.ts';
-import { TestSystem } from '../helpers/system/test-system.ts';
+import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const patient = { interval: 50 };
@@ -32,6 +32,27 @@ async function countedCalls(): Promise<number> {
     [bulkMatchScope],
   );
   return rows[0]!.calls;
+}
+
+/** Begins a command, and waits until it waits for a table that `mode` locks. */
+async function begunBehindLock(
+  table: string,
+  mode: 'access exclusive' | 'share',
+  command: readonly string[],
+): Promise<Begun & { readonly unlock: () => Promise<void> }> {
+  const { pool } = system.warehouse;
+  const holder = await pool.connect();
+  await holder.query(`begin; lock table ${table} in ${mode} mode`);
+  const begun = system.begin(command, { ENRICH_DATA_DIR: join(system.directory, 'signalled') });
+  const isWaiting = async (): Promise<boolean> =>
+    (await pool.query(`select from pg_locks where relation = '${table}'::regclass and not granted`))
+      .rowCount === 1;
+  await expect.poll(isWaiting, patient).toBe(true);
+  const unlock = async (): Promise<void> => {
+    await holder.query('rollback');
+    holder.release();
+  };
+  return { ...begun, unlock };
 }
 
 async function statusOf(runId: string): Promise<RunFacts> {
@@ -176,11 +197,11 @@ describe('pausing', () => {
     };
     const runs = await count('runs');
     const command = ['run', system.sample(60), '--yes', '--json'];
-    const early = system.begin(command, { ENRICH_DATA_DIR: join(system.directory, 'signalled') });
-    // Its run begins a second later.
-    await expect.poll(early.output, { interval: 2 }).toContain('service:');
+    // Each command reads this table when its session begins.
+    const early = await begunBehindLock('enrichment.kysely_migration', 'access exclusive', command);
     early.kill('SIGTERM');
     expect(await early.ended).toBe(143);
+    await early.unlock();
     expect(early.output()).toContain('"exit_code":143');
     expect(await count('runs')).toBe(runs);
 
@@ -206,7 +227,18 @@ describe('pausing', () => {
     await expectPromisesKept(system);
   });
 
-  it('enrich pause holds a killed run, and enrich skip leaves out a page when the run is resumed', async () => {
+  it('a signal while the row of a run is being inserted pauses the run', async () => {
+    const command = ['run', system.sample(50), '--yes', '--json'];
+    const beginning = await begunBehindLock('enrichment.runs', 'share', command);
+    beginning.kill('SIGTERM');
+    await beginning.unlock();
+    expect(await beginning.ended).toBe(3);
+    expect(beginning.output()).toMatch(/"status":"paused".*"reason_type":"run.interrupted"/);
+    expect((await system.hereAlone(['cancel', await latestRun()])).code).toBe(0);
+    await expectPromisesKept(system);
+  });
+
+  it('enrich pause holds a killed run and records its calls, then enrich skip leaves out a page', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     const killed = await system.hereAlone(['status', runId.slice(-6)]);
@@ -222,7 +254,13 @@ describe('pausing', () => {
     expect(working.stdout).toContain(`run ${runId}: running`);
     expect(working.stdout).toMatch(new RegExp(`watch it: http.*/workflows/${runId}/[^/]+/user-metadata`));
     withdraw(workers, mark);
+    // No worker can record the calls, so the command waits for none.
+    const unrecorded = await system.hereAlone(['skip', runId, '--page', '1', '--reason', 'wrong region']);
+    expect(unrecorded.stderr).toContain('error: page 1 has calls in flight or calls left open');
+    expect(unrecorded.code).toBe(1);
     expect(await system.hereAlone(['pause', runId])).toMatchObject({ code: 0 });
+    const inFlight = `select count(*)::int as calls from enrichment.attempts where status = 'admitted'`;
+    expect((await system.warehouse.pool.query(inFlight)).rows).toEqual([{ calls: 0 }]);
     expect(system.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
     const again = await system.hereAlone(['pause', runId, '--reason', 'another reason']);
@@ -231,6 +269,7 @@ describe('pausing', () => {
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
 
     const skipped = await system.hereAlone(['skip', runId, '--page', '1', '--reason', 'wrong region']);
+    console.log('SKIPPED', skipped);
     expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
     const resumed = await system.hereAlone(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });

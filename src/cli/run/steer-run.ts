@@ -62,19 +62,18 @@ export async function startRunWorkflow(
  */
 export async function resumeRun(session: Session, run: RunRecord, approved = true): Promise<WorkflowHandle> {
   await requireKeys(session, run.runId);
+  // An update waits for a worker, and embedded Temporal has only this command's.
+  if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
   const handle = client.workflow.getHandle(run.runId);
   const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
   if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
-    if (session.stack.temporal.embedded) await session.work();
     if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
     // The workflow was lost with the server's data. The tables still have the plan, so a new workflow starts approved.
     await setRunStatus(session.warehouse, run.runId, 'running', undefined, { byPerson: true });
     return startRunWorkflow(session, run, true);
   }
   if (run.status === 'paused') {
-    // An update waits for a worker, and embedded Temporal has only this command's.
-    if (session.stack.temporal.embedded) await session.work();
     try {
       await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
       return handle;
@@ -96,7 +95,6 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
   }
   if (run.status === 'cancelling') {
     // `enrich cancel` was interrupted, perhaps before its update arrived.
-    if (session.stack.temporal.embedded) await session.work();
     if (await sendUpdate(session, run.runId, 'cancel', [run.pauseReason?.reason ?? ''])) return handle;
     if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
   }
@@ -180,7 +178,7 @@ function continuing(facts: RunFacts): RunFacts {
  * An embedded run has no worker after its command ends, so the run is paused: the worker of another command would send
  * its calls. On a server the workers continue.
  */
-async function leaveRun(session: Session, runId: string): Promise<void> {
+export async function leaveRun(session: Session, runId: string): Promise<void> {
   if (!session.stack.temporal.embedded) return;
   const { status } = await getRun(session.warehouse, runId);
   const next = `enrich resume ${runId}, or the same command again`;

@@ -7,6 +7,7 @@ import { firstOpenPage } from '../../runs/pages/pages.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { isUpdateRefused } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
+import { untilCallsAreRecorded } from './follow-run.ts';
 import { requireKeys, sendUpdate, tellingWait } from './send-update.ts';
 
 /**
@@ -49,6 +50,9 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
     await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
       sendUpdate(session, run.runId, 'pause', [reason]),
     );
+    // No later command might record the calls of a killed one: the worker of this command makes them unknown.
+    if (session.stack.temporal.embedded)
+      await untilCallsAreRecorded(session, run.runId, session.config.service.callTimeoutSeconds * 1_000);
   } catch (error) {
     // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
     if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause)) {

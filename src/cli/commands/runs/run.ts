@@ -7,7 +7,7 @@ import { isElsewhere } from '../../../ingest/sources/obtain-export.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { findOrBeginRun } from '../../../runs/begin-run.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
-import { onFirstInterruption } from '../../../dev/interruption.ts';
+import { holdInterruption, onFirstInterruption } from '../../../dev/interruption.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { checkService } from '../../run/check-service.ts';
 import { describeService, knowsService } from '../../run/describe-service.ts';
@@ -24,7 +24,7 @@ import { runPage } from '../../run/run-page.ts';
 import { continueIfAgreed, waitsForPerson } from '../../run/continue-if-agreed.ts';
 import { requireNamespace } from '../../../temporal/connection.ts';
 import { sendUpdate } from '../../run/send-update.ts';
-import { interruptionOf, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
+import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 import { cancelRun } from '../../run/stop-run.ts';
 
 export function runCommand(): Command {
@@ -112,16 +112,23 @@ export async function enrichExport(
   await requireNamespace(await session.temporal(), session.stack.temporal);
   // A worker or receiver that cannot start, such as on a used port, begins no run either.
   if (session.stack.temporal.embedded) await session.work();
+  // A signal that arrives while the run begins must not end the command as if there were no run.
+  const passInterruption = holdInterruption();
   const { run, found } = await findOrBeginRun(session.warehouse, spec);
   if (found) requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${run.runId}` : `run ${run.runId}`);
-  // The same command again overrules neither a quality gate nor a person: a program may repeat it.
-  if (found && waitsForPerson(run, asks))
-    return continueIfAgreed(session, await readRunFacts(session.warehouse, run.runId), asks);
-  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
+  const asksPerson = found && waitsForPerson(run, asks);
   // An unfinished run without approval asks again, whatever its status.
   const approved = !asks || run.isApproved;
-  const waiting = approved ? { interrupted: interruptionOf(session, run.runId) } : {};
+  const waiting = approved && !asksPerson ? { interrupted: interruptionOf(session, run.runId) } : {};
+  passInterruption();
+  // The same command again overrules neither a quality gate nor a person: a program may repeat it.
+  if (asksPerson) return continueIfAgreed(session, await readRunFacts(session.warehouse, run.runId), asks);
+  if (waiting.interrupted?.aborted === true && session.stack.temporal.embedded) {
+    await leaveRun(session, run.runId);
+    return readRunFacts(session.warehouse, run.runId);
+  }
+  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   const handle =
     found && (run.status === 'paused' || (approved && run.planHash !== null))
       ? await resumeRun(session, run, approved)

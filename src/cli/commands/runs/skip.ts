@@ -10,6 +10,7 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { reasonOption } from '../../terminal/note-flags.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { isCommandPresent } from '../../run/present-status.ts';
 import { sendUpdate } from '../../run/send-update.ts';
 import { requireUnfinished } from '../../run/stop-run.ts';
 
@@ -62,12 +63,15 @@ Example:
 
 /**
  * Skips the page in the tables. A run without a workflow needs this; after a workflow's own skip it changes nothing.
+ * Waits for calls in flight only if there can be a worker that records them.
  */
 async function skipHere(
   { warehouse, config }: Session,
   request: { runId: string; page: number; reason: string },
 ): Promise<{ people: number }> {
-  const timeout = AbortSignal.timeout((config.service.callTimeoutSeconds + slackSeconds) * 1_000);
+  const hasWorker = config.temporalAddress !== undefined || isCommandPresent(config);
+  const seconds = hasWorker ? config.service.callTimeoutSeconds + slackSeconds : 0;
+  const timeout = AbortSignal.timeout(seconds * 1_000);
   try {
     return await skipPageAfterCalls(warehouse, request, timeout);
   } catch (error) {
