@@ -68,8 +68,9 @@ export async function reconcileContacts(
     tally.withdrawn += changes.filter(({ kind }) => kind === 'withdraw').length;
   };
   for (let after = 0; after < run.rowsStaged; after += rowsPerBatch) {
+    const repeats = repeated.get(after / rowsPerBatch) ?? [];
     const rows = sql<boolean>`(r.run_id = ${runId} and r.row_number > ${after}
-      and r.row_number <= ${after + rowsPerBatch} and r.row_number <> all (${repeated}::int[]))`;
+      and r.row_number <= ${after + rowsPerBatch} and r.row_number <> all (${repeats}::int[]))`;
     await inTransaction(warehouse, (transaction) =>
       suppressNotAsked(transaction, runId, { first: after + 1, last: after + rowsPerBatch }),
     );
@@ -221,17 +222,22 @@ async function matchKeysOfRows(
   return found.map(({ key }) => key);
 }
 
-/** Rows that repeat the record id of an earlier row of the file, and name the same person. */
-async function repeatedRecords({ database }: Warehouse, runId: string): Promise<number[]> {
-  const { rows } = await sql<{ row_number: number }>`
-    select row_number from (
+/** Rows that repeat the record id of an earlier row of the file, and name the same person, by batch of rows from 0. */
+async function repeatedRecords(
+  { database }: Warehouse,
+  runId: string,
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const { rows } = await sql<{ batch: number; numbers: number[] }>`
+    select (row_number - 1) / ${rowsPerBatch} as batch, array_agg(row_number) as numbers
+    from (
       select row_number, reason, row_number() over (partition by contact_id order by row_number) as place
       from run_rows
       where run_id = ${runId}
     ) placed
     where place > 1 and not ${isContestedRecord('placed')}
+    group by 1
   `.execute(database);
-  return rows.map(({ row_number }) => row_number);
+  return new Map(rows.map(({ batch, numbers }) => [batch, numbers]));
 }
 
 /** Says in a row's reason whether its contact was filled; an earlier note is replaced. */
