@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../../domain/error-code.ts';
+import { errorCode, isUntrusted, trustStep } from '../../domain/error-code.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
@@ -83,7 +83,9 @@ export async function download(
       signal?.throwIfAborted();
       if (error instanceof Problem) throw error;
       if (deadline.aborted) throw tooSlow(remote, limits);
-      if (file.bytes === 0 && errorCode(error) === 'ENOTFOUND') throw unknownHost(remote, error);
+      const code = errorCode(error);
+      if (file.bytes === 0 && code === 'ENOTFOUND') throw unknownHost(remote, error);
+      if (code !== undefined && isUntrusted(code)) throw untrustedHost(remote, code, error);
       failures = file.bytes > before ? 1 : failures + 1;
       if (failures >= limits.failures) throw unreachable(remote, error);
       const pause = Math.min(limits.firstPauseMilliseconds * 2 ** (failures - 1), longestPauseMilliseconds);
@@ -132,6 +134,14 @@ function unknownHost(remote: RemoteExport, cause: unknown): Problem {
   return new UsageProblem('export.host-unknown', 'the host of the export does not exist', {
     where: remote.shown,
     next: 'correct the name of the host; nothing was paid',
+    cause,
+  });
+}
+
+function untrustedHost(remote: RemoteExport, code: string, cause: unknown): Problem {
+  return new UsageProblem('export.host-untrusted', `no trusted TLS connection to the host (${code})`, {
+    where: remote.shown,
+    next: `check the address, ${trustStep}; nothing was paid`,
     cause,
   });
 }

@@ -1,3 +1,4 @@
+import { trustStep } from '../../domain/error-code.ts';
 import { exitCodes } from '../../domain/problem.ts';
 
 /**
@@ -61,8 +62,7 @@ export const failureKinds = {
   'not-sent.dns': notSent('the host name of the service cannot be resolved', checkAddress),
   'not-sent.tls': notSent(
     'no trusted TLS connection to the service',
-    'check ENRICHMENT_BASE_URL, the clock of this machine and its certificates ' +
-      '(NODE_EXTRA_CA_CERTS for a private authority)',
+    `check ENRICHMENT_BASE_URL, ${trustStep}`,
   ),
   'not-sent.unreachable': notSent('no connection to the service', checkAddress),
   'not-sent.timeout': notSent('no connection to the service in time', checkAddress),

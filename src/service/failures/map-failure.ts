@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isUntrusted } from '../../domain/error-code.ts';
 import type { Suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from '../answers/exact-json.ts';
@@ -160,8 +161,7 @@ function typeBeforeSending(code: string): FailureType {
     return 'not-sent.timeout';
   if (code === 'ECONNREFUSED') return 'not-sent.refused';
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'not-sent.dns';
-  if (/^ERR_(?:TLS|SSL)_|CERT|^EPROTO$|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$/.test(code))
-    return 'not-sent.tls';
+  if (isUntrusted(code)) return 'not-sent.tls';
   return 'not-sent.unreachable';
 }
 

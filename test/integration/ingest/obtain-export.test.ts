@@ -51,14 +51,18 @@ async function contentOf(address: string): Promise<string> {
 
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
-it('a remote export at a host that does not exist is refused at once', async () => {
+it.each([
+  ['does not exist', 'ENOTFOUND', 'export.host-unknown'],
+  ['has an expired certificate', 'CERT_HAS_EXPIRED', 'export.host-untrusted'],
+  ['has a certificate of a private authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'export.host-untrusted'],
+])('a remote export at a host that %s is refused at once', async (_, code, type) => {
   const remote = {
     shown: 'https://crm.invalid/a.csv',
-    open: () => Promise.reject(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' })),
+    open: () => Promise.reject(Object.assign(new Error('no connection'), { code })),
   };
   const staging = new StagingDirectory(access.stagingDirectory);
   const refused = staging.write(async (file) => void (await download(remote, file, undefined)));
-  await expect(refused).rejects.toMatchObject({ type: 'export.host-unknown', exitCode: 2 });
+  await expect(refused).rejects.toMatchObject({ type, exitCode: 2 });
 });
 
 describe.each([
