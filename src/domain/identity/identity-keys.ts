@@ -61,7 +61,9 @@ const longestPart = 150;
 
 /** A short text unchanged; of a long one, its beginning and a hash of the whole text. */
 export function bounded(text: string): string {
-  return text.length <= longestPart ? text : `${text.slice(0, longestPart)}#${fnv1a(text)}`;
+  if (text.length <= longestPart) return text;
+  // The end can be half of a character, which PostgreSQL refuses in JSON.
+  return `${text.slice(0, longestPart).toWellFormed()}#${fnv1a(text)}`;
 }
 
 /** Ids at the service are opaque, and some services pack data into them. Each character has at most three bytes. */

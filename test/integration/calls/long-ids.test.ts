@@ -9,10 +9,13 @@ import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
-it('a person whose id is longer than an entry of an index gets data and phones, as the others do', async () => {
+it.each([
+  ['longer than an entry of an index', randomBytes(9_000).toString('base64')],
+  ['long, and of characters of two UTF-16 units,', `a${'𠮷'.repeat(300)}`],
+])('a person whose id is %s gets data and phones, as the others do', async (_, id) => {
   const call = await callWithPhones(warehouse);
   const { runId, attemptId, people } = call;
-  const ids = [randomBytes(9_000).toString('base64'), ...call.ids.slice(1)];
+  const ids = [id, ...call.ids.slice(1)];
   const matches = people.map(({ identity: { firstName, lastName, email } }, index) => ({
     id: ids[index],
     first_name: firstName,

@@ -53,6 +53,11 @@ describe('identity keys', () => {
     expect(identityKeys({ ...identity, lastName: `${long.slice(1)}나` })).not.toEqual([key]);
   });
 
+  it('identity keys cut no character in half', () => {
+    const [key] = identityKeys({ name: `a${'𠮷'.repeat(100)}`, organizationName: 'Orbit' });
+    expect(key!.isWellFormed()).toBe(true);
+  });
+
   it.each([170, 9_000])('identity keys have an id of %i characters as tables store it', (length) => {
     const stored = boundedId('x'.repeat(length));
     expect(identityKeys({ personId: stored })).toEqual([`person:${stored}`]);
