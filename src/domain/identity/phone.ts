@@ -102,7 +102,7 @@ function e164Of(text: string | undefined): string | null {
 
 /** Removes NUL, lone surrogates and control characters, which PostgreSQL refuses or a terminal would execute. */
 function tidy(text: string | undefined): string | null {
-  const clean = text === undefined ? '' : displayForm(text.toWellFormed()).slice(0, longestText);
+  const clean = text === undefined ? '' : displayForm(text).slice(0, longestText).toWellFormed();
   return clean === '' ? null : clean;
 }
 
