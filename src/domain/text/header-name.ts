@@ -34,10 +34,10 @@ export function headerKey(raw: string): string {
   return (ascii.test(name) ? name : foldLetters(name)).replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
-/** A column's name for an error or a log: short, and on one line. */
+/** A column's name for an error or a log: short, on one line, and without half a character, which is no JSON. */
 export function shownHeader(raw: string): string {
   const name = headerName(raw);
-  return name.length > 60 ? `${name.slice(0, 57)}...` : name;
+  return name.length > 60 ? `${name.slice(0, 57).toWellFormed()}...` : name;
 }
 
 const mostShown = 20;

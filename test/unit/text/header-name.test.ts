@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headerKey, headerName } from '../../../src/domain/text/header-name.ts';
+import { headerKey, headerName, shownHeader } from '../../../src/domain/text/header-name.ts';
 
 describe('headerKey()', () => {
   it.each([
@@ -32,4 +32,10 @@ describe('headerKey()', () => {
 it('headerName() keeps accents and joiners, because importers match the exact label', () => {
   expect(headerName('\u200fPrénom\u00a0 légal *')).toBe('Prénom légal');
   expect(headerName('نام\u200cخانوادگی')).toBe('نام\u200cخانوادگی');
+});
+
+it('shownHeader() cuts a long name between two characters', () => {
+  const shown = shownHeader(`${'a'.repeat(56)}😀${'b'.repeat(10)}`);
+  expect(shown.isWellFormed()).toBe(true);
+  expect(shown).toMatch(/^a{56}.?\.\.\.$/u);
 });
