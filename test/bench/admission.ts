@@ -14,12 +14,13 @@ import { bulkMatchScope, ownFreeSlots } from '../../src/ledger/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { runningRun } from '../helpers/warehouse/rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 import { postgresMilliseconds, processMilliseconds } from './processor-time.ts';
 import { quantile } from './quantile.ts';
 
-const clients = Number(optionOf('--clients') ?? 16);
-const seconds = Number(optionOf('--seconds') ?? 3);
+const options = benchOptions('clients', 'seconds');
+const clients = Number(options.clients ?? 16);
+const seconds = Number(options.seconds ?? 3);
 const windows = [600, 1_000_000];
 const rounds = 3;
 /** Never full. */

@@ -13,7 +13,7 @@ import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { countActions } from '../helpers/temporal/temporal-actions.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 import { countStatements, postgresMilliseconds, processMilliseconds } from './processor-time.ts';
 
 /**
@@ -27,8 +27,9 @@ import { countStatements, postgresMilliseconds, processMilliseconds } from './pr
  * With `DATABASE_URL` of a server that loads `pg_stat_statements`, the benchmark counts the statements of a call.
  */
 const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
-const people = Number(optionOf('--people') ?? 4_000);
-const only = optionOf('--only');
+const options = benchOptions('people', 'only');
+const people = Number(options.people ?? 4_000);
+const only = options.only;
 const concurrency = 8;
 const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
 

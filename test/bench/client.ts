@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { fetch } from 'undici';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import { createServiceClient } from '../../src/service/client.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 
 const concurrency = 4;
 const rounds = 3;
@@ -31,7 +31,7 @@ interface Measured {
 
 const role = process.argv[2];
 if (role === 'serve') await serve(Number(process.argv[3]));
-else await compare(Number(optionOf('--seconds') ?? 3));
+else await compare(Number(benchOptions('seconds').seconds ?? 3));
 
 async function compare(seconds: number): Promise<void> {
   for (const kilobytes of [6, 60]) {

@@ -1,5 +1,14 @@
-/** The value of an option of the command line, such as `--seconds 3`. */
-export function optionOf(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
+import { parseArgs } from 'node:util';
+
+/**
+ * The options of a benchmark, such as `--seconds 3`. A process that a benchmark starts has words without a name, too.
+ *
+ * @throws TypeError if the command line has another option: a benchmark takes minutes
+ */
+export function benchOptions<Name extends string>(...names: readonly Name[]): Partial<Record<Name, string>> {
+  const { values } = parseArgs({
+    options: Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+    allowPositionals: true,
+  });
+  return values as Partial<Record<Name, string>>;
 }

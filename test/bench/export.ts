@@ -14,7 +14,7 @@ import { exportFormatNames, type ExportFormatName } from '../../src/export/expor
 import { exportTable } from '../../src/export/export-table.ts';
 import { contactColumns } from '../../src/export/exported-tables.ts';
 import { openBenchDatabase } from './bench-database.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 import { hasJob, inOwnProcess, peakMegabytes } from './own-process.ts';
 
 interface Job {
@@ -78,7 +78,7 @@ async function main(): Promise<void> {
   const { databaseUrl, folder, close } = await openBenchDatabase(process.env['DATABASE_URL']);
   try {
     const warehouse = openWarehouse(databaseUrl);
-    await warehouse.pool.query(inventedContacts, [Number(optionOf('--contacts') ?? 1_000_000)]);
+    await warehouse.pool.query(inventedContacts, [Number(benchOptions('contacts').contacts ?? 1_000_000)]);
     await warehouse.pool.query('vacuum analyze');
     await warehouse.close();
     for (const what of ['copy', ...exportFormatNames] as const) {

@@ -29,13 +29,14 @@ import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { stagedRun, testSpec, type StagedRow } from '../helpers/warehouse/rows.ts';
 import { installSimulatedClock, setSimulatedClock } from '../helpers/database/simulated-clock.ts';
 import { openBenchDatabase } from './bench-database.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 import { growthPicture, type Month } from './growth-picture.ts';
 import { quantile } from './quantile.ts';
 
-const nights = Number(optionOf('--nights') ?? 730);
-const rowsPerNight = Number(optionOf('--rows') ?? 300);
-const output = optionOf('--output') ?? '.';
+const wanted = benchOptions('nights', 'rows', 'output');
+const nights = Number(wanted.nights ?? 730);
+const rowsPerNight = Number(wanted.rows ?? 300);
+const output = wanted.output ?? '.';
 const newPerNight = Math.floor(rowsPerNight / 3);
 const againPerNight = Math.floor(rowsPerNight / 6);
 const nightsPerMonth = 30;

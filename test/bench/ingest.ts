@@ -18,7 +18,7 @@ import { stageExport } from '../../src/ingest/staging/stage.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 import { hasJob, inOwnProcess, peakMegabytes } from './own-process.ts';
 
 interface Job {
@@ -232,4 +232,7 @@ function report(what: string, { rows, seconds, processorSeconds, ...memory }: Me
   );
 }
 
-if (!hasJob) await main(Number(optionOf('--rows') ?? 1_000_000), Number(optionOf('--lookups') ?? 0));
+if (!hasJob) {
+  const { rows = 1_000_000, lookups = 0 } = benchOptions('rows', 'lookups');
+  await main(Number(rows), Number(lookups));
+}

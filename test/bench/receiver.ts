@@ -21,11 +21,12 @@ import { startReceiver, webhookPath } from '../../src/late-results/receiver.ts';
 import { WakeUps } from '../../src/late-results/wake-ups.ts';
 import { runningRun } from '../helpers/warehouse/rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 import { quantile } from './quantile.ts';
 
 const databaseConnections = 16;
-const senders = Number(optionOf('--senders') ?? 32);
+const options = benchOptions('senders', 'seconds');
+const senders = Number(options.senders ?? 32);
 const slowConnections = 300;
 /** Medians. */
 const rounds = 5;
@@ -46,7 +47,7 @@ interface Measured {
 
 const [role, databaseUrl] = process.argv.slice(2);
 if ((role === 'bare' || role === 'receiver') && databaseUrl !== undefined) await serve(role, databaseUrl);
-else await compare(Number(optionOf('--seconds') ?? 5));
+else await compare(Number(options.seconds ?? 5));
 
 async function compare(seconds: number): Promise<void> {
   const { databaseUrl: url, close } = await openBenchDatabase();

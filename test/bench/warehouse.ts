@@ -2,9 +2,9 @@
  * How long it takes to compute the warehouse from its log, to read it, and to plan a file of known people.
  *
  * `npm run bench:warehouse [-- --people 100000 --lookups 30000000]`. Every person has an answer, every fifth a delivery
- * with phones as well; the history of lookups has as many others as `--lookups` says. `--reads` ends after the reads:
- * ten million people need an hour and 60 GB. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of its
- * own.
+ * with phones as well; the history of lookups has as many others as `--lookups` says. `--only reads` ends after the
+ * reads: ten million people need an hour and 60 GB. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of
+ * its own.
  */
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
@@ -14,13 +14,14 @@ import { countFillable } from '../../src/runs/reconciliation/count-fillable.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { openBenchDatabase } from './bench-database.ts';
-import { optionOf } from './command-line.ts';
+import { benchOptions } from './command-line.ts';
 import { peakMegabytes } from './own-process.ts';
 import { postgresMilliseconds } from './processor-time.ts';
 import { quantile } from './quantile.ts';
 
 const service = 'bench';
 const month = 30 * 86_400;
+const wanted = benchOptions('people', 'lookups', 'only');
 const options = JSON.stringify({
   service,
   reveal: [],
@@ -231,7 +232,7 @@ async function measure(warehouse: Warehouse, people: number, lookups: number): P
   console.log(`  peak memory ${peakMegabytes().toFixed(0)} MB, ${rebuilt.differences} written`);
   await pool.query('vacuum analyze');
   await measureReads(warehouse, people);
-  if (process.argv.includes('--reads')) return;
+  if (wanted.only === 'reads') return;
   const checked = await timed(warehouse, 'rebuild --check', () =>
     rebuild(warehouse, { check: true, signal }),
   );
@@ -298,7 +299,7 @@ const { databaseUrl, close } = await openBenchDatabase(process.env['DATABASE_URL
 try {
   const warehouse = openWarehouse(databaseUrl);
   countStatements(warehouse);
-  await measure(warehouse, Number(optionOf('--people') ?? 100_000), Number(optionOf('--lookups') ?? 0));
+  await measure(warehouse, Number(wanted.people ?? 100_000), Number(wanted.lookups ?? 0));
   await warehouse.close();
 } finally {
   await close();
