@@ -12,7 +12,7 @@ export interface TableExport {
   readonly table: ExportedTableName;
   readonly format: ExportFormatName;
   readonly choice: ContactChoice;
-  /** Names of columns in this order; undefined: all (of `contacts`, the usual ones). */
+  /** Names of columns in this order; undefined: all, of `contacts` those of `contactColumns`. */
   readonly select?: readonly string[] | undefined;
 }
 

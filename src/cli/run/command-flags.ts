@@ -4,7 +4,7 @@ import { settingsOf } from '../session/settings-flags.ts';
 import { flagHeadings } from './flag-headings.ts';
 import { settingsOfOptions, withOptionFlags } from './run-option-flags.ts';
 
-/** Flags of `run`, `backfill` and `plan` that are no options of a run; `run-option-flags.ts` has the others. */
+/** Flags that commands read by name. `run-option-flags.ts` reads the options of a run from the same object. */
 export interface CommandFlags {
   readonly source?: string;
   readonly reveal?: string;

@@ -44,7 +44,11 @@ export function exportCommand(): Command {
         .choices(exportedTableNames)
         .default('contacts', 'contacts'),
     )
-    .option('--select <columns>', 'columns in this order, joined by commas (default: all)')
+    .option(
+      '--select <columns>',
+      'columns in this order, joined by commas (default: all; of contacts, without attempt_id, row_number, service ' +
+        'and person_key)',
+    )
     .addOption(
       new Option(
         '--format <format>',
