@@ -23,31 +23,13 @@ import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 export function attemptsCommand(): Command {
-  const command = new Command('attempts').description(
-    'Resolve calls whose cost is unknown. Nothing is retried automatically.',
-  );
-  command
+  return new Command('attempts')
+    .description('Resolve calls whose cost is unknown. Nothing is retried automatically.')
     .addCommand(listCommand())
     .addCommand(showCommand())
-    .addCommand(
-      decisionCommand('release', {
-        description: 'Release the credits of calls that the service did not bill.',
-        credits: () => '0',
-        done: () => 'released; its people are asked again by the next run',
-      }),
-    )
-    .addCommand(
-      decisionCommand('retry', {
-        description:
-          'Settle the credits of calls, so that the next run asks for their people again. Makes no call.',
-        credits: (held, given) => given ?? held,
-        done: (credits) =>
-          `settled with ${credits} credits, no call was made; the next run of the file asks for its people again, ` +
-          'and pays again',
-      }),
-    )
+    .addCommand(releaseCommand())
+    .addCommand(retryCommand())
     .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
-  return command;
 }
 
 type ListFlags = JsonFlag & { readonly all?: boolean; readonly overdue?: boolean };
@@ -159,17 +141,71 @@ function isAnswered({ http_status: status }: AttemptFacts): boolean {
   return status !== null && status < 300;
 }
 
-type DecisionFlags = JsonFlag & NoteFlags & { readonly credits?: string; readonly yes?: boolean };
+interface DecisionFlags extends JsonFlag, NoteFlags {
+  readonly credits?: string;
+  readonly yes?: boolean;
+}
 
-interface DecisionTexts {
-  readonly description: string;
-  readonly credits: (held: string, given: string | undefined) => string;
+interface Decision {
+  readonly credits: (attempt: AttemptFacts) => string;
+  /** What was done, where the service states no other cost. */
   readonly done: (credits: string) => string;
 }
 
-function decisionCommand(name: string, texts: DecisionTexts): Command {
-  const command = withSettings(new Command(name))
-    .description(texts.description)
+function releaseCommand(): Command {
+  return decisionCommand('release')
+    .description('Release the credits of calls that the service did not bill.')
+    .action(async (named: readonly string[], options: DecisionFlags) => {
+      const config = settingsOf(options);
+      await withWarehouse(config, async ({ warehouse }) => {
+        const attempts = await attemptsOf(warehouse, named);
+        const isBilled = await warnOfBill(warehouse, serviceName(config), attempts);
+        const asks = isBilled && options.json !== true && process.stdin.isTTY;
+        const answer = asks ? await agrees('release the credits?') : true;
+        if (answer !== true) {
+          tell('nothing was released');
+          if (answer === undefined) process.exitCode = exitCodes.needsPerson;
+          return;
+        }
+        await decide(warehouse, attempts, options, {
+          credits: () => '0',
+          done: () => 'released; its people are asked again by the next run',
+        });
+      });
+    });
+}
+
+function retryCommand(): Command {
+  return decisionCommand('retry')
+    .description(
+      'Settle the credits of calls, so that the next run asks for their people again. Makes no call.',
+    )
+    .option('--credits <n>', 'credits that the service billed (default: all held credits)')
+    .option('--yes', 'accept more credits than are held for the call')
+    .action(async (named: readonly string[], options: DecisionFlags) => {
+      const given =
+        options.credits === undefined
+          ? undefined
+          : creditsOf('--credits', options.credits, 'write a number such as 7 or 2.5');
+      if (given !== undefined && named.length > 1) {
+        throw new UsageProblem('setting.invalid', '--credits is for one call, and several are named', {
+          where: '--credits',
+          next: 'give --credits with one call at a time',
+        });
+      }
+      await withWarehouse(settingsOf(options), async ({ warehouse }) =>
+        decide(warehouse, await attemptsOf(warehouse, named), options, {
+          credits: ({ credits_reserved: held }) => given ?? held,
+          done: (credits) =>
+            `settled with ${credits} credits, no call was made; the next run of the file asks for its people again, ` +
+            'and pays again',
+        }),
+      );
+    });
+}
+
+function decisionCommand(name: string): Command {
+  return withSettings(new Command(name))
     .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
     .addOption(reasonOption('reason, kept with the call; no names'))
     .option(...byOption)
@@ -181,63 +217,44 @@ Examples:
   enrich attempts ${name} 0b54… --reason "invoice of November"
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
     );
-  if (name === 'retry')
-    command
-      .option('--credits <n>', 'credits that the service billed (default: all held credits)')
-      .option('--yes', 'accept more credits than are held for the call');
-  return command.action(async (attemptIds: readonly string[], options: DecisionFlags) => {
-    const given =
-      options.credits === undefined
-        ? undefined
-        : creditsOf('--credits', options.credits, 'write a number such as 7 or 2.5');
-    if (given !== undefined && attemptIds.length > 1) {
-      throw new UsageProblem('setting.invalid', '--credits is for one call, and several are named', {
-        where: '--credits',
-        next: 'give --credits with one call at a time',
-      });
-    }
-    await withWarehouse(settingsOf(options), async ({ warehouse }) => {
-      // All names are read first: a mistyped one decides about no call.
-      const attempts: AttemptFacts[] = [];
-      for (const named of attemptIds) attempts.push(await getAttempt(warehouse, named));
-      if (name === 'release') {
-        const service = serviceName(settingsOf(options));
-        const isBilled = await warnOfBill(warehouse, service, attempts);
-        const asks = isBilled && options.json !== true && process.stdin.isTTY;
-        const answer = asks ? await agrees('release the credits?') : true;
-        if (answer !== true) {
-          tell('nothing was released');
-          if (answer === undefined) process.exitCode = exitCodes.needsPerson;
-          return;
-        }
-      }
-      const decided: AttemptFacts[] = [];
-      for (const attempt of attempts) {
-        const { attempt_id: attemptId } = attempt;
-        const credits = texts.credits(attempt.credits_reserved, given);
-        await decideAttempt(warehouse, attemptId, {
-          credits,
-          mayExceedHeld: options.yes === true,
-          ...noteOf(options),
-        });
-        const after = await getAttempt(warehouse, attemptId);
-        const isStated = storedCredits(after.credits_settled ?? '0') > storedCredits(credits);
-        const done = [
-          isStated
-            ? `settled with ${after.credits_settled} credits and not ${credits}, because its answer or its ` +
-              'deliveries state this cost'
-            : isAnswered(attempt)
-              ? `settled with ${after.credits_settled} credits`
-              : texts.done(credits),
-          ...(isAnswered(attempt) ? [keepsAnswer] : []),
-        ];
-        if (options.json !== true) print(`${attemptId}: ${done.join('; ')}`);
-        else if (isStated) tell(`${attemptId}: ${done[0]!}`);
-        decided.push(after);
-      }
-      if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
+}
+
+/** Reads all calls before the first decision: a mistyped name decides about no call. */
+async function attemptsOf(warehouse: Warehouse, names: readonly string[]): Promise<AttemptFacts[]> {
+  const attempts: AttemptFacts[] = [];
+  for (const name of names) attempts.push(await getAttempt(warehouse, name));
+  return attempts;
+}
+
+async function decide(
+  warehouse: Warehouse,
+  attempts: readonly AttemptFacts[],
+  options: DecisionFlags,
+  decision: Decision,
+): Promise<void> {
+  const decided: AttemptFacts[] = [];
+  for (const attempt of attempts) {
+    const { attempt_id: attemptId } = attempt;
+    const credits = decision.credits(attempt);
+    await decideAttempt(warehouse, attemptId, {
+      credits,
+      mayExceedHeld: options.yes === true,
+      ...noteOf(options),
     });
-  });
+    const after = await getAttempt(warehouse, attemptId);
+    const settled = after.credits_settled ?? '0';
+    const isStated = storedCredits(settled) > storedCredits(credits);
+    const done = isStated
+      ? `settled with ${settled} credits and not ${credits}, because its answer or its deliveries state this cost`
+      : isAnswered(attempt)
+        ? `settled with ${settled} credits`
+        : decision.done(credits);
+    if (options.json !== true)
+      print(`${attemptId}: ${[done, ...(isAnswered(attempt) ? [keepsAnswer] : [])].join('; ')}`);
+    else if (isStated) tell(`${attemptId}: ${done}`);
+    decided.push(after);
+  }
+  if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
 }
 
 /**
