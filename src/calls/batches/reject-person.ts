@@ -21,11 +21,11 @@ export async function rejectPerson(
       .where('row_number', '=', rowNumber)
       .where('outcome', 'is', null)
       .execute();
-    await recordRejected(transaction, runId, rowNumber, asked);
     await transaction
       .deleteFrom('claims')
       .where('run_id', '=', runId)
       .where('row_number', '=', rowNumber)
       .execute();
+    await recordRejected(transaction, runId, rowNumber, asked);
   });
 }
