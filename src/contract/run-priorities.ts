@@ -1,8 +1,8 @@
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
 /**
- * Temporal's priorities of tasks that wait for a worker; the lowest number goes first. The activities and pages of a
- * run have the priority of the run.
+ * Priorities of Temporal's tasks that wait for a worker, and of calls that wait in a worker; the lowest number goes
+ * first. The activities and pages of a run have the priority of the run.
  */
 export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const satisfies Readonly<
   Record<RunPriority, number>

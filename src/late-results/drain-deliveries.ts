@@ -164,7 +164,7 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
         if (poll.waitIsOver) applied = await settleByPolled(warehouse, poll.attemptId, answer, signal);
         break;
       case 'no-result': {
-        const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
+        const reason = `nothing came: ${answer.deliveryStatus}`;
         // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
         // may have been billed, so the call stays open.
         if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);

@@ -1,10 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import Bottleneck from 'bottleneck';
-import type { RunPriority } from '../contract/run-priorities.ts';
+import { taskPriorities, type RunPriority } from '../contract/run-priorities.ts';
 import type { Wait } from './rate-windows.ts';
-
-/** Bottleneck's own order: a lower number goes first. */
-const priorities: Readonly<Record<RunPriority, number>> = { 'ad-hoc': 3, nightly: 5, backfill: 7 };
 
 /** Within this time another worker can take the job. */
 const workerStops: Wait = { milliseconds: 1_000, reason: 'its worker is stopping' };
@@ -88,7 +85,7 @@ export class CallQueue {
       };
     });
     const ran = this.#limiter.schedule(
-      { priority: priorities[priority] },
+      { priority: taskPriorities[priority] },
       async (): Promise<Queued<Result>> => {
         // Bottleneck cannot remove a job from its queue, so a job that was handed back does nothing.
         if (given) return { kind: 'wait', milliseconds: 1, reason: 'handed back' };

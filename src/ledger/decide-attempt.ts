@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
+import { nounFor } from '../domain/text/counted.ts';
 import { settle } from './close-attempt.ts';
 import { releaseClaims } from './release-claims.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -100,7 +101,7 @@ export async function decideAttempt(
   attemptId: string,
   { credits, mayExceedHeld = false, by = 'the operator', reason }: Decision,
 ): Promise<void> {
-  const decision = `${by}: ${credits} ${credits === '1' ? 'credit' : 'credits'}${reason ? ` (${reason})` : ''}`;
+  const decision = `${by}: ${credits} ${nounFor(credits, 'credit')}${reason ? ` (${reason})` : ''}`;
   await warehouse.database.transaction().execute(async (transaction) => {
     const found = await sql<{ budget_ids: string[]; reserved: string; settled: string | null }>`
       select budget_ids, credits_reserved::text as reserved, credits_settled::text as settled

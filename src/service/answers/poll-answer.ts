@@ -16,19 +16,11 @@ type PollState =
   /** `body` has the bytes of the webhook's body, so that its ids and credits are exact. */
   | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
   /** The delivery has ended without a result. */
-  | {
-      readonly state: 'no-result';
-      readonly deliveryStatus: string | undefined;
-      readonly reason: string | undefined;
-    }
+  | { readonly state: 'no-result'; readonly deliveryStatus: 'failed' | 'success' }
   /** The service will never have a result: the id is unknown, invalid or older than 30 days. */
   | { readonly state: 'gone'; readonly code: string };
 
-const stateSchema = z.looseObject({
-  webhook_status: text,
-  failure_reason: text,
-  webhook_result: z.unknown().optional(),
-});
+const stateSchema = z.looseObject({ webhook_status: text, webhook_result: z.unknown().optional() });
 
 /** A list has no state of its own: it can be the payload, in place of the answer. */
 const schema = z.union([stateSchema, z.array(z.unknown()).transform(() => stateSchema.parse({}))]);
@@ -54,7 +46,7 @@ export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnsw
   if (late?.people.some(({ isPending, fields }) => !isPending && fields.length > 0))
     return { state: 'result', body: answer.body, deliveryStatus, rateLimits };
   return deliveryStatus === 'failed' || deliveryStatus === 'success'
-    ? { state: 'no-result', deliveryStatus, reason: data.failure_reason ?? undefined, rateLimits }
+    ? { state: 'no-result', deliveryStatus, rateLimits }
     : { state: 'pending', retryAfterSeconds: undefined, rateLimits };
 }
 

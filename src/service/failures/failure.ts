@@ -42,7 +42,6 @@ export class ServiceFailure extends Problem {
   /** False only if the call was certainly not charged. */
   readonly mayHaveBeenBilled: boolean;
   readonly httpStatus: number | undefined;
-  readonly requestId: string | undefined;
   /** `error_details.code`, then the older `error_code`, if present; or the code of the TransportError. */
   readonly codes: ErrorCodes;
   /** The pause that the service requests, at most a day. */
@@ -66,7 +65,6 @@ export class ServiceFailure extends Problem {
     // A free call may be repeated whatever its result was.
     this.disposition = kind.disposition === 'unknown' && !facts.endpoint.paid ? 'retry' : kind.disposition;
     this.httpStatus = facts.httpStatus;
-    this.requestId = facts.requestId;
     this.codes = facts.codes ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds;
     this.rateLimits = facts.rateLimits ?? [];

@@ -236,7 +236,6 @@ describe('poll', () => {
     ).toMatchObject({
       state: 'no-result',
       deliveryStatus: 'failed',
-      reason: 'no_url',
     });
   });
 
