@@ -1,5 +1,6 @@
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
+import { loginInHeader } from '../domain/text/basic-login.ts';
 import { getRun } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { lineageEvent, type LineageSource, type LineageType } from './lineage-event.ts';
@@ -80,11 +81,13 @@ async function post(
   event: object,
   signal: AbortSignal,
 ): Promise<void> {
-  const answer = await fetch(`${url.replace(/\/$/, '')}/api/v1/lineage`, {
+  const receiver = loginInHeader(`${url.replace(/\/$/, '')}/api/v1/lineage`);
+  const answer = await fetch(receiver.url, {
     method: 'POST',
     body: JSON.stringify(event),
     redirect: 'manual',
     headers: {
+      ...receiver.headers,
       'content-type': 'application/json',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     },

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { commandEnvironment } from '../config/command-environment.ts';
+import { loginInHeader } from '../domain/text/basic-login.ts';
 
 /** A receiver of notifications. A failed delivery rejects with a reason without address and secret. */
 export interface Channel {
@@ -21,11 +22,13 @@ export function urlChannel(url: string, secret: string | undefined): Channel {
   return {
     name: 'url',
     send: async (body, signal) => {
-      const answer = await fetch(url, {
+      const { url: address, headers } = loginInHeader(url);
+      const answer = await fetch(address, {
         method: 'POST',
         body,
         redirect: 'manual',
         headers: {
+          ...headers,
           'content-type': 'application/json',
           'user-agent': 'enrich',
           ...(secret !== undefined && { 'x-enrich-signature': signatureOf(body, secret) }),

@@ -22,6 +22,7 @@ import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
 import { connectClient, describeWorkerPoll, readWorkerPoll } from '../../temporal/connection.ts';
+import { loginInHeader } from '../../domain/text/basic-login.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
 const answerMilliseconds = 10_000;
@@ -244,7 +245,8 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
 /** @returns the answer, or the reason why there is none */
 async function ask(address: string): Promise<Response | string> {
   try {
-    return await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(answerMilliseconds) });
+    const { url, headers } = loginInHeader(address);
+    return await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(answerMilliseconds) });
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
       return `no answer within ${answerMilliseconds / 1_000} s`;

@@ -1,9 +1,10 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { UsageProblem } from '../../domain/problem.ts';
+import { basic } from '../../domain/text/basic-login.ts';
 import { decodePercent } from '../../domain/text/decode-percent.ts';
 import type { RemoteExport, RemotePart } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
-import { basic, basicAuthorization } from './netrc.ts';
+import { basicAuthorization } from './netrc.ts';
 
 type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
 

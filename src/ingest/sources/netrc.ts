@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { basic } from '../../domain/text/basic-login.ts';
 
 /**
  * Reads the login of a host from a `.netrc` file, as curl and git do, so that addresses need no password.
@@ -36,9 +37,4 @@ function wordsOf(text: string): string[] {
   return [...bare.matchAll(/"((?:[^"\\]|\\.)*)"|\S+/g)].map(
     ([word, quoted]) => quoted?.replaceAll(/\\(.)/g, '$1') ?? word,
   );
-}
-
-/** The value of an Authorization header. */
-export function basic(login: string, password: string): string {
-  return `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
 }

@@ -342,8 +342,15 @@ describe('the doctor', () => {
 
   it('enrich doctor prints no secret', async () => {
     const url = new URL(await createTestDatabase());
-    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, DATABASE_URL: url.href };
+    const settings = {
+      ENRICHMENT_BASE_URL: baseUrl,
+      ENRICHMENT_API_KEY: key,
+      DATABASE_URL: url.href,
+      WEBHOOK_PUBLIC_URL: baseUrl.replace('//', '//proxy:canary@').replace('/api/v1', ''),
+    };
     const told = JSON.stringify(await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings })));
+    expect(told).toContain('does not answer (status 401)');
+    expect(told).not.toContain('canary');
     expect(told).not.toContain(key);
     expect(told).not.toContain(url.password);
   });

@@ -8,6 +8,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
+import { basic } from '../../../src/domain/text/basic-login.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import {
   commandChannel,
@@ -246,6 +247,12 @@ describe('an address', () => {
     const { body, headers } = posted[0]!;
     expect(headers['x-enrich-signature']).toBe(signatureOf(body, 'a secret'));
     expect(headers['content-type']).toBe('application/json');
+  });
+
+  it('a notification to an address with a login carries the login in a header', async () => {
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
+    await notifier([urlChannel(url().replace('//', '//ada:s%40fe@'), undefined)]).sendDue();
+    expect(posted.map(({ headers }) => headers.authorization)).toEqual([basic('ada', 's@fe')]);
   });
 
   it('a notification to a failing address is tried ten times, with a pause before each try', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { basic, basicAuthorization } from '../../../src/ingest/sources/netrc.ts';
+import { basic } from '../../../src/domain/text/basic-login.ts';
+import { basicAuthorization } from '../../../src/ingest/sources/netrc.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();

@@ -1,0 +1,23 @@
+import { decodePercent } from './decode-percent.ts';
+
+/** The value of an Authorization header. */
+export function basic(login: string, password: string): string {
+  return `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
+}
+
+/**
+ * An address as `fetch` takes it, with the header of its login. `fetch` refuses an address with a login, and its error
+ * quotes the password.
+ */
+export function loginInHeader(address: string): {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  const url = new URL(address);
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  const hasLogin = username + password !== '';
+  const authorization = basic(decodePercent(username), decodePercent(password));
+  return { url: url.href, headers: hasLogin ? { authorization } : {} };
+}
