@@ -29,12 +29,17 @@ export function describeReconciliation(cycle: Reconciliation): string {
 }
 
 /**
- * What follows for the held credits. Another program can have used credits that look like those of held calls, so the
- * billed part of the held credits is known only as a maximum.
+ * What follows from a statement, above all for the held credits. Another program can have used credits that look like
+ * those of held calls, so the billed part of the held credits is known only as a maximum.
  */
 export function conclusionOf(cycle: Reconciliation): string {
   const unsettled = storedCredits(cycle.billed) - storedCredits(cycle.settled);
-  if (storedCredits(cycle.held) === 0n || unsettled < 0n) return '';
+  if (unsettled < 0n)
+    return (
+      `The service has billed ${formatCredits(-unsettled)} credits less than the warehouse has settled: it bills ` +
+      'some calls later, or has returned credits. Compare again after the next run.'
+    );
+  if (storedCredits(cycle.held) === 0n) return '';
   if (storedCredits(cycle.unexplained) > 0n)
     return (
       'The unexplained credits can be those of another program, so the statement does not tell how many of the held ' +

@@ -38,6 +38,14 @@ it.each([
   expect(describeReconciliation({ ...cycle, ...figures })).not.toContain('of the held');
 });
 
+it('a reconciliation says what to do if the service billed less than is settled', () => {
+  expect(
+    describeReconciliation({ ...cycle, billed: '1300', held: '0', unknown: '0', unexplained: '-52' }),
+  ).toMatch(
+    /The service has billed 52 credits less than the warehouse has settled: .* Compare again after the next run\.$/,
+  );
+});
+
 it('a reconciliation names no decision if only late results hold credits', () => {
   expect(describeReconciliation({ ...cycle, unknown: '0' })).toMatch(
     /billed at most 67 of the held credits\.$/,
