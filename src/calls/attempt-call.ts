@@ -7,7 +7,7 @@ import type { BudgetAlarm } from '../ledger/budget-alarms.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
-import { bulkMatchScope, endCall, releaseSlot, type Wait } from '../ledger/rate-windows.ts';
+import { bulkMatchScope, endCall, releaseSlot, slackSeconds, type Wait } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
@@ -80,9 +80,6 @@ export type AttemptResult =
   /** Another worker calls for these people or has answered them: nothing was sent. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'stopped'; readonly pauseReason: PauseReason };
-
-/** Time from admission to the start of the call that the deadline of the admission includes. */
-const slackSeconds = 5;
 
 /**
  * Makes one call: admit → call → record.

@@ -11,7 +11,7 @@ import type { AdmissionLimits } from '../ledger/admit.ts';
 import { applyBudgetLimits, budgetsOf, reserve } from '../ledger/credit-ledger.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
-import { acquireSlot, endCall, matchScope } from '../ledger/rate-windows.ts';
+import { acquireSlot, endCall, matchScope, slackSeconds } from '../ledger/rate-windows.ts';
 import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { settle } from '../ledger/close-attempt.ts';
@@ -29,9 +29,6 @@ interface AdmittedMatch {
   readonly budgetIds: readonly string[];
   readonly price: Credits;
 }
-
-/** Time beside the call itself that the deadline of the admission includes. */
-const slackSeconds = 5;
 
 /**
  * Looks up one person outside of any run, under the same rate limits and budgets. There is no attempt that an operator

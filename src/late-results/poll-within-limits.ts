@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
-import { acquireSlot, endCall, webhookResultScope, type Wait } from '../ledger/rate-windows.ts';
+import { acquireSlot, endCall, slackSeconds, webhookResultScope, type Wait } from '../ledger/rate-windows.ts';
 import type { PollAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -31,7 +31,7 @@ export async function pollWithinLimits(
   const { database } = warehouse;
   const polls = { service, scope: webhookResultScope };
   const callId = `poll:${randomUUID()}`;
-  const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds };
+  const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds + slackSeconds };
   const slot = await acquireSlot(database, call, rateLimits);
   if (slot.kind === 'full') return slot;
   try {

@@ -10,6 +10,9 @@ export const matchScope = 'people/match';
 /** Polls of late results, under the same limits. */
 export const webhookResultScope = 'webhook_result';
 
+/** Time from the admission of a call to its start that the deadline of its slot includes. */
+export const slackSeconds = 5;
+
 export interface Wait {
   /** By the database's clock, so that no worker's clock can release a slot early. */
   readonly milliseconds: number;

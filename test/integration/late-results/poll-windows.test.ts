@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.ts';
-import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlots, slackSeconds } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -42,6 +42,23 @@ describe('the windows of polls', () => {
     expect([await poll(), await poll(), await poll()]).toEqual(['gone', 'gone', 'gone']);
     expect(await poll()).toContain('no calls left in its window of 1h');
     expect(sandbox.log.bill()).toMatchObject({ calls: 3, refused: 0 });
+  });
+
+  it('a poll that begins some seconds after its slot was acquired ends before the deadline of the slot', async () => {
+    let seconds = 0;
+    const slow: ServiceClient = {
+      ...client,
+      poll: async (requestId, signal) => {
+        const { rows } = await warehouse.pool.query<{ seconds: number }>(
+          'select extract(epoch from counted_until - started_at)::float8 as seconds from rate_calls',
+        );
+        seconds = rows[0]!.seconds;
+        return client.poll(requestId, signal);
+      },
+    };
+    const dependencies = { warehouse, service: 'test', client: slow, rateLimits: [], callTimeoutSeconds: 5 };
+    await pollWithinLimits(dependencies, '77', AbortSignal.timeout(120_000));
+    expect(seconds).toBeCloseTo(5 + slackSeconds, 1);
   });
 
   it('polls have rate windows apart from those of paid calls', async () => {
