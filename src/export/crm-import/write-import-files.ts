@@ -9,7 +9,7 @@ import {
 import { headerKey } from '../../domain/text/header-name.ts';
 import type { ContactToImport } from './contact-to-import.ts';
 import { csvLine, spreadsheetLine } from './csv-line.ts';
-import { PartWriter, type WrittenPart } from './part-writer.ts';
+import { PartWriter, type PartOptions, type WrittenPart } from './part-writer.ts';
 
 /** What was written, under the names of the manifest. */
 export interface WrittenImport {
@@ -73,28 +73,25 @@ export async function writeImportFiles(
   const report = new PartWriter({ ...files, byteOrderMark: true, name: 'conflicts', header: reportHeader });
   const agreed = new PartWriter({ ...files, byteOrderMark: false, name: 'agreed', header: undefined });
   const moves = new PartWriter({ ...files, byteOrderMark: true, name: 'job-changes', header: jobHeader });
-  const writers = new Map<string, { readonly columns: readonly string[]; readonly writer: PartWriter }>();
+  const updates = new UpdateFiles(importer, files);
+  const counts = { contacts: 0, without_record_id: 0, opted_out: 0, without_cells: 0 };
   const decisions: Partial<Record<FieldDecision, number>> = {};
   const fields = fieldsOf(importer);
   const modifiedKeys = importer.modifiedHeaders.map(headerKey);
   const hasOtherRecordId = createRecordIdCheck(importer);
   const missing = new Set(fields);
-  let count = 0;
-  let withoutRecordId = 0;
-  let optedOut = 0;
-  let withoutCells = 0;
 
   for await (const contact of contacts) {
     if (contact.optedOut) {
-      optedOut += 1;
+      counts.opted_out += 1;
       continue;
     }
     if (!importer.idPattern.test(contact.contactId) || hasOtherRecordId(contact)) {
-      withoutRecordId += 1;
+      counts.without_record_id += 1;
       continue;
     }
-    count += 1;
-    if (contact.exported.length === 0) withoutCells += 1;
+    counts.contacts += 1;
+    if (contact.exported.length === 0) counts.without_cells += 1;
     const changes: FieldChange[] = [];
     const modifiedAt = modifiedAtOf(contact, modifiedKeys);
     const decided = fields.map((each) =>
@@ -106,53 +103,73 @@ export async function writeImportFiles(
       const { theirs, ours } = decided[index]!;
       if (theirs !== undefined) missing.delete(each);
       decisions[decision] = (decisions[decision] ?? 0) + 1;
-      const reported = [
-        contact.contactId,
-        field,
-        theirs ?? '',
-        ours ?? '',
-        contact.known[field].observedAt?.toISOString() ?? '',
-        contact.known[field].runId ?? '',
-        policies[field],
-        decision,
-      ];
-      await (needsNoReader.has(decision) ? agreed : report).write(spreadsheetLine(reported));
+      const { observedAt, runId } = contact.known[field];
+      await (needsNoReader.has(decision) ? agreed : report).write(
+        spreadsheetLine([
+          contact.contactId,
+          field,
+          theirs ?? '',
+          ours ?? '',
+          observedAt?.toISOString() ?? '',
+          runId ?? '',
+          policies[field],
+          decision,
+        ]),
+      );
       if (decision === 'filled' || decision === 'overwritten') changes.push({ field, column, value: ours! });
     }
     if (contact.jobChange) await moves.write(spreadsheetLine(moveOf(contact.contactId, contact.jobChange)));
-    if (changes.length > 0)
-      await writerFor(changes).write(
-        csvLine([recordIdOf(contact, importer), ...changes.map(({ value }) => value)]),
-      );
+    if (changes.length > 0) await updates.write(contact, changes);
   }
 
-  const parts = [];
-  for (const { columns, writer } of [...writers.entries()].sort(byName).map(([, each]) => each))
-    for (const part of await writer.end()) parts.push({ ...part, columns });
+  const parts = await updates.end();
   await report.take(agreed);
   const [conflicts] = await report.end();
   const [jobChanges] = await moves.end();
-  const missingColumns = count === withoutCells ? [] : [...missing].map(({ column }) => column.header);
+  const hasCells = counts.contacts > counts.without_cells;
   return {
-    contacts: count,
-    without_record_id: withoutRecordId,
-    opted_out: optedOut,
-    without_cells: withoutCells,
-    missing_columns: missingColumns,
+    ...counts,
+    missing_columns: hasCells ? [...missing].map(({ column }) => column.header) : [],
     decisions,
     parts,
     conflicts,
     job_changes: jobChanges,
   };
+}
 
-  function writerFor(changes: readonly FieldChange[]): PartWriter {
+/** The files to import: one for each set of changed columns, in parts of the size that the importer takes. */
+class UpdateFiles {
+  readonly #importer: Importer;
+  readonly #files: Pick<PartOptions, 'folder' | 'lineEnd' | 'byteOrderMark'>;
+  readonly #writers = new Map<string, { readonly columns: readonly string[]; readonly writer: PartWriter }>();
+
+  constructor(importer: Importer, files: Pick<PartOptions, 'folder' | 'lineEnd' | 'byteOrderMark'>) {
+    this.#importer = importer;
+    this.#files = files;
+  }
+
+  async write(contact: ContactToImport, changes: readonly FieldChange[]): Promise<void> {
+    const cells = [recordIdOf(contact, this.#importer), ...changes.map(({ value }) => value)];
+    await this.#writerOf(changes).write(csvLine(cells));
+  }
+
+  /** @returns the parts, in the order of their names */
+  async end(): Promise<WrittenImport['parts']> {
+    const parts = [];
+    for (const { columns, writer } of [...this.#writers.entries()].sort(byName).map(([, each]) => each))
+      for (const part of await writer.end()) parts.push({ ...part, columns });
+    return parts;
+  }
+
+  #writerOf(changes: readonly FieldChange[]): PartWriter {
     const name = `update-${changes.map(({ field }) => field.replaceAll('_', '-')).join('+')}`;
-    const known = writers.get(name);
+    const known = this.#writers.get(name);
     if (known) return known.writer;
-    const columns = [importer.idHeader, ...changes.map(({ column }) => column.header)];
-    const most = { rows: importer.mostRows, bytes: importer.mostBytes };
-    const writer = new PartWriter({ ...files, name, header: csvLine(columns), most });
-    writers.set(name, { columns, writer });
+    const { idHeader, mostRows: rows, mostBytes: bytes } = this.#importer;
+    const columns = [idHeader, ...changes.map(({ column }) => column.header)];
+    const most = { rows, bytes };
+    const writer = new PartWriter({ ...this.#files, name, header: csvLine(columns), most });
+    this.#writers.set(name, { columns, writer });
     return writer;
   }
 }
