@@ -49,7 +49,8 @@ const atWord = (words: readonly string[]): RegExp => new RegExp(` (?:${words.joi
 const refusalWords = atWord([
   'unsubscri|opt(?:ed)? ?out|do ?no?t |not allow|withdr[ae]w|revoked|refused|declined|denied|rejected|objected',
   'archived',
-  'no consent|widerruf|widersproch|abgelehnt|abgemeldet|ne pas |refuse|desinscri|desabonn|rechazad|revoca|geweigerd',
+  'no consent|widerruf|widersproch|abgelehnt|abgemeldet|gesperrt|unerwunscht|verboten',
+  'ne pas |refuse|desinscri|desabonn|rechazad|revoca|geweigerd',
   'uitgeschreven|afgemeld|recusad|revogad|cancelad|descadastr|rifiut|negat|disiscri|annullat|brak zgody|wypisan|odmow',
   'wycofan|cofniet|odrzuc|zrezygn|aterkall|avregistr|avprenum|nekad|afmeldt|avmeldt|afvist|avvist|trukket|tilbage',
   'tilbake',
@@ -81,7 +82,8 @@ const doubleNegation = atWord([
 /** Words of a consent or of its legal basis. */
 const consentWords = atWord([
   'allow|consent|opt(?:ed)? ?in|subscri|grant|confirm|accept|agree|approv|given|obtained|legitim|legal|contract|yes ',
-  'zulass|einwillig|zustimm|erteilt|bestatigt|berechtigt|vertrag|ja |autoris|accord|confirme|contrat|donne|oui ',
+  'zulass|erlaub|erwunscht|gestattet',
+  'einwillig|zustimm|erteilt|bestatigt|berechtigt|vertrag|ja |autoris|accord|confirme|contrat|donne|oui ',
   'permit|otorgad|aceptad|confirmad|contrato|interes|si |toesta|toestemm|gegeven|bevestigd|gerechtvaardigd',
   'overeenkomst',
   'conced|aceit|sim |consens|acconsent|conferm|concess|fornit|contratto|zezwal|zgod|udziel|potwierdz|uzasadnion|umow',
