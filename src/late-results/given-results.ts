@@ -33,8 +33,8 @@ export function givenResults(
 
 /**
  * The results that a delivery has not brought before. A delivery is applied again if an answer has shown since then
- * that another id in it is of a person of the call. A body can name a person by both ids: results with other numbers
- * or addresses than before are those of the new id.
+ * that another id in it is of a person of the call. A body can name a person by both ids: results with another number
+ * or address than before, or with another status of it, are those of the new id.
  */
 export async function withoutEarlier<Given extends GivenLateResult>(
   transaction: Transaction<Tables>,
@@ -61,11 +61,24 @@ export async function withoutEarlier<Given extends GivenLateResult>(
   });
 }
 
-/** The numbers and addresses of a late result. */
+/** The numbers and addresses of a late result, each with what the result says about it. */
 function valuesOf(facts: object): readonly string[] {
   const { phones = [], emails = [] } = facts as {
-    readonly phones?: readonly { readonly number: string }[];
-    readonly emails?: readonly { readonly email: string }[];
+    readonly phones?: readonly Readonly<Record<string, unknown>>[];
+    readonly emails?: readonly Readonly<Record<string, unknown>>[];
   };
-  return [...phones.map(({ number }) => number), ...emails.map(({ email }) => email)];
+  const textOf = (value: Readonly<Record<string, unknown>>): string =>
+    JSON.stringify(membersOfValue.map((member) => value[member] ?? null));
+  return [...phones, ...emails].map(textOf);
 }
+
+/** Not the place in the list, nor the ranks, which follow from the other members. */
+const membersOfValue = [
+  'number',
+  'type',
+  'status',
+  'dnc_status',
+  'confidence',
+  'email',
+  'email_status',
+] as const;

@@ -185,6 +185,26 @@ describe('phones that arrive under a new id before an answer has this id', () =>
     await expectRebuilt(warehouse);
   });
 
+  it('a number that one body has for both ids has the do-not-call status of the new id', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endCall(warehouse, call);
+    const [first, second, third] = call.ids as [string, string, string];
+    const number = { sanitized_number: phones[0], status_cd: 'valid_number' };
+    const people = [
+      { id: first, phone_numbers: [number] },
+      { id: `new-${first}`, phone_numbers: [{ ...number, dnc_status_cd: 'listed' }] },
+    ];
+    await deliverTo(warehouse, call, Buffer.from(JSON.stringify({ credits_consumed: 8, people })));
+    await renumberedRun(warehouse, call, [`new-${first}`, second, third]);
+    await drainCall(warehouse, call);
+    const { rows } = await warehouse.pool.query(
+      `select number, dnc_status from person_phones where person_id = $1`,
+      [`new-${first}`],
+    );
+    expect(rows).toEqual([{ number: phones[0], dnc_status: 'listed' }]);
+  });
+
   it('a contact has one entry in the history if one body has the same phones for both ids', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
