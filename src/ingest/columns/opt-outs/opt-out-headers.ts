@@ -51,7 +51,7 @@ const refusals: Wording = {
     '(?:ring|kontakta|skicka|maila|mejla|tillat) (?:inte|ej)(?= )',
     'inte (?:ringa|kontakta|skicka|maila|mejla|tillat)(?= )',
     '(?:onskar|vill) (?:inte|ej)(?= )|avregistrer|avprenumer|avanmal|avboj|avsagt|svartlist|nix(?= )',
-    '(?:ej|inga) (?:mail|mejl|e ?post|utskick|samtal|telefon)',
+    '(?:ej|inga) (?:mail|mejl|e ?post|utskick|samtal|telefon)|far (?:ej|inte) (?:kontakt|ring|mail|mejl)',
     '(?:ring|kontakt|send|mail|skriv|tillad|tillat) ikke(?= )',
     'ikke (?:ringe?|sende?|maile?|kontakte?s?|tillad|tillat)(?= )',
     'onsker ikke|ma ikke (?:kontaktes|ringes|mailes|sendes)|ikke forstyrr|afmeld|framel|fravalg|fravaelg|robinson(?= )',
@@ -63,6 +63,7 @@ const refusals: Wording = {
     'kieltany|\\S*(?:markkinointi|sahkoposti|puhelin|soitto)kielto',
     // Portuguese and Spanish
     'nao (?:contat|contact|ligar|telefon|envi|permit|autoriz|deseja|quer|fazer chamad|perturb|receb|mand)|dessubscri',
+    'nao (?:aceita|pode ser contat)',
     '(?:anul|cancel)\\S* (?:(?:a|la) )?(?:su[bs]*cri|inscri|assinatura)|(?:assinatura|inscricao|subscricao) cancel',
     'oposic|lista negra|no (?:contact|llam|molest|desea|quiere|autoriz)',
     // Turkish
