@@ -27,7 +27,8 @@ export interface Phone {
 }
 
 /**
- * Tidies delivered numbers: E.164 by libphonenumber, one entry a number (the first counts), empty ones left out.
+ * Tidies delivered numbers: E.164 by libphonenumber, one entry a number, empty ones left out. The first entry of a
+ * number counts, but a number that any entry says must not be called must not be called.
  *
  * @param phones in the order of the delivery
  */
@@ -37,19 +38,30 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
     const raw = tidy(phone.rawNumber);
     const e164 = e164Of(phone.sanitizedNumber) ?? e164Of(phone.rawNumber);
     const number = e164 ?? tidy(phone.sanitizedNumber) ?? raw;
-    if (number === null || byNumber.has(number)) continue;
+    if (number === null) continue;
+    const dncStatus = tidy(phone.dncStatus);
+    const first = byNumber.get(number);
+    if (first) {
+      if (mustNotBeCalled(dncStatus) && !mustNotBeCalled(first.dncStatus))
+        byNumber.set(number, { ...first, dncStatus });
+      continue;
+    }
     byNumber.set(number, {
       number,
       e164,
       rawNumber: raw,
       type: tidy(phone.type),
       status: tidy(phone.status),
-      dncStatus: tidy(phone.dncStatus),
+      dncStatus,
       confidence: tidy(phone.confidence),
       position: isPosition(phone.position) ? phone.position : index,
     });
   }
   return [...byNumber.values()];
+}
+
+function mustNotBeCalled(dncStatus: string | null): boolean {
+  return dncStatus !== null && isDoNotCall(dncStatus);
 }
 
 /** The type of a number of the employer's headquarters. */

@@ -57,6 +57,21 @@ describe('a delivered number', () => {
     expect(readPhones(numbers)).toMatchObject([{ number: '+14155550134', type: 'mobile', position: 0 }]);
   });
 
+  it.each([
+    [undefined, 'listed', 'listed'],
+    ['no', 'listed', 'listed'],
+    ['listed', 'no', 'listed'],
+    ['no', undefined, 'no'],
+    [undefined, 'no', null],
+  ])(
+    'a delivered number that comes with the do-not-call status %s, then %s, has %s',
+    (first, second, kept) => {
+      const rawNumber = '+14155550134';
+      const numbers = [first, second].map((dncStatus) => delivered({ rawNumber, dncStatus }));
+      expect(readPhones(numbers)).toMatchObject([{ dncStatus: kept }]);
+    },
+  );
+
   it('a delivered number loses what its columns refuse: characters of the text, size of the position', () => {
     const [kept] = readPhones([
       delivered({ rawNumber: '+1 415\u0000 555 0134', type: 'mo\ud800bile', position: 2 ** 40 }),
