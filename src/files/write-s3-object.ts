@@ -8,35 +8,42 @@ const partBytes = 16 * 1024 * 1024;
  * Writes an object of S3. A reader gets either the former object or the complete new one. An object that fits into one
  * part needs one request.
  *
- * @throws Problem `output.*`
+ * @param signal ends the writing, and removes the parts that were sent
+ * @throws Problem `output.*`; the reason of the signal
  */
 export async function writeS3Object(
   bytes: AsyncIterable<Uint8Array>,
   { bucket, key }: { readonly bucket: string; readonly key: string },
   settings: S3Settings,
+  signal: AbortSignal,
 ): Promise<void> {
   const object = { Bucket: bucket, Key: key };
   const shown = `s3://${bucket}/${key}`;
   await withS3Client(settings, async (client, sdk) => {
     const asked = async <Answer>(request: Promise<Answer>): Promise<Answer> =>
       request.catch((error: unknown) => {
+        signal.throwIfAborted();
         throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
       });
+    const until = { abortSignal: signal };
     let upload: Upload | undefined;
     try {
       for await (const { part, isLast } of partsOf(bytes)) {
         if (isLast && upload === undefined)
-          return void (await asked(client.send(new sdk.PutObjectCommand({ ...object, Body: part }))));
+          return void (await asked(client.send(new sdk.PutObjectCommand({ ...object, Body: part }), until)));
         upload ??= await asked(begin());
         if (part.length === 0) continue;
         const PartNumber = upload.parts.length + 1;
         const { ETag } = await asked(
-          client.send(new sdk.UploadPartCommand({ ...object, UploadId: upload.id, PartNumber, Body: part })),
+          client.send(
+            new sdk.UploadPartCommand({ ...object, UploadId: upload.id, PartNumber, Body: part }),
+            until,
+          ),
         );
         upload.parts.push({ ETag, PartNumber });
       }
       const finished = { ...object, UploadId: upload!.id, MultipartUpload: { Parts: upload!.parts } };
-      await asked(client.send(new sdk.CompleteMultipartUploadCommand(finished)));
+      await asked(client.send(new sdk.CompleteMultipartUploadCommand(finished), until));
     } catch (error) {
       // Amazon charges for the parts of an incomplete upload.
       if (upload)
@@ -47,7 +54,7 @@ export async function writeS3Object(
     }
 
     async function begin(): Promise<Upload> {
-      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object));
+      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object), until);
       return { id: UploadId, parts: [] };
     }
   });

@@ -5,7 +5,8 @@ import { Command, Option } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { importerNames } from '../../../domain/crm/importer.ts';
 import { sandbox } from '../../../domain/runs/asked-service.ts';
-import { UsageProblem } from '../../../domain/problem.ts';
+import { onFirstInterruption } from '../../../dev/interruption.ts';
+import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { countSuppressed } from '../../../export/contact-choice.ts';
 import {
   exportFormatNames,
@@ -148,7 +149,26 @@ async function writeTable(
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
   if (output === undefined) return pipeline(bytes, process.stdout, { end: false }).catch(ignoreClosedPipe);
   const address = /^s3:/i.test(output) ? parseAddress(output, '.') : undefined;
-  return address?.kind === 's3' ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
+  return address?.kind === 's3' ? writeToS3(bytes, address, s3) : writeWholeFile(bytes, output);
+}
+
+/** A signal ends the writing first: Amazon charges for the parts of an incomplete upload. */
+async function writeToS3(
+  bytes: Readable,
+  address: { readonly bucket: string; readonly key: string },
+  s3: S3Settings,
+): Promise<void> {
+  const stopped = new AbortController();
+  const leave = onFirstInterruption((exitCode) => {
+    tell('\nstopping: removing the parts that were sent');
+    const next = 'run the command again';
+    stopped.abort(new Problem('interrupted', 'stopped before the object was complete', { next, exitCode }));
+  });
+  try {
+    await writeS3Object(bytes, address, s3, stopped.signal);
+  } finally {
+    leave();
+  }
 }
 
 /** Endings of files that no format writes. A program would read CSV under such a name as something else. */
