@@ -1,7 +1,7 @@
 import { periodNames, settingOfPeriod } from '../domain/money/budget-periods.ts';
 import { randomUUID } from 'node:crypto';
 import { counted } from '../domain/text/counted.ts';
-import { worstCaseCredits } from '../domain/money/credit-rules.ts';
+import { mostCrediblePerPerson, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
@@ -58,11 +58,9 @@ export async function matchPerson(
   }
   await endCall(database, matches, admitted.callId, true, answer);
   // The interface document names no price in this answer. By its price table a miss is free.
-  await close(
-    dependencies,
-    admitted,
-    answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price),
-  );
+  const price = answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price);
+  // Otherwise the cost is unknown: settled, it could exhaust the budgets of all runs.
+  if (price <= mostCrediblePerPerson) await close(dependencies, admitted, price);
   await refuseSuppressedAnswer(dependencies.warehouse, answer);
   return answer;
 }

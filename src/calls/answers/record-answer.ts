@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql } from 'kysely';
 import { alignMatches } from '../../domain/identity/alignment.ts';
-import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
-import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
+import { mostCrediblePerPerson, worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
+import { storedCredits, type Credits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { arrivedPeople, findWithdrawals, readElsewhere } from './known-elsewhere.ts';
@@ -171,9 +171,6 @@ function isProcessed({ outcome, rowNumber }: AnsweredRow, { erased }: ClosedAtte
 export function compressBody(raw: Buffer): Promise<Buffer> {
   return promisify(gzip)(raw, { level: 1 });
 }
-
-/** No plan costs a thousand credits a person: a higher price is an error of the service. */
-const mostCrediblePerPerson = wholeCredits(1_000);
 
 function isCrediblePrice({ creditsConsumed }: AnswerToRecord, asked: number): boolean {
   return creditsConsumed === undefined || creditsConsumed <= mostCrediblePerPerson * BigInt(asked);

@@ -71,6 +71,9 @@ export function worstCaseWithPhones(answered: Credits, found: number): Credits {
   return answered + mobilePhone * BigInt(found);
 }
 
+/** The maximum price of a person that an answer can credibly state: a higher one is an error of the service. */
+export const mostCrediblePerPerson = wholeCredits(1_000);
+
 /**
  * The maximum price that a delivery can credibly state: twice the call's maximum cost, because a plan can
  * have other prices than the interface document.

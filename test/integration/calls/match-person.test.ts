@@ -35,3 +35,27 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
     expect(await settled()).toBe(before + 2);
   },
 );
+
+it('matchPerson() holds its reservation if the answer states a price that no plan has', async () => {
+  await warehouse.pool.query('truncate suppression_entries cascade');
+  const client = {
+    match: async () => ({
+      person: { id: 'p2' },
+      creditsConsumed: wholeCredits(90_000_000_000_000),
+      rateLimits: [],
+    }),
+  } as unknown as ServiceClient;
+  const books = async (): Promise<unknown> =>
+    (
+      await warehouse.pool.query(
+        'select sum(settled)::int8 as settled, sum(reserved)::int as reserved from budgets',
+      )
+    ).rows[0];
+  const before = (await books()) as { settled: string; reserved: number } | undefined;
+  const answer = await matchPerson(
+    { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
+    { person: { firstName: 'Ada', lastName: 'Novak' }, reveal: [] },
+  );
+  expect(answer.person).toEqual({ id: 'p2' });
+  expect(await books()).toEqual({ settled: before!.settled, reserved: before!.reserved + 2 });
+});
