@@ -9,8 +9,11 @@ const inserted = ['quote', 'delimiter', 'break'] as const;
  * Decides whether lines are one row with one wrong character: a surplus or missing quote or delimiter, or a missing
  * line end between two rows.
  *
- * Follows all corrections at the same time, so that a text is read once. A state is a number: ended rows, ended cells,
- * and the position that `quoting` names.
+ * Follows all corrections at the same time, so that a text is read once. A state is one number: four times the number
+ * of ended cells, and the position that `quoting` names. The cells of a second row are counted on: with rows of three
+ * cells, the states 0 to 11 are of the first row, and 12 to 23 of the second.
+ *
+ * There are few states after one correction, because two corrections that lead to the same cell and position are one.
  */
 export class CorrectableRow {
   readonly #delimiter: string;

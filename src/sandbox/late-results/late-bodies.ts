@@ -205,7 +205,7 @@ function idMember(person: LatePerson, rule: DeliveryRule, seed: number): { reado
 /** A body that does not belong to the request of its address. */
 export function bodyBeside(
   result: { readonly body: string },
-  beside: DeliveryRule['beside'],
+  beside: NonNullable<DeliveryRule['beside']>,
   seed: number,
 ): string {
   switch (beside) {
@@ -219,7 +219,6 @@ export function bodyBeside(
     case 'absurd-price':
       return result.body.replace(/"credits_consumed":[^,]*/, '"credits_consumed":1000000');
     case 'html':
-    case undefined:
       return '<html>service unavailable</html>';
   }
 }
