@@ -80,7 +80,12 @@ class HttpExport implements RemoteExport {
       this.#refuse(statusCode);
     }
     const tag = text(headers.etag);
-    const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(text(headers['content-range']) ?? '') ?? [];
+    const [, start, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(text(headers['content-range']) ?? '') ?? [];
+    if (whole === '*' && from > 0) {
+      // Without the size of the whole, a part cannot be known to be its end: starts again from the beginning.
+      answer.body.on('error', () => {}).destroy();
+      return this.open(0, undefined, signal);
+    }
     const length = Number(text(headers['content-length']) ?? Number.NaN);
     if (statusCode === 206 && Number(start) !== from) throw new Error('another part came than was asked for');
     return {

@@ -17,6 +17,8 @@ export interface Interference {
   holdsParts?: boolean;
   /** Status of the next answers, in their order. */
   readonly statuses: number[];
+  /** A part does not say how many bytes the whole has. */
+  hidesSize: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ export class S3Store {
   readonly objects = new Map<string, StoredObject>();
   /** Parts of uploads that have neither been completed nor aborted, by the id of the upload. */
   readonly uploads = new Map<string, Map<number, Buffer>>();
-  readonly interference: Interference = { cutAfter: undefined, statuses: [] };
+  readonly interference: Interference = { cutAfter: undefined, statuses: [], hidesSize: false };
   /** Method, path and relevant headers of every request. */
   readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
   /** Paths that only this login may fetch. */
@@ -83,12 +85,13 @@ export class S3Store {
     const [, start] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
     const from = start === undefined || (condition !== undefined && condition !== etag) ? 0 : Number(start);
     const body = found.body.subarray(from);
+    const size = this.interference.hidesSize ? '*' : found.body.length;
     answer.writeHead(from > 0 ? 206 : 200, {
       etag,
       'content-length': body.length,
       'last-modified': found.modified.toUTCString(),
       ...(from > 0 && {
-        'content-range': `bytes ${from}-${found.body.length - 1}/${found.body.length}`,
+        'content-range': `bytes ${from}-${found.body.length - 1}/${size}`,
       }),
     });
     const { cutAfter } = this.interference;

@@ -138,6 +138,13 @@ describe.each([
 });
 
 describe('an export behind a web address', () => {
+  it('an export on the web is downloaded from its beginning if parts do not state its size', async () => {
+    store.put('contacts.csv', large);
+    Object.assign(store.interference, { cutAfter: 300_000, hidesSize: true });
+    expect((await obtain(`${store.endpoint}/contacts.csv`)).sha256).toBe(sha256(large));
+    expect(store.requests.at(-1)?.headers.range).toBeUndefined();
+  });
+
   it('an export on the web is downloaded with the login of .netrc, which no other host receives', async () => {
     const elsewhere = await S3Store.open();
     store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
