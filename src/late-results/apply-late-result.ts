@@ -16,22 +16,17 @@ import {
   type DeliveredPart,
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
-import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
-import { keyOfId } from '../people/log/observation.ts';
-import { lockLog } from '../people/project.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hashOfAttempt, hiddenId } from '../privacy/hidden-ids.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
+import { assignPeople } from './assign-people.ts';
 import {
-  idsInLog,
   idsOfOthers,
-  idsOfSamePeople,
   isRequestOfAnother,
   lockAttempt,
-  readRecipients,
   type LockedAttempt,
   type NamedRecipient,
 } from './awaiting-call.ts';
@@ -62,20 +57,12 @@ export async function applyLateResult(
     await lockSuppressionsShared(transaction);
     const attempt = await lockAttempt(transaction, delivery.attemptId);
     if (attempt.status === 'admitted') return 'waiting';
-    const stored = await sql<{ status: string; repeated: boolean; bodyDropped: boolean }>`
-      select d.status,
-        exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
-          and same.body_sha256 = d.body_sha256 and same.status = 'applied'
-          and same.delivery_id <> d.delivery_id) as repeated,
-        exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
-          and same.body_sha256 = d.body_sha256 and same.body is null) as "bodyDropped"
-      from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
-    `.execute(transaction);
-    if (stored.rows[0]?.status !== 'received') return 'done-before';
+    const stored = await lockDelivery(transaction, deliveryId);
+    if (stored?.status !== 'received') return 'done-before';
     const mark = (marking: Marking): Promise<void> => markDelivery(transaction, deliveryId, attempt, marking);
 
-    if (stored.rows[0].repeated) {
-      const { bodyDropped: dropsBody } = stored.rows[0];
+    if (stored.isRepeated) {
+      const { isBodyDropped: dropsBody } = stored;
       await mark({ status: 'duplicate', reason: 'the same bytes took effect before', dropsBody });
       return 'duplicate';
     }
@@ -85,14 +72,12 @@ export async function applyLateResult(
     }
 
     const kind = kindOf(content, lateKindsOf(attempt.options));
-    const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
-    const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
-    if (otherIds.length > 0) await lockPeopleOf(transaction, attempt);
-    const recipients = await readRecipients(transaction, attempt, personIds);
-    const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
-    const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
-    const named = content.people.map(({ id, emails }) => ({ id: foundIds.get(id ?? '') ?? id, emails }));
-    const assigned = assignDelivered(recipients, named, kind, [...attempt.foundIds, ...knownIds]);
+    const { personIds, otherIds, knownIds, recipients, assigned } = await assignPeople(
+      transaction,
+      attempt,
+      content,
+      kind,
+    );
     const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, recipients, assigned);
     const dropsBody = suppressed.people.size > 0;
     const { targetFields, requestId } = content;
@@ -149,12 +134,28 @@ export async function applyLateResult(
   });
 }
 
-/** Another transaction that shows that a person of the call has another id comes before this transaction, or after. */
-async function lockPeopleOf(
+interface StoredDelivery {
+  readonly status: DeliveryStatus;
+  /** Another delivery of the call with the same bytes took effect. */
+  readonly isRepeated: boolean;
+  /** The same bytes were removed before. */
+  readonly isBodyDropped: boolean;
+}
+
+async function lockDelivery(
   transaction: Transaction<Tables>,
-  { foundIds, options: { service } }: LockedAttempt,
-): Promise<void> {
-  await lockLog(transaction, { service, people: foundIds.map(keyOfId), contacts: [] });
+  deliveryId: string,
+): Promise<StoredDelivery | undefined> {
+  const { rows } = await sql<StoredDelivery>`
+    select d.status,
+      exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
+        and same.body_sha256 = d.body_sha256 and same.status = 'applied'
+        and same.delivery_id <> d.delivery_id) as "isRepeated",
+      exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
+        and same.body_sha256 = d.body_sha256 and same.body is null) as "isBodyDropped"
+    from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
+  `.execute(transaction);
+  return rows[0];
 }
 
 /** A request for one kind of deliveries gets only that kind. The body decides if several kinds were asked for. */

@@ -1,0 +1,52 @@
+import type { Transaction } from 'kysely';
+import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import { assignDelivered } from '../domain/late-results/late-assignment.ts';
+import type { Tables } from '../db/schema.ts';
+import { keyOfId } from '../people/log/observation.ts';
+import { lockLog } from '../people/project.ts';
+import type { LateResult } from '../service/answers/late-result.ts';
+import {
+  idsInLog,
+  idsOfSamePeople,
+  readRecipients,
+  type LockedAttempt,
+  type NamedRecipient,
+} from './awaiting-call.ts';
+
+interface AssignedPeople {
+  /** All ids in the body. */
+  readonly personIds: readonly string[];
+  /** Those of them that the answer of the call does not have. */
+  readonly otherIds: readonly string[];
+  /** Those of these that answers to any calls have. */
+  readonly knownIds: readonly string[];
+  readonly recipients: readonly NamedRecipient[];
+  /** For each person of the body the indexes of their recipients. */
+  readonly assigned: readonly (readonly number[])[];
+}
+
+/** Assigns the people of a body to the people of the call. */
+export async function assignPeople(
+  transaction: Transaction<Tables>,
+  attempt: LockedAttempt,
+  { people }: LateResult,
+  kind: DeliveryKind,
+): Promise<AssignedPeople> {
+  const personIds = people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
+  const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
+  if (otherIds.length > 0) await lockPeopleOf(transaction, attempt);
+  const recipients = await readRecipients(transaction, attempt, personIds);
+  const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
+  const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
+  const named = people.map(({ id, emails }) => ({ id: foundIds.get(id ?? '') ?? id, emails }));
+  const assigned = assignDelivered(recipients, named, kind, [...attempt.foundIds, ...knownIds]);
+  return { personIds, otherIds, knownIds, recipients, assigned };
+}
+
+/** Another transaction that shows that a person of the call has another id comes before this transaction, or after. */
+async function lockPeopleOf(
+  transaction: Transaction<Tables>,
+  { foundIds, options: { service } }: LockedAttempt,
+): Promise<void> {
+  await lockLog(transaction, { service, people: foundIds.map(keyOfId), contacts: [] });
+}
