@@ -223,12 +223,12 @@ export async function setRunPriority(
   `.execute(warehouse.database);
 }
 
-/** Whether a run that may spend has used the service. */
-export async function hasRunsOf({ database }: Warehouse, service: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from runs where options ->> 'service' = ${service} and ${maySpend} limit 1
+/** The services of all runs that may spend. */
+export async function servicesOfRuns({ database }: Warehouse): Promise<string[]> {
+  const { rows } = await sql<{ service: string }>`
+    select distinct options ->> 'service' as service from runs where ${maySpend} order by service
   `.execute(database);
-  return rows.length > 0;
+  return rows.map(({ service }) => service);
 }
 
 export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {

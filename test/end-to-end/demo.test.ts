@@ -87,3 +87,12 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   const refused = await fetch(`${sandbox.root}/api/v1/people/match`, { method: 'POST' });
   expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
 });
+
+it('enrich demo is refused in a warehouse that has runs of another service', async () => {
+  expect((await system.hereAlone(['run', system.sample(3), '--yes'])).code).toBe(0);
+  const demo = await system.hereAlone(['demo', '--people', '20']);
+  expect(demo.stderr).toMatch(
+    /^error: this warehouse has runs of the service http:.*\n +where: DATABASE_URL/m,
+  );
+  expect(demo.code).toBe(2);
+});

@@ -3,7 +3,7 @@ import { sandbox } from '../../domain/runs/asked-service.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { describeServiceStatus, readServiceStatus } from '../../calls/service/service-status.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
-import { hasRunsOf } from '../../runs/runs.ts';
+import { servicesOfRuns } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { knowsService } from './describe-service.ts';
@@ -20,7 +20,7 @@ import { withSessionClient } from '../session/with-service.ts';
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack, warehouse } = session;
   if (!knowsService(config)) return;
-  if (serviceName(config) !== sandbox && (await hasRunsOf(warehouse, sandbox)))
+  if (serviceName(config) !== sandbox && (await servicesOfRuns(warehouse)).includes(sandbox))
     tell(
       'note: this warehouse also has runs of the sandbox: their invented contacts stay in it, and their credits ' +
         'count in the budgets of their day and month; to begin clean, set ENRICH_DATA_DIR to a new folder, or ' +

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { getRun, hasRunsOf, setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
@@ -27,7 +27,7 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
   return run.runId;
 }
 
-it('hasRunsOf() finds runs that may have spent credits at a service, and no plans', async () => {
+it('servicesOfRuns() names the services of runs that may have spent credits, and of no plans', async () => {
   const { run } = await findOrBeginRun(warehouse, {
     filePath: 'a.csv',
     fileName: 'a.csv',
@@ -36,9 +36,9 @@ it('hasRunsOf() finds runs that may have spent credits at a service, and no plan
     expectedPlanHash: null,
     planOnly: true,
   });
-  expect(await hasRunsOf(warehouse, 'sandbox')).toBe(false);
+  expect(await servicesOfRuns(warehouse)).toEqual([]);
   await warehouse.pool.query(`update enrichment.runs set run_key = 'x' where run_id = $1`, [run.runId]);
-  expect(await hasRunsOf(warehouse, 'sandbox')).toBe(true);
+  expect(await servicesOfRuns(warehouse)).toEqual(['sandbox']);
 });
 
 it('the last part of a run id names one run, and is refused where two runs have it', async () => {
