@@ -2,10 +2,11 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql } from 'kysely';
 import { alignMatches } from '../../domain/identity/alignment.ts';
-import { mostCrediblePerPerson, worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
-import { storedCredits, type Credits } from '../../domain/money/decimal.ts';
+import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
+import { storedCredits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
+import { priceOfAnswer, type AnswerPrice } from './answer-price.ts';
 import { arrivedPeople, findWithdrawals, readElsewhere } from './known-elsewhere.ts';
 import { logEntriesOf } from './log-entries.ts';
 import { DecisionsChanged, requireDecisions } from './require-decisions.ts';
@@ -22,7 +23,6 @@ import { emailHashes } from '../../people/known/email-hashes.ts';
 import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
-import { peopleFound } from './people-found.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
@@ -94,16 +94,14 @@ async function recordOnce(
     call,
     new Set(answered.flatMap(({ outcome, contactId }) => (outcome === 'enriched' ? [contactId] : []))),
   );
-  const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
-  const stated = isCredible ? answer.creditsConsumed : undefined;
   const withRows = new Set(answered.flatMap(({ matchIndex }) => matchIndex ?? [])).size;
-  const found = peopleFound(answer, stated, { asked: people.length, withRows });
-  const consumed = stated ?? (isFreeMiss(record.asked, answer, found) ? 0n : undefined);
+  const price = priceOfAnswer(answer, record.asked, { people: people.length, withRows });
+  const { consumed, isCredible } = price;
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
   const bodyGzip = await compressBody(answer.raw);
   await warehouse.database.transaction().execute(async (transaction) => {
     const isSkipped = answer.phoneEnrichment?.status === 'skipped';
-    const awaited = awaitedOf(record.asked, answer, consumed, found, record.lateResults);
+    const awaited = awaitedOf(record, answer, price);
     const attempt = await closeAttempt(transaction, attemptId, {
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
@@ -114,7 +112,7 @@ async function recordOnce(
           ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
           : null,
       foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
-      foundPeople: found,
+      foundPeople: price.found,
       awaited,
       phonesWithEarlier: isSkipped,
     });
@@ -172,26 +170,15 @@ export function compressBody(raw: Buffer): Promise<Buffer> {
   return promisify(gzip)(raw, { level: 1 });
 }
 
-function isCrediblePrice({ creditsConsumed }: AnswerToRecord, asked: number): boolean {
-  return creditsConsumed === undefined || creditsConsumed <= mostCrediblePerPerson * BigInt(asked);
-}
-
 function idsOf(rows: readonly AnsweredRow[]): string[] {
   return rows.flatMap(({ fields }) => fields?.person_id ?? []);
 }
 
-/** Whether an answer to a waterfall found no person and states no price. No delivery follows that could state one. */
-function isFreeMiss({ waterfall }: AskedExtras, { creditsProblem }: AnswerToRecord, found: number): boolean {
-  return waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
-}
-
 /** Returns the late results that are due and their worst case; undefined if none is due. */
 function awaitedOf(
-  asked: AskedExtras,
+  { asked, lateResults }: AnswerRecord,
   answer: AnswerToRecord,
-  consumed: Credits | undefined,
-  found: number,
-  lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number },
+  { consumed, found }: AnswerPrice,
 ): Awaited | undefined {
   const kinds = awaitedKinds(lateKindsOf(asked), {
     found,

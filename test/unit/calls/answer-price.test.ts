@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import { priceOfAnswer, type AnswerPrice } from '../../../src/calls/answers/answer-price.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+
+const person: Person = { id: 'p-1', first_name: 'Ada', last_name: 'Novak' };
+const company: Person = { organization: { name: 'Orbit' } };
+const silent: AnswerToRecord = {
+  httpStatus: 200,
+  requestId: undefined,
+  matches: [],
+  unreadableMatches: [],
+  creditsConsumed: undefined,
+  creditsProblem: 'absent',
+  raw: Buffer.from('{}'),
+};
+
+function priceOf(answer: Partial<AnswerToRecord>, waterfall: readonly string[] = []): AnswerPrice {
+  return priceOfAnswer({ ...silent, ...answer }, { reveal: [], waterfall }, { people: 10, withRows: 0 });
+}
+
+it('an answer states its price', () => {
+  expect(priceOf({ creditsConsumed: wholeCredits(7), creditsProblem: undefined })).toMatchObject({
+    consumed: wholeCredits(7),
+    isCredible: true,
+  });
+});
+
+it('a price that no ten people can have counts as not stated', () => {
+  const absurd = { creditsConsumed: wholeCredits(9_000_000_000), creditsProblem: undefined };
+  expect(priceOf(absurd)).toEqual({ consumed: undefined, isCredible: false, found: 0 });
+});
+
+it('only an answer to a waterfall that found nobody costs nothing if it states no price', () => {
+  expect(priceOf({}, ['email']).consumed).toBe(0n);
+  expect(priceOf({}).consumed).toBeUndefined();
+  expect(priceOf({ matches: [person] }, ['email']).consumed).toBeUndefined();
+});
+
+it.each([
+  ['the people that it lists, without companies', { matches: [person, company, null] }, 1],
+  [
+    'its own count if it counts everybody',
+    { matches: [person], uniqueEnrichedRecords: 4, missingRecords: 6 },
+    4,
+  ],
+  ['the people that it bills', { creditsConsumed: wholeCredits(3), creditsProblem: undefined }, 3],
+  ['no count above the people who were asked for', { uniqueEnrichedRecords: 11 }, 0],
+])('an answer found %s', (_, answer, found) => {
+  expect(priceOf(answer).found).toBe(found);
+});
