@@ -196,23 +196,21 @@ async function closeFailure(
       failure,
       dependencies.callTimeoutSeconds,
     );
-    if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason, httpStatus);
-    else await closeWithoutCost(warehouse, attemptId, { status: 'refused', reason, httpStatus });
+    if (failure.mayHaveBeenBilled) {
+      await markUnknown(warehouse, attemptId, reason, httpStatus);
+      const pauses = disposition === 'pause' || (disposition === 'unknown' && streak.tooLong());
+      return { kind: 'unknown', called: true, people, pauseReason: pauses ? pauseReason : undefined };
+    }
+    await closeWithoutCost(warehouse, attemptId, { status: 'refused', reason, httpStatus });
     switch (disposition) {
       case 'retry':
       case 'wait':
+      case 'unknown':
         return { kind: 'again' };
       case 'pause':
         return { kind: 'stopped', pauseReason };
       case 'reject':
         return { kind: 'refused', called: true, people, reason: withAdvice(reason, failure) };
-      case 'unknown':
-        return {
-          kind: 'unknown',
-          called: true,
-          people,
-          pauseReason: streak.tooLong() ? pauseReason : undefined,
-        };
     }
   });
 }

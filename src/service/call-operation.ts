@@ -148,6 +148,7 @@ function isRefusedToken(error: unknown): boolean {
   return (
     error instanceof ServiceFailure &&
     error.type === 'unauthorized' &&
+    !error.mayHaveBeenBilled &&
     (error.codes.length === 0 || codeNaming(error.codes, 'INVALID_ACCESS_TOKEN') !== undefined)
   );
 }

@@ -40,6 +40,14 @@ export function errorOfSuccess(value: unknown): ErrorOfSuccess {
   return isFailed || nameCredits(codes) ? 'partial' : 'none';
 }
 
+/** Whether the body of a refusal has people or bills something: then the service has processed the call. */
+export function refusalBills(value: unknown): boolean {
+  const parsed = statement.safeParse(value);
+  if (!parsed.success) return false;
+  const { matches, person, credits_consumed: credits } = parsed.data;
+  return hasPeople(matches) || hasPeople(person) || mayBeBilled(credits);
+}
+
 /** Whether an answer says with a code that no person was found, and bills nothing. */
 export function isMissOfAll(value: unknown): boolean {
   const parsed = statement.safeParse(value);

@@ -28,6 +28,8 @@ export interface FailureFacts {
   readonly suggestions?: readonly Suggestion[] | undefined;
   /** `error_details.context`: name → `{value, description}`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** The body of an error has people or credits, so the service has processed the call. */
+  readonly statesBill?: boolean | undefined;
 }
 
 /**
@@ -53,6 +55,7 @@ export class ServiceFailure extends Problem {
 
   constructor(type: FailureType, facts: FailureFacts) {
     const kind: FailureKind = failureKinds[type];
+    const mayBeBilled = kind.mayHaveBeenBilled || facts.statesBill === true;
     const isFree = kind.mayHaveBeenBilled && !facts.endpoint.paid;
     const next = isFree ? nothingBilled : kind.next;
     super(type, `${kind.what}${particulars(facts)}`, {
@@ -61,9 +64,8 @@ export class ServiceFailure extends Problem {
       ...(kind.exitCode !== undefined && { exitCode: kind.exitCode }),
     });
     this.name = 'ServiceFailure';
-    this.mayHaveBeenBilled = kind.mayHaveBeenBilled && facts.endpoint.paid;
-    // A free call may be repeated whatever its result was.
-    this.disposition = kind.disposition === 'unknown' && !facts.endpoint.paid ? 'retry' : kind.disposition;
+    this.mayHaveBeenBilled = mayBeBilled && facts.endpoint.paid;
+    this.disposition = dispositionOf(kind, this.mayHaveBeenBilled);
     this.httpStatus = facts.httpStatus;
     this.codes = facts.codes ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds;
@@ -87,11 +89,18 @@ export class ServiceFailure extends Problem {
   }
 }
 
+function dispositionOf({ disposition }: FailureKind, mayHaveBeenBilled: boolean): Disposition {
+  // A free call may be repeated whatever its result was.
+  if (disposition === 'unknown' && !mayHaveBeenBilled) return 'retry';
+  return disposition === 'reject' && mayHaveBeenBilled ? 'unknown' : disposition;
+}
+
 function particulars(facts: FailureFacts): string {
   const parts = [
     facts.httpStatus === undefined ? undefined : `HTTP ${facts.httpStatus}`,
     ...(facts.codes ?? []),
     facts.requestId === undefined ? undefined : `request ${facts.requestId}`,
+    facts.statesBill ? 'the body has people or credits' : undefined,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }

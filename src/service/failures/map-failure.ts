@@ -4,7 +4,7 @@ import type { Suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from '../answers/exact-json.ts';
 import { readRequestId } from '../answers/exact-values.ts';
-import { errorOfSuccess } from './error-of-success.ts';
+import { errorOfSuccess, refusalBills } from './error-of-success.ts';
 import { ServiceFailure, type Endpoint, type FailureType } from './failure.ts';
 import { readRateHeaders } from '../rate-headers.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -105,6 +105,7 @@ function failureOf(
     rateLimits: readRateHeaders(answer.headers),
     suggestions,
     context: body?.error_details?.context,
+    statesBill: answer.status >= 300 && refusalBills(json?.value),
   });
 }
 

@@ -19,6 +19,7 @@ import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
+import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
@@ -279,6 +280,34 @@ async function enrichTenBatches(
 function refuse(): never {
   throw new ServiceFailure('validation', { endpoint: operations.bulkMatch, httpStatus: 422 });
 }
+
+it.each([
+  ['a 422', 422, 'running'],
+  ['a 402', 402, 'paused'],
+  ['a 429', 429, 'running'],
+])(
+  '%s that states credits leaves its call unknown, and its people are not asked for again',
+  async (_, status, after) => {
+    const runId = await runOf([`stated${status}@orbit.example`, `other${status}@orbit.example`]);
+    let calls = 0;
+    const dependencies = dependenciesOf(() => {
+      calls += 1;
+      const body = Buffer.from(JSON.stringify({ status: 'failed', credits_consumed: 2 }));
+      return Promise.reject(mapFailure({ status, headers: {}, body, receivedAt: 0 }, operations.bulkMatch));
+    });
+    const [open] = await openBatches(dependencies, runId, [1]);
+    await enrichBatch(dependencies, open!, new AbortController().signal);
+    expect(calls).toBe(1);
+    expect((await getRun(warehouse, runId)).status).toBe(after);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['unknown', 'unknown']);
+    const money =
+      'select status, credits_reserved::float8 as held, http_status from attempts where run_id = $1';
+    expect((await warehouse.pool.query(money, [runId])).rows).toEqual([
+      { status: 'unknown', held: 2, http_status: status },
+    ]);
+    await warehouse.pool.query('delete from rate_scopes');
+  },
+);
 
 it('a service that refuses every call pauses the run before each batch is divided into single people', async () => {
   const { runId, calls } = await enrichTenBatches('refused', refuse);

@@ -72,6 +72,29 @@ describe('mapFailure', () => {
     },
   );
 
+  it.each<[number, object, string, string]>([
+    [422, { credits_consumed: 5, matches: [] }, 'validation', 'unknown'],
+    [400, { error_code: 'RECORD_LIMIT_EXCEEDED', credits_consumed: '0.5' }, 'record-limit', 'unknown'],
+    [400, { status: 'failed', matches: [null, { id: 'p1', name: 'Ada Holm' }] }, 'validation', 'unknown'],
+    [404, { person: { email: 'ada@orbit.example' } }, 'not-found', 'pause'],
+    [401, { credits_consumed: 1 }, 'unauthorized', 'pause'],
+    [302, { credits_consumed: 'some' }, 'redirected', 'pause'],
+    [402, { credits_consumed: 3 }, 'out-of-credits', 'pause'],
+    [429, { credits_consumed: 10 }, 'rate-limited', 'wait'],
+  ])('mapFailure() treats %d with the body %o as possibly billed', (status, body, type, disposition) => {
+    const failure = map(status, body);
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, disposition, true]);
+    expect(failure.message).toContain('the body has people or credits)');
+  });
+
+  it.each([
+    { credits_consumed: 0 },
+    { credits_consumed: '0.00', matches: [null, { id: 'p1' }] },
+    { matches: null },
+  ])('mapFailure() reads a 422 with the body %o as not billed', (body) => {
+    expect([map(422, body).disposition, map(422, body).mayHaveBeenBilled]).toEqual(['reject', false]);
+  });
+
   it('mapFailure() reads a 401 in plain text', () => {
     expect(map(401, 'Invalid access credentials.', { 'content-type': 'text/plain' }).type).toBe(
       'unauthorized',
