@@ -33,7 +33,7 @@ import type { Tables } from '../../db/schema.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 
 /** A call whose answer is to be aligned. */
-interface AnsweredCall {
+export interface AnsweredCall {
   readonly attemptId: string;
   readonly source: string;
   readonly service: string;

@@ -1,16 +1,15 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql } from 'kysely';
-import { alignMatches } from '../../domain/identity/alignment.ts';
 import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
 import { storedCredits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { priceOfAnswer, type AnswerPrice } from './answer-price.ts';
-import { arrivedPeople, findWithdrawals, readElsewhere } from './known-elsewhere.ts';
+import { compareAnswer } from './compare-answer.ts';
 import { logEntriesOf } from './log-entries.ts';
 import { DecisionsChanged, requireDecisions } from './require-decisions.ts';
-import { answeredRows, withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
+import { withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
 import {
   closeAttempt,
   settledCredits,
@@ -19,7 +18,6 @@ import {
 } from '../../ledger/close-attempt.ts';
 import { pauseIfExceeded, pauseOverbilled } from '../../ledger/late-credits.ts';
 import { releaseClaims } from '../../ledger/release-claims.ts';
-import { emailHashes } from '../../people/known/email-hashes.ts';
 import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
@@ -27,7 +25,6 @@ import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
-import { withOwnIds } from './with-own-ids.ts';
 import { withoutIds } from '../../privacy/hidden-ids.ts';
 import { clearSuppressedRows } from '../../privacy/suppressions.ts';
 
@@ -72,30 +69,12 @@ async function recordOnce(
   record: AnswerRecord,
   decisions: readonly RowDecision[],
 ): Promise<void> {
-  const { attemptId, people } = record;
-  const { matches, newKeys } = await withOwnIds(
-    warehouse.database,
-    record.asked.service,
-    record.answer.matches,
-  );
-  const answer = { ...record.answer, matches };
-  const { service } = record.asked;
-  const call = { ...record, service, decisions, arrived: arrivedPeople(answer.matches) };
-  const elsewhere = await readElsewhere(warehouse.database, call);
-  const alignment = alignMatches(
-    people.map((person) => person.identity),
-    answer.matches,
-    emailHashes,
-    elsewhere,
-  );
-  const { rows: answered, unmatched } = answeredRows(people, alignment, answer);
-  const withdrawals = await findWithdrawals(
-    warehouse.database,
-    call,
-    new Set(answered.flatMap(({ outcome, contactId }) => (outcome === 'enriched' ? [contactId] : []))),
-  );
+  const { attemptId, people, asked } = record;
+  const { service } = asked;
+  const compared = await compareAnswer(warehouse.database, { ...record, service, decisions }, record.answer);
+  const { answer, rows: answered, alignment, withdrawals, newKeys, elsewhere } = compared;
   const withRows = new Set(answered.flatMap(({ matchIndex }) => matchIndex ?? [])).size;
-  const price = priceOfAnswer(answer, record.asked, { people: people.length, withRows });
+  const price = priceOfAnswer(answer, asked, { people: people.length, withRows });
   const { consumed, isCredible } = price;
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
   const bodyGzip = await compressBody(answer.raw);
@@ -129,15 +108,15 @@ async function recordOnce(
       await sql`
         update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
       `.execute(transaction);
-    const earlier = isSkipped ? await lockEarlierCalls(transaction, call, idsOf(rows)) : [];
+    const earlier = isSkipped ? await lockEarlierCalls(transaction, { attemptId, service }, idsOf(rows)) : [];
     // Only such a call has an address for deliveries.
-    if (lateKindsOf(record.asked).length > 0) await reopenDeliveries(transaction, attemptId);
-    const others = unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
+    if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
+    const others = compared.unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
     // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
     if (answer.partial) await releaseClaims(transaction, attemptId);
     await writeAnswer(transaction, {
       attemptId,
-      asked: record.asked,
+      asked,
       // A body is kept only if no suppressed person is in it.
       bodyGzip: namesSuppressed ? null : bodyGzip,
       rows,

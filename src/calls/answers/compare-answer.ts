@@ -1,0 +1,50 @@
+import type { Kysely } from 'kysely';
+import { alignMatches, type Alignment } from '../../domain/identity/alignment.ts';
+import { emailHashes } from '../../people/known/email-hashes.ts';
+import type { Tables } from '../../db/schema.ts';
+import {
+  answeredRows,
+  type AnsweredRow,
+  type AnswerToRecord,
+  type UnmatchedPerson,
+} from './answered-rows.ts';
+import {
+  arrivedPeople,
+  findWithdrawals,
+  readElsewhere,
+  type AnsweredCall,
+  type KnownAboutAnswer,
+  type Withdrawal,
+} from './known-elsewhere.ts';
+import { withOwnIds, type PeopleWithOwnIds } from './with-own-ids.ts';
+
+/** An answer, compared with the rows of its call and with what other answers and rows say. */
+interface ComparedAnswer {
+  /** With the ids under which the warehouse has its people. */
+  readonly answer: AnswerToRecord;
+  readonly newKeys: PeopleWithOwnIds['newKeys'];
+  readonly alignment: Alignment;
+  readonly rows: readonly AnsweredRow[];
+  readonly unmatched: readonly UnmatchedPerson[];
+  readonly withdrawals: readonly Withdrawal[];
+  readonly elsewhere: KnownAboutAnswer;
+}
+
+/** Decides which row gets which person of an answer, and which other contacts lose theirs. Writes nothing. */
+export async function compareAnswer(
+  database: Kysely<Tables>,
+  call: Omit<AnsweredCall, 'arrived'>,
+  received: AnswerToRecord,
+): Promise<ComparedAnswer> {
+  const { service, people } = call;
+  const { matches, newKeys } = await withOwnIds(database, service, received.matches);
+  const answer = { ...received, matches };
+  const answered = { ...call, arrived: arrivedPeople(matches) };
+  const elsewhere = await readElsewhere(database, answered);
+  const identities = people.map((person) => person.identity);
+  const alignment = alignMatches(identities, matches, emailHashes, elsewhere);
+  const { rows, unmatched } = answeredRows(people, alignment, answer);
+  const accepted = rows.flatMap(({ outcome, contactId }) => (outcome === 'enriched' ? [contactId] : []));
+  const withdrawals = await findWithdrawals(database, answered, new Set(accepted));
+  return { answer, newKeys, alignment, rows, unmatched, withdrawals, elsewhere };
+}
