@@ -57,7 +57,7 @@ describe('a call that was sent', () => {
     expect(billed.stderr).toMatch(
       /^warning: without 2 released calls, the service has billed \d+ credits more/m,
     );
-    const release = ['attempts', 'release', call!.attempt_id];
+    const release = ['attempts', 'release', call!.attempt_id, call!.attempt_id];
     for (const [answer, code] of [
       ['n\n', 0],
       ['\u0003', 3],

@@ -219,11 +219,17 @@ Examples:
     );
 }
 
-/** Reads all calls before the first decision: a mistyped name decides about no call. */
+/**
+ * Reads all calls before the first decision: a mistyped name decides about no call, and a call that is named twice is
+ * decided once.
+ */
 async function attemptsOf(warehouse: Warehouse, names: readonly string[]): Promise<AttemptFacts[]> {
-  const attempts: AttemptFacts[] = [];
-  for (const name of names) attempts.push(await getAttempt(warehouse, name));
-  return attempts;
+  const attempts = new Map<string, AttemptFacts>();
+  for (const name of names) {
+    const attempt = await getAttempt(warehouse, name);
+    attempts.set(attempt.attempt_id, attempt);
+  }
+  return [...attempts.values()];
 }
 
 async function decide(
