@@ -9,6 +9,7 @@ import { onInterruption } from '../../../dev/interruption.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
+import { decodePercent } from '../../../domain/text/decode-percent.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
@@ -180,7 +181,7 @@ async function openPsql(psql: string, databaseUrl: string): Promise<number> {
   const { PGOPTIONS: options = '' } = process.env;
   const env = {
     ...process.env,
-    ...(url.password !== '' && { PGPASSWORD: decodeURIComponent(url.password) }),
+    ...(url.password !== '' && { PGPASSWORD: decodePercent(url.password) }),
     PGOPTIONS: `${options} -c search_path=${schemaName},public`.trim(),
   };
   url.password = '';
