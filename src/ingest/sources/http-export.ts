@@ -114,7 +114,12 @@ class HttpExport implements RemoteExport {
       const location = text(answer.headers.location);
       if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === undefined) return answer;
       await answer.body.dump();
-      if (!URL.canParse(location, url.href)) break;
+      if (!URL.canParse(location, url.href)) {
+        throw new UsageProblem('export.redirected', 'the address redirects to an invalid address', {
+          where: this.shown,
+          next: 'use the address of the export itself, without redirects',
+        });
+      }
       const next = new URL(location, url);
       refusePlainHttp(next, url);
       url = next;

@@ -190,6 +190,14 @@ describe('an export behind a web address', () => {
     expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n1\n');
   });
 
+  it('an export on the web that redirects to an invalid address is refused as such', async () => {
+    store.redirects.set('/contacts.csv', 'https://crm.example:port/contacts.csv');
+    await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({
+      type: 'export.redirected',
+      message: 'the address redirects to an invalid address',
+    });
+  });
+
   it('an export on the web that redirects to http is not downloaded', async () => {
     store.redirects.set('/contacts.csv', 'http://crm.example/contacts.csv');
     await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type: 'export.address' });
@@ -312,10 +320,9 @@ describe('rows of the database', () => {
       const address = parseAddress('query:select pg_sleep(20)', '/');
       const cancelled = obtainExport(address, access, AbortSignal.timeout(300));
       await expect(cancelled).rejects.toMatchObject({ name: 'TimeoutError' });
-      const { rows } = await warehouse.pool.query(
-        `select 1 from pg_stat_activity where state = 'active' and query like 'copy (%pg_sleep(20)%'`,
-      );
-      expect(rows).toEqual([]);
+      const running = `select 1 from pg_stat_activity where state = 'active' and query like 'copy (%pg_sleep(20)%'`;
+      // The server ends the query a moment after it has received the cancellation.
+      await expect.poll(async () => (await warehouse.pool.query(running)).rows).toEqual([]);
       expect(readdirSync(access.stagingDirectory)).toEqual([]);
     },
   );
