@@ -11,6 +11,7 @@ import {
 } from '../../ingest/columns/chosen-column.ts';
 import { optOutOf } from '../../ingest/columns/opt-outs/opt-out.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
 import type { Field } from '../../ingest/columns/fields.ts';
 import { checkedMapping } from '../../ingest/columns/mapping-file.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
@@ -119,11 +120,6 @@ async function openWithProposal(
     ...options,
     next: `${begin}: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`,
   });
-}
-
-/** A word as a shell reads it. */
-export function shellWord(text: string): string {
-  return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const mostColumns = 40;

@@ -16,9 +16,10 @@ import {
 } from '../../domain/runs/run-options.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
 import { flagHeadings } from './flag-headings.ts';
-import { readMapping, shellWord } from './mapping-proposal.ts';
+import { readMapping } from './mapping-proposal.ts';
 import {
   ceilingOf,
   costPerEmailOf,

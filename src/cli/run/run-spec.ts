@@ -1,6 +1,7 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
 import type { RunPriority } from '../../contract/run-priorities.ts';
 import { UsageProblem } from '../../domain/problem.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
 import {
   addressName,
   addressText,
@@ -18,7 +19,7 @@ import type { RunSpec } from '../../runs/begin-run.ts';
 import type { ChosenOptions } from '../../domain/runs/run-options.ts';
 import { withoutPerson } from '../terminal/without-person.ts';
 import { tell } from '../terminal/output.ts';
-import { openWithMapping, shellWord } from './mapping-proposal.ts';
+import { openWithMapping } from './mapping-proposal.ts';
 import { chosenOptions } from './run-option-flags.ts';
 import type { CommandFlags } from './command-flags.ts';
 import { withWarehouse } from '../session/session.ts';

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { httpAddress } from '../../../config/settings.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { embeddedDirectories } from '../../../dev/stack.ts';
+import { shellWord } from '../../../domain/text/shell-word.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { isCommandPresent } from '../../run/present-status.ts';
 import { withSession, type Session } from '../../session/session.ts';
@@ -55,7 +56,10 @@ function describeStack(session: Session): string {
     ['receiver', describeReceiver(session)],
   ];
   if (stack.embedded.postgres) {
-    rows.push(['psql', `PGPASSWORD=$(cat ${directories.postgres}/password) psql ${database}`]);
+    rows.push([
+      'psql',
+      `PGPASSWORD=$(cat ${shellWord(`${directories.postgres}/password`)}) psql ${database}`,
+    ]);
   }
   return table(rows);
 }

@@ -1,0 +1,4 @@
+/** A word as a shell reads it. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
