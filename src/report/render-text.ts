@@ -1,3 +1,4 @@
+import { longest } from '../domain/text/longest.ts';
 import type { ReportDocument, Table } from './document-types.ts';
 
 /** Renders the report as plain text for a terminal. */
@@ -41,7 +42,7 @@ function renderTable({ caption, columns, rows }: Table): string {
 }
 
 function lines(rows: readonly (readonly string[])[], numeric: readonly boolean[]): string {
-  const widths = numeric.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const widths = numeric.map((_, column) => longest(rows.map((row) => row[column] ?? '')));
   return rows
     .map((row) =>
       row

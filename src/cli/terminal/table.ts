@@ -1,5 +1,6 @@
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
+import { longest } from '../../domain/text/longest.ts';
 import { terminalWidth, wrap } from './wrap.ts';
 
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
@@ -82,9 +83,4 @@ function fittingWidths(columns: readonly (readonly string[])[], width: number): 
     }
   }
   return widths;
-}
-
-/** Not by `Math.max(...)`: a function takes some 100,000 arguments, and a table can have more rows. */
-function longest(texts: readonly string[]): number {
-  return texts.reduce((most, text) => Math.max(most, text.length), 0);
 }
