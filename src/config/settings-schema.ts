@@ -101,7 +101,8 @@ const credentialSettings = [
   'ENRICHMENT_ACCESS_TOKEN_COMMAND',
 ] as const;
 
-const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
+/** Both are set, or neither. */
+export const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
 
 /**
  * All settings of the environment, each with its default, and the rules between them. The issue of a rule names a

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { WrongSettings, readConfig, type Config, type Overrides } from '../../config/settings.ts';
-import type { Setting } from '../../config/settings-schema.ts';
+import { versionSettings, type Setting } from '../../config/settings-schema.ts';
 
 /** Flags of nearly every command, which override settings of the environment. */
 const flags = [
@@ -65,7 +65,10 @@ function withoutWrong(overrides: Overrides): CheckedSettings {
     return { config: readConfigOf(overrides), wrong: [] };
   } catch (error) {
     if (!(error instanceof WrongSettings)) throw error;
-    const unset = Object.fromEntries(error.settings.map(({ setting }) => [setting, '']));
+    const names = error.settings.map(({ setting }) => setting);
+    // Without its wrong partner, a right setting would be reported too.
+    if (versionSettings.some((name) => names.includes(name))) names.push(...versionSettings);
+    const unset = Object.fromEntries(names.map((name) => [name, '']));
     const { config, wrong } = withoutWrong({ ...overrides, ...unset });
     return { config, wrong: [...error.settings, ...wrong] };
   }

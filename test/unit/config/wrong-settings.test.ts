@@ -21,6 +21,7 @@ it('an error of a flag does not name .env.example, which explains settings', () 
 it.each([
   [{ TEMPORAL_WORKER_BUILD_ID: '1' }, ['TEMPORAL_WORKER_BUILD_ID']],
   [{ TEMPORAL_DEPLOYMENT_NAME: 'enrich' }, ['TEMPORAL_DEPLOYMENT_NAME']],
+  [{ TEMPORAL_DEPLOYMENT_NAME: 'a.b', TEMPORAL_WORKER_BUILD_ID: '1' }, ['TEMPORAL_DEPLOYMENT_NAME']],
   [
     { CALL_TIMEOUT: 'long', ENRICHMENT_API_KEY: 'a', ENRICHMENT_ACCESS_TOKEN: 'b' },
     ['CALL_TIMEOUT', 'ENRICHMENT_ACCESS_TOKEN'],
