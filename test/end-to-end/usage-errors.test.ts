@@ -135,6 +135,7 @@ describe('a flag that cannot be read', () => {
     ['--bogus', ['attempts', 'list', '--bogus']],
     ['FILE', ['run']],
     ['FILE', ['plan', 'good.csv', '--from-table', 'crm.contacts']],
+    ['--encoding', ['plan', '--from-table', 'crm.contacts', '--encoding', 'windows-1251']],
     ['not in the form SOURCE/ID  where: --contact', ['erase', '--contact', 'hubspot5001']],
     ['where: --contact', ['erase', '--contact', 'hubspot/5001']],
     ['where: NAME', ['schedule', 'set', 'a b', 'good.csv', '--cron', '@daily']],

@@ -83,6 +83,7 @@ export async function specifyRun(
   const chosen = await chosenOptions(flags);
   // The workers read the encoding from the run's mapping.
   const given = { ...chosen.mapping, ...(flags.encoding !== undefined && { encoding: flags.encoding }) };
+  refuseEncodingOfRows(address, given.encoding);
   const reading = {
     mapping: Object.keys(given).length > 0 ? given : undefined,
     source: flags.source,
@@ -96,6 +97,15 @@ export async function specifyRun(
     options: { ...runDefaults(config), ...chosen, schedule: null, mapping, priority },
     expectedPlanHash,
   };
+}
+
+/** Rows of the database arrive as UTF-8: names of another encoding would be garbled, paid for and not found. */
+function refuseEncodingOfRows({ kind }: ExportAddress, encoding: string | undefined): void {
+  if (encoding === undefined || (kind !== 'table' && kind !== 'query')) return;
+  throw new UsageProblem('setting.invalid', 'rows of the database have no encoding of their own', {
+    where: kind === 'table' ? '--encoding with --from-table' : '--encoding with --query',
+    next: 'omit --encoding, and encoding in the mapping file',
+  });
 }
 
 /** Fetches an export that is not a local file, and checks its content. Removes a fetched file that is no export. */
