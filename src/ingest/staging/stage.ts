@@ -4,7 +4,7 @@ import { Chunk } from './chunk.ts';
 import { describeColumns } from '../columns/column-map.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
-import { UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
+import { AbsentValues, UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
 import { createRowReader } from '../columns/read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { changedExport, refuseChange } from '../reading/survey.ts';
@@ -49,6 +49,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
 
   const readRow = createRowReader(opened.columns);
   const unreadAnswers = new UnreadAnswers(opened.columns);
+  const absentValues = new AbsentValues(opened.columns);
   let rows = 0;
   let malformed = 0;
   const examples: string[] = [];
@@ -81,7 +82,10 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
         if (fault !== undefined) {
           malformed += 1;
           if (malformed <= shownFaults) examples.push(`row ${rows} (${fault})`);
-        } else unreadAnswers.add(cells, rows);
+        } else {
+          unreadAnswers.add(cells, rows);
+          absentValues.add(cells);
+        }
         if (rows > run.rowsStaged) filling.add(readRow(cells, rows, fault));
       }
       if (filling.isFull) await stageFilled();
@@ -92,7 +96,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   }
   await refuseChange(opened.survey);
   await finishStaging(pool, runId, rows, reading);
-  warnings.push(...unreadAnswers.warnings(header));
+  warnings.push(...unreadAnswers.warnings(header), ...absentValues.warnings(header));
   if (malformed > 0) {
     const which = `${malformed > shownFaults ? 'the first are ' : ''}${examples.join('; ')}`;
     warnings.push(`${counted(malformed, 'row')} cannot be read: ${which}`);

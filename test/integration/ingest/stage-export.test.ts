@@ -88,6 +88,21 @@ describe('an answer about opting out', () => {
     ]);
   });
 
+  it('a value of the mapping that no cell has gets a warning', async () => {
+    const values = ['Do not mail', 'unsubscribd', 'bounced'];
+    const mapping = { columns: { opted_out: { column: 'State', values } } };
+    const content = `email,State\n${lines(['active', 'DO NOT MAIL', 'unsubscribed'])}`;
+    const { staged, rows } = await stage(content, { mapping });
+    expect(rows.map(({ opted_out }) => opted_out)).toEqual([false, true, false]);
+    expect(staged.warnings).toEqual([
+      expect.stringMatching(
+        /^no row has "unsubscribd", "bounced" in column "State", which the mapping lists/,
+      ),
+    ]);
+    const used = { columns: { opted_out: { column: 'State', values: ['do not mail'] } } };
+    expect((await stage(content, { mapping: used })).staged.warnings).toEqual([]);
+  });
+
   it('the time and the reason of an opt-out are answers', async () => {
     const { staged, rows } = await stage(
       `email,Unsubscribe reason,Consent source\n${lines(['Too many mails,', ',Fair in Graz', ',no consent'])}`,

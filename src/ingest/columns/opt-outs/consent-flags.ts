@@ -16,6 +16,7 @@ const stems = new RegExp(
     'персональн\\S* дан',
     'werbe|werbung|einverst|sperrvermerk|gesperrt(?= )|sperre(?= )|erlaub|erwunscht(?= )|toegestaan(?= )|autorise(?= )',
     'dnc(?= )|dne(?= )|(?:is )?blocked(?= )|bloque|bloccat|geblokkeerd|accepts? |accepte |acepta |accetta ',
+    'deceased|verstorben|decede|overleden|fallecid|decedut|falecid|zmarl|avliden|afdod(?= )|liste rouge|lista roja',
     'abonnie|abonne(?= )|suscrit|subscri[tc]o|(?:inscrit|iscritt)\\S* (?:\\S+ )?newsletter',
     'abbonato|subskryb|prenumerera|tilmeldt|pameldt|abone(?= )|izin(?= )|onay(?= )|feliratk|abonat(?= )',
     'odber (?:novin|newsl|obch|e ?mail)|kontakt (?:ok|ja|erlaubt|tillat)|mozno poslat|lze (?:kontakt|zas|pos)',

@@ -19,6 +19,7 @@ const refusals: Wording = {
     'dono?t(?:disturb|solicit)|(?:cannot|maynot|mustnot)(?:be)?(?:contact|e?mail|call|text)|^nomarketing|^deleted$',
     '(?:e?mails?|sms|marketing|contact|phone|calls?)not(?:allowed|permitted)$|righttobeforgotten|^rtbf$',
     'erasurerequest|restrict(?:ion|ed)?(?:of)?processing|processingrestrict',
+    'losch(?:kennzeichen|vormerkung|markierung|flag)|^(?:ist)?geloscht$',
     'abgemeldet|abmeldung|widerspr[uo]ch|(?:kontakt|werbe|mail|anruf)sperre',
     '(?:keine?|nicht)(?:e?mail|werb|kontakt|anruf|telefon|fax|anschreib|mailen|angerufen|angeschrieben)',
     'nicht(?:erlaubt|erwunscht|gestattet)|(?:kontakt|werbe|anruf)verbot|unerwunscht',

@@ -2,7 +2,7 @@ import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
 import { decodeText, type ByteText } from '../../reading/byte-text.ts';
 import type { ColumnMap, OptOutColumn } from '../column-map.ts';
-import { optOutAnswer, type OptOutAnswer } from './opt-out-answers.ts';
+import { optOutAnswer, valueForm, type OptOutAnswer } from './opt-out-answers.ts';
 
 /** Answers repeat: an export has few different ones. */
 const mostRemembered = 1_000;
@@ -60,6 +60,46 @@ export class UnreadAnswers {
           `${nounFor(rows, 'has', 'have')} an answer that is not understood (the first is row ${firstRow}): ` +
           `these people count as opted out, and ${forbidden}; to list the answers that mean so: --mapping FILE with ` +
           `{"columns": {"${field}": {"column": ${column + 1}, "values": ["…"]}}}`,
+      ];
+    });
+  }
+}
+
+/** A warning names so many values at most. */
+const shownValues = 5;
+
+/** Finds the values of a mapping file that no cell has: a mistyped value pays for people who have opted out. */
+export class AbsentValues {
+  readonly #columns: readonly {
+    readonly column: number;
+    readonly absent: Set<string>;
+    readonly compared: Set<ByteText>;
+  }[];
+
+  constructor({ optOuts }: ColumnMap) {
+    this.#columns = optOuts.flatMap(({ column, values }) =>
+      values === undefined ? [] : [{ column, absent: new Set(values), compared: new Set() }],
+    );
+  }
+
+  add(cells: readonly ByteText[]): void {
+    for (const { column, absent, compared } of this.#columns) {
+      const cell = cells[column];
+      if (absent.size === 0 || cell === undefined || cell === '' || compared.has(cell)) continue;
+      absent.delete(valueForm(decodeText(cell)));
+      if (compared.size < mostRemembered && cell.length <= longestRemembered) compared.add(cell);
+    }
+  }
+
+  /** A warning for each column of which a value is absent. @param header the names of the columns */
+  warnings(header: readonly string[]): string[] {
+    return this.#columns.flatMap(({ column, absent }) => {
+      if (absent.size === 0) return [];
+      const shown = [...absent].slice(0, shownValues).map((value) => `"${value}"`);
+      const more = absent.size > shown.length ? ` and ${absent.size - shown.length} more` : '';
+      return [
+        `no row has ${shown.join(', ')}${more} in column "${shownHeader(header[column]!)}", which the mapping ` +
+          'lists as opted out: no person of this file has opted out so, or it is mistyped and they are paid for',
       ];
     });
   }
