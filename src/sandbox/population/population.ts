@@ -205,8 +205,9 @@ export class Population {
     if (!key) return undefined;
     const chance = new Chance(seed, key);
     if (!chance.share(matchRate)) return undefined;
-    const firstName = name?.first ?? chance.pick(firstNames, 2);
-    const lastName = name?.last ?? chance.pick(lastNames, 3);
+    // A call may have one part of the name.
+    const firstName = asked.first_name?.trim() || (name?.first ?? chance.pick(firstNames, 2));
+    const lastName = asked.last_name?.trim() || (name?.last ?? chance.pick(lastNames, 3));
     const mixedUp = chance.share(ambiguousRate, 1);
     const own = employer ?? { name: this.#company(chance.below(5_000, 4)).name, key: '', domain: undefined };
     const company = mixedUp || !employer ? this.#company(chance.below(5_000, 4)) : undefined;
