@@ -13,6 +13,7 @@ import { describesOptOut, optOutOf, type OptOutMeaning, type OptOutScope } from 
 import { otherObjectOf } from './other-object.ts';
 import { recogniseOwnFile } from './own-file.ts';
 import { recogniseExport } from './recognise-export.ts';
+import { takeShortNames } from './short-names.ts';
 
 export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
@@ -73,7 +74,8 @@ export function mapColumns(
   const claimed = Object.fromEntries(
     singleFields.map((field) => [field, given.single[field] ?? columns.claim(field, namesOf(field))]),
   ) as unknown as SingleColumns;
-  const single = withWholeNames(claimed, given.single, header);
+  const named = { ...claimed, ...takeShortNames(columns, layout, claimed) };
+  const single = withWholeNames(named, given.single, header);
   const emails = given.emails ?? columns.claim('email', namesOf('email'));
   const optOuts = [...given.optOuts, ...namedOptOuts(columns, header), ...stageOptOuts(columns, known)];
   const map: ColumnMap = {

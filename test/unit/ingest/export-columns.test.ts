@@ -36,6 +36,33 @@ function refusal(work: () => unknown): Problem {
   throw new Error('nothing was refused');
 }
 
+describe('short names', () => {
+  it.each([
+    [['First', 'Last', 'Email'], { first_name: ['First'], last_name: ['Last'] }],
+    [['First', 'Surname', 'Email'], { first_name: ['First'], last_name: ['Surname'] }],
+    [['First Name', 'Last', 'Email'], { first_name: ['First Name'], last_name: ['Last'] }],
+    [['First', 'Email'], {}],
+    [['Last', 'Email'], {}],
+    [['First', 'First', 'Last', 'Email'], {}],
+    [['First', 'Last', 'Full Name', 'Email'], { name: ['Full Name'] }],
+    [
+      ['First', 'Last', 'First Name', 'Last Name', 'Email'],
+      { first_name: ['First Name'], last_name: ['Last Name'] },
+    ],
+  ])(
+    'the columns First and Last are names if the file then has both parts of the name: %j',
+    (header, names) => {
+      expect(taken(header)).toEqual({ ...names, email: ['Email'] });
+    },
+  );
+
+  it('a column Last with dates has no names', () => {
+    const rows = [['Mira', '2026-11-02', 'mira@orbit.example']];
+    const layout = { header: ['First', 'Last', 'Email'], recognised: true, rows };
+    expect(mapColumns('contacts.csv', layout, {}).single).toMatchObject({ first_name: [], last_name: [] });
+  });
+});
+
 describe('recognising a CRM', () => {
   it.each([
     ['hubspot', ['Record ID', 'First Name', 'Last Name', 'Email', 'Contact owner']],
