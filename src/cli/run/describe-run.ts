@@ -190,8 +190,11 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   if (facts.expected_credits && Number(facts.expected_credits.high) > 0)
     lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
   lines.push(`  service: ${describeAskedService(facts.service)}`);
-  if (facts.outcomes.malformed !== undefined || facts.outcomes.rejected !== undefined)
-    lines.push(`  malformed and rejected rows with their reasons: ${statementOfReasons(facts.run_id)}`);
+  const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
+  if (explained.length > 0)
+    lines.push(
+      `  reasons of rows that are ${explained.join(' or ')}: ${statementOfReasons(facts.run_id, explained)}`,
+    );
   if (facts.cancelled && facts.status === 'cancelled') lines.push(`  ${describeCancelled(facts.cancelled)}`);
   if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
@@ -223,9 +226,12 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   return lines.join('\n');
 }
 
-function statementOfReasons(runId: string): string {
-  const outcomes = `outcome in ('malformed', 'rejected')`;
-  return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${outcomes}"`;
+/** A row with such an outcome gets no person, and its reason can show that the columns are wrong. */
+const outcomesWithReason = ['identity_mismatch', 'malformed', 'rejected'] as const;
+
+function statementOfReasons(runId: string, outcomes: readonly string[]): string {
+  const chosen = `outcome in (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`;
+  return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${chosen}"`;
 }
 
 /** `cancelled on 2026-11-21 09:30 UTC: the wrong file` */

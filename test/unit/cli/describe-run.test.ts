@@ -184,9 +184,9 @@ it('a run with calls of unknown cost names the command that decides on them', ()
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then retry or release each');
 });
 
-it('the summary of a run with malformed or rejected rows has the command that lists them with their reasons', () => {
-  expect(describeRun(facts)).not.toContain('malformed');
-  for (const outcomes of [{ malformed: 1 }, { rejected: 2 }])
+it('the summary of a run with mismatched, malformed or rejected rows has the command that lists their reasons', () => {
+  expect(describeRun(facts)).not.toContain('reasons of rows');
+  for (const outcomes of [{ identity_mismatch: 3 }, { malformed: 1 }, { rejected: 2 }])
     expect(describeRun({ ...facts, outcomes })).toContain(
       `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = 'run-1' and outcome in`,
     );
