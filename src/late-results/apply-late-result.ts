@@ -13,6 +13,7 @@ import {
 import {
   deliveredPart,
   coveredKinds,
+  isOfEmptyCall,
   type DeliveredPart,
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
@@ -89,8 +90,10 @@ export async function applyLateResult(
     const shares = sharesOf(attempt, content, recipients, assigned, others);
     const bearsRequestId = requestId !== undefined && requestId === attempt.requestId;
     const body = { kind, people: shares, targetFields, bearsRequestId };
-    const part = deliveredPart(body, peopleOfCall(attempt));
-    const refusal = refusalOf(attempt, content, isOfAnother ? undefined : part);
+    const people = peopleOfCall(attempt);
+    const part = deliveredPart(body, people);
+    const isOfEmpty = isOfEmptyCall(body, people);
+    const refusal = refusalOf(attempt, content, { part: isOfAnother ? undefined : part, isOfEmpty });
     const shownIds = personIds.map((id) => (suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id));
     if (refusal) {
       await mark({
@@ -115,7 +118,7 @@ export async function applyLateResult(
     const strangers = assigned.filter(
       (own, index) => own.length === 0 || suppressed.people.has(index),
     ).length;
-    const orphaned = content.people.length > 0 && strangers === content.people.length;
+    const orphaned = (content.people.length > 0 || isOfEmpty) && strangers === content.people.length;
     await mark({
       status: orphaned ? 'orphaned' : 'applied',
       reason: reasonOf(attempt, content, {
@@ -201,11 +204,11 @@ function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredPart): strin
 function refusalOf(
   attempt: LockedAttempt,
   content: LateResult,
-  part: DeliveredPart | undefined,
+  { part, isOfEmpty }: { readonly part: DeliveredPart | undefined; readonly isOfEmpty: boolean },
 ): { readonly reason: string; readonly pauses: boolean } | undefined {
   if (!part) return { reason: ofAnotherCall, pauses: false };
   const { creditsConsumed: credits, creditsProblem } = content;
-  if (content.people.length === 0 && credits !== undefined && credits > 0n)
+  if (content.people.length === 0 && !isOfEmpty && credits !== undefined && credits > 0n)
     return { reason: 'it states a price and no people', pauses: false };
   const most = maxCredibleCredits(askOf(attempt.options), attempt.people);
   const isCredible = credits === undefined || most === undefined || credits <= most;

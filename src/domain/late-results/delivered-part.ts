@@ -52,7 +52,8 @@ export interface DeliveredPart {
  *
  * Strangers count if the answer does not list all found people, because a stranger can be one of these. In a waterfall,
  * whose ids may differ, strangers also count if a person of the answer was erased, and if the body has the id of this
- * request, has a person of this call, and names no more people than the call has found.
+ * request, has a person of this call, and names no more people than the call has found. If the call has found nobody,
+ * strangers count in every body with the id of this request: vendors can bill a search all the same.
  *
  * Results beside the target fields of a body do not count if the body says something about these fields. A body can
  * repeat addresses that another body brings and bills.
@@ -72,6 +73,7 @@ export function deliveredPart(
   const isKnown = ({ knownId }: DeliveredShare): boolean => knownId !== undefined && places.has(knownId);
   const strangersCount =
     call.unlisted > 0 ||
+    isOfEmptyCall(body, call) ||
     (!deliveryKinds[body.kind].keepsIds &&
       (call.hidden > 0 ||
         (body.bearsRequestId &&
@@ -94,6 +96,14 @@ export function deliveredPart(
     }
   }
   return { covers: [...covers], brings: [...brings] };
+}
+
+/** Whether a body has the id of a request that has found nobody. No person can show that it is about the call. */
+export function isOfEmptyCall(
+  { bearsRequestId }: { readonly bearsRequestId: boolean },
+  { ids, unlisted }: CallPeople,
+): boolean {
+  return bearsRequestId && ids.length === 0 && unlisted === 0;
 }
 
 /** Number of people of a call whom no body mentions yet for a kind of result. @param covers of all bodies */

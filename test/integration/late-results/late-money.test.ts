@@ -114,6 +114,22 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 18 });
   });
 
+  it.each(['the people of vendors', 'no people'])(
+    'a body with the request id of a waterfall that found nobody settles its price with %s',
+    async (what) => {
+      const call = await callWithPhones(warehouse, emailsAndPhones);
+      await recordPhonesAnswer(warehouse, call, [0, 0, 0], null);
+      expect(await books(call)).toMatchObject({ status: 'settled', settled: 0 });
+      const ids = what === 'no people' ? [] : ['vendor-1', 'vendor-2'];
+      await deliver(call, waterfallBody(call, 'emails', 9, { request_id: '5' }, ids));
+      expect(await books(call)).toMatchObject({ settled: 0 });
+      await deliver(call, waterfallBody(call, 'emails', 9, {}, ids));
+      await deliver(call, waterfallBody(call, 'emails', 9, { status: 'repeated' }, ids));
+      expect(await books(call)).toMatchObject({ status: 'settled', settled: 9 });
+      expect(await statuses(call)).toEqual(['quarantined', 'orphaned', 'orphaned']);
+    },
+  );
+
   it('a waterfall in two bodies is not complete by a poll that returns one of them', async () => {
     const call = await answeredCall(emailsAndPhones);
     const polled = waterfallBody(call, 'emails', 4, { target_fields: ['emails', 'phone_numbers'] });
