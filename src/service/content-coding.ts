@@ -6,9 +6,11 @@ type Decompressor = (body: Buffer, options: { maxOutputLength: number }) => Prom
 const unzip = promisify(gunzip);
 const [inflateWrapped, inflateBare] = [promisify(inflate), promisify(inflateRaw)];
 
+const isZipped = (body: Buffer): boolean => body.length >= 2 && body.readUInt16BE() === 0x1f8b;
+
 /** Some proxies decompress a body and leave the header, or repeat the header: gzip always begins with 1f 8b. */
 const unzipIfZipped: Decompressor = (body, options) =>
-  body.length < 2 || body.readUInt16BE() === 0x1f8b ? unzip(body, options) : Promise.resolve(body);
+  body.length < 2 || isZipped(body) ? unzip(body, options) : Promise.resolve(body);
 
 /** HTTP demands the zlib format, whose first byte has 8 as its low half; some servers send the bare data. */
 const inflateEither: Decompressor = (body, options) =>
@@ -42,5 +44,6 @@ export async function decompress(
     if (!decompressor) throw new Error('an unknown content coding');
     decompressed = await decompressor(decompressed, { maxOutputLength });
   }
-  return decompressed;
+  // Some proxies remove the header and leave the coding. No JSON begins with the bytes of gzip.
+  return isZipped(decompressed) ? unzip(decompressed, { maxOutputLength }) : decompressed;
 }

@@ -250,7 +250,7 @@ class Exchange implements Dispatcher.DispatchHandler {
  */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
   const coding = answer.headers['content-encoding']?.toString();
-  if (coding === undefined || answer.body.length === 0) return answer;
+  if (answer.body.length === 0) return answer;
   const isError = answer.status >= 300;
   try {
     const limit = isError ? bounds.errorBytes : bounds.answerBytes;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { settleByLastBody } from '../../../src/late-results/last-bodies.ts';
 import { endAwaitedByPoll } from '../../../src/late-results/late-polls.ts';
@@ -221,6 +222,12 @@ describe('a genuine token', () => {
     await deliver(call, phonesBody(['stranger'], 8));
     expect(await statuses(call)).toEqual(['quarantined', 'quarantined']);
     await deliver(call, phonesBody(call.ids, 24));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('a body in gzip settles its call, although a proxy has removed the name of the coding', async () => {
+    const call = await answeredCall();
+    await deliver(call, gzipSync(phonesBody(call.ids, 24)));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 

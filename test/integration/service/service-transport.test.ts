@@ -367,6 +367,11 @@ describe('connections', () => {
     expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
   });
 
+  it('connections carry an answer in gzip whose header a proxy has removed', async () => {
+    const server = await serve(answering(httpAnswer(200, gzipSync(good))));
+    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+  });
+
   it('connections carry an answer in deflate without the header that HTTP demands', async () => {
     const headers = { 'content-encoding': 'deflate' };
     const server = await serve(answering(httpAnswer(200, deflateRawSync(good), headers)));
