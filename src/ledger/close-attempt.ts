@@ -188,7 +188,8 @@ export async function settle(
 
 /**
  * Closes a call that costs nothing, and whose people can be sent again. A worker that had lost Temporal can close a
- * call that is unknown meanwhile. Its rows stay unknown, as their batch has ended; a later run asks for its people.
+ * call that is unknown meanwhile. Its rows stay unknown, as their batch has ended; a later run asks for its people. An
+ * unknown call stays unknown if a delivery has stated a price: the service has processed the call all the same.
  *
  * @param end.status `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent
  */
@@ -206,7 +207,7 @@ export async function closeWithoutCost(
       update attempts
       set status = ${end.status}, credits_settled = 0, reason = ${end.reason}, http_status = ${end.httpStatus ?? null},
         closed_at = clock_timestamp()
-      where attempt_id = ${attemptId} and status in ('admitted', 'unknown')
+      where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and coalesce(credits_stated, 0) = 0
       returning budget_ids, credits_reserved::text as reserved
     `.execute(transaction);
     const attempt = closed.rows[0];

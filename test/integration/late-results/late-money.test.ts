@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { settleByLastBody } from '../../../src/late-results/last-bodies.ts';
 import { endAwaitedByPoll } from '../../../src/late-results/late-polls.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
@@ -229,6 +229,14 @@ describe('a genuine token', () => {
     const call = await answeredCall();
     await deliver(call, gzipSync(phonesBody(call.ids, 24)));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('a price that was delivered stays held if the worker of the unknown call finds it refused', async () => {
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'the worker was lost');
+    await deliver(call, phonesBody(call.ids, 24));
+    await closeWithoutCost(warehouse, call.attemptId, { status: 'refused', reason: 'HTTP 429' });
+    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
   });
 
   it('a body with the request id of another call settles and writes nothing there', async () => {
