@@ -54,8 +54,8 @@ export const exportedTables = {
   },
   'job-changes': {
     relation: 'job_changes',
-    order: ['service', 'person_id', 'detected_at', 'observation_id'],
-    belongs: (selected) => `(t.service, t.person_id) in (${selected('c.service, c.person_id')})`,
+    order: ['service', 'person_key', 'detected_at', 'observation_id'],
+    belongs: (selected) => `(t.service, t.person_key) in (${selected('c.service, c.person_key')})`,
   },
 } as const satisfies Readonly<Record<string, ExportedTable>>;
 

@@ -129,10 +129,10 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
       where age = 1
       group by contact_id, header
     ), moves as (
-      select distinct on (service, person_id) service, person_id, from_organization, from_domain, to_organization,
+      select distinct on (service, person_key) service, person_key, from_organization, from_domain, to_organization,
         to_domain, to_title, detected_at
       from job_changes
-      order by service, person_id, detected_at desc
+      order by service, person_key, detected_at desc
     )
     select c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.title, c.city, c.state, c.country,
       c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out,
@@ -147,7 +147,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
       join observations o on o.observation_id = s.value::bigint
     ) said
     left join exported e on e.contact_id = c.contact_id
-    left join moves m on m.service = c.service and m.person_id = c.person_id
+    left join moves m on m.service = c.service and m.person_key = c.person_key
     order by c.contact_id collate "C"`;
 }
 

@@ -41,6 +41,8 @@ export async function match(
   contact: {
     readonly contactId: string;
     readonly person: string | null;
+    /** All keys of the person; not given: one key. */
+    readonly keys?: readonly string[];
     readonly at: string;
     readonly runId: string;
   },
@@ -48,9 +50,9 @@ export async function match(
   await pool.query(
     `insert into enrichment.contact_matches (
        source, contact_id, service, person_key, evidence, asked, run_id, row_number,
-       decided_at, recorded_at)
-     values ('hubspot', $1, $2, $3, 'email', true, $4, 1, $5, $5)`,
-    [contact.contactId, service, contact.person, contact.runId, contact.at],
+       decided_at, recorded_at, person_keys)
+     values ('hubspot', $1, $2, $3, 'email', true, $4, 1, $5, $5, $6)`,
+    [contact.contactId, service, contact.person, contact.runId, contact.at, contact.keys],
   );
   await pool.query(`select enrichment.project($1, '{}', '{hubspot}', array[$2])`, [
     service,

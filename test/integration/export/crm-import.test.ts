@@ -62,14 +62,15 @@ async function enriched(
   await appendContact(warehouse, { ...said, source: 'hubspot', contactId, runId, person, phones });
 }
 
-/** The person has moved from Acme to Orbit since the first of two runs. */
-async function moved(first: string, second: string): Promise<void> {
+/** The person has moved from Acme to Orbit since the first of two runs. @param id id of the person in the second run */
+async function moved(first: string, second: string, id = 'p4701'): Promise<void> {
   for (const [runId, name, askedAt] of [
     [first, 'acme', '2026-01-01'],
     [second, 'orbit', '2026-06-01'],
   ] as const) {
     const organization = { id: name, name, primary_domain: `${name}.example` };
-    await enriched(runId, '4701', { askedAt, person: { organization, email: `ada@${name}.example` } });
+    const person = { id: runId === second ? id : 'p4701', organization, email: `ada@${name}.example` };
+    await enriched(runId, '4701', { askedAt, person });
   }
 }
 
@@ -266,6 +267,14 @@ it.each([
     expect(manifest.job_changes?.rows).toBe(title === undefined ? 1 : undefined);
   },
 );
+
+it('exportForCrm() writes the job change of a person who has a new id, and no title', async () => {
+  await moved(await exported({ title: '' }), await exported({ title: '' }), 'p4701-new');
+  await warehouse.pool.query(`update contacts set person_keys = '{person:p4701,person:p4701-new}'`);
+  const { manifest, updates } = await importOf({ phone: 'never' });
+  expect(updates).toEqual([]);
+  expect(manifest.job_changes?.rows).toBe(1);
+});
 
 it('exportForCrm() compares with the newest modified time of two rows of a record', async () => {
   const [older, newer] = ['2026-11-01T00:00:00Z', '2026-11-21T00:00:00Z'];

@@ -18,6 +18,15 @@ function valueOf(field: string, source: (group: string, column: string) => strin
 
 const groupNames = groups.map(([name]) => `'${name}'`).join(', ');
 
+/**
+ * Query of contacts by an index. As a part of a join, or without `offset 0`, PostgreSQL compared each contact with each
+ * other contact.
+ *
+ * @param condition in SQL
+ */
+const contactsWith = (condition: string): string =>
+  `select service, person_key from enrichment.contacts where ${condition} offset 0`;
+
 /** Views on the log: the origin of values, earlier values, and changes of employer. */
 export const peopleHistory = [
   `create view enrichment.field_provenance as
@@ -102,17 +111,38 @@ export const peopleHistory = [
 
   // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
   // of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
-  // have) detects it.
+  // have) detects it. A person has the observations of all keys of the person, under the newest key. If contacts join
+  // a former key with different newer keys, its observations count once.
   `create view enrichment.job_changes as
-    with said as (
-      select o.service, o.person_key, o.person_id, o.observation_id, o.asked_at, o.recorded_at, o.run_id,
+    with keys_of_people as (
+      select p.service, p.person_key, p.person_key as observed_key
+      from enrichment.people p
+      where exists (select from enrichment.contacts c where c.service = p.service and c.person_key = p.person_key)
+        -- Not \`not exists\`, for which PostgreSQL looked for a first contact without the index.
+        or 0 = (
+          select count(*) from (${contactsWith('person_keys @> array[p.person_key]')}) c where service = p.service)
+      union all
+      select distinct c.service, c.person_key, k.former_key
+      from enrichment.contacts c
+      cross join unnest(c.person_keys) as k (former_key)
+      where k.former_key <> c.person_key
+        and not exists (select from (${contactsWith('person_key = k.former_key')}) n where service = c.service)
+        and c.person_key = (
+          select max(person_key)
+          from (${contactsWith('person_keys @> array[k.former_key]')}) n
+          where service = c.service)
+    ), said as (
+      select k.service, k.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id,
         o.facts #>> '{title,title}' as title,
         o.facts #>> '{organization_name,organization_name}' as organization,
         o.facts #>> '{organization_name,organization_id}' as organization_id,
         o.facts #>> '{organization_name,organization_domain}' as domain,
         nullif(split_part(coalesce(o.facts #>> '{email,email}', ''), '@', 2), '') as email_domain,
         job.started_at
-      from enrichment.observations o
+      from keys_of_people k
+      cross join lateral (
+        select * from enrichment.observations where service = k.service and person_key = k.observed_key offset 0
+      ) o
       left join lateral (
         select max(e.started_on) as started_at
         from jsonb_to_recordset(
@@ -144,7 +174,7 @@ export const peopleHistory = [
       from compared
       window person as (partition by service, person_key order by asked_at, observation_id)
     ), moves as (
-      select service, person_key, person_id, stay, observation_id, asked_at, recorded_at, run_id, title, organization,
+      select service, person_key, stay, observation_id, asked_at, recorded_at, run_id, title, organization,
         domain, email_domain, started_at, first_value(from_title) over this as from_title,
         first_value(from_organization) over this as from_organization,
         first_value(from_domain) over this as from_domain,
@@ -155,7 +185,12 @@ export const peopleHistory = [
       window this as (partition by service, person_key, stay order by asked_at, observation_id)
     )
     select distinct on (service, person_key, stay)
-      service, person_key, person_id, recorded_at as detected_at,
+      service, person_key,
+      -- Every observation under a key has its id.
+      (select o.person_id from enrichment.observations o
+        where o.service = moves.service and o.person_key = moves.person_key
+        limit 1) as person_id,
+      recorded_at as detected_at,
       from_title, from_organization, from_domain,
       title as to_title, organization as to_organization, domain as to_domain,
       started_at,
