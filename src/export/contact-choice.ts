@@ -17,13 +17,19 @@ export interface ContactChoice {
 
 /**
  * Entries of the suppression list for the contact `c`: by its columns, by every key that the log has for the person,
- * and by the rows of all contacts of the person, if they are still staged.
+ * also under former ids, and by the rows of all contacts of the person, if they are still staged.
  */
 const suppressedContact = `
   select 1
   from unnest(array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]
       || array(
-        select unnest(o.identity_keys) from observations o where o.service = c.service and o.person_key = c.person_key)
+        select unnest(o.identity_keys)
+        from contacts own
+        cross join unnest(coalesce(own.person_keys, array[own.person_key])) as k (person_key)
+        cross join lateral (
+          select identity_keys from observations where service = own.service and person_key = k.person_key offset 0
+        ) o
+        where own.source = c.source and own.contact_id = c.contact_id)
       || array(
         select unnest(r.keys)
         from contacts same
