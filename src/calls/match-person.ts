@@ -16,7 +16,7 @@ import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { settle } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
-import { areSuppressed } from '../privacy/suppressions.ts';
+import { isSuppressed } from '../privacy/is-suppressed.ts';
 
 export interface MatchDependencies extends AdmissionLimits {
   readonly warehouse: Warehouse;
@@ -44,7 +44,7 @@ export async function matchPerson(
 ): Promise<MatchAnswer> {
   const { database } = dependencies.warehouse;
   const matches = matchesOf(dependencies);
-  await refuseSuppressed(dependencies.warehouse, request.person);
+  await refuseSuppressed(dependencies, request.person);
   const admitted = await admitMatch(dependencies, worstCaseCredits(request));
   let answer: MatchAnswer;
   try {
@@ -61,21 +61,25 @@ export async function matchPerson(
   const price = answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price);
   // Otherwise the cost is unknown: settled, it could exhaust the budgets of all runs.
   if (price <= mostCrediblePerPerson) await close(dependencies, admitted, price);
-  await refuseSuppressedAnswer(dependencies.warehouse, answer);
+  await refuseSuppressedAnswer(dependencies, answer);
   return answer;
 }
 
-async function refuseSuppressed({ database }: Warehouse, person: Identity): Promise<void> {
+async function refuseSuppressed({ warehouse, service }: MatchDependencies, person: Identity): Promise<void> {
   const keys = [...identityKeys(person), ...(person.domain === undefined ? [] : [`domain:${person.domain}`])];
-  if (!(await areSuppressed(database, keys)).includes(true)) return;
+  if (!(await isSuppressed(warehouse.database, service, keys))) return;
   throw new UsageProblem('match.suppressed', 'this person is on the suppression list', {
     next: 'nothing was sent; to take a person off the list: enrich suppress remove WHO',
   });
 }
 
-/** The answer can have a suppressed address that the request did not have. */
-async function refuseSuppressedAnswer({ database }: Warehouse, { person }: MatchAnswer): Promise<void> {
-  if (person === undefined || !(await areSuppressed(database, keysOfPerson(person))).includes(true)) return;
+/** The answer can have a suppressed address, or identify a suppressed person, that the request did not have. */
+async function refuseSuppressedAnswer(
+  { warehouse, service }: MatchDependencies,
+  { person }: MatchAnswer,
+): Promise<void> {
+  if (person === undefined || !(await isSuppressed(warehouse.database, service, keysOfPerson(person))))
+    return;
   throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
     next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
     // A program repeats a command that failed, and would pay again.

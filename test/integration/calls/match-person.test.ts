@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest';
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -35,6 +38,34 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
     expect(await settled()).toBe(before + 2);
   },
 );
+
+describe.each([
+  ['by an address', { email: 'bo@orbit.example' }],
+  ['by the hash of an address', { hashedEmail: createHash('md5').update('bo@orbit.example').digest('hex') }],
+  ['by an id', { personId: 'bo-new' }],
+])('matchPerson() of a person whom only an earlier answer has a listed key for, %s', (_, person) => {
+  it.each(['email:bo@former.example', 'person:bo-former', 'domain:orbit.example'])(
+    'matchPerson() sends no request about a person whom an earlier answer connects with %s',
+    async (key) => {
+      await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+      const runId = await runningRun(warehouse);
+      for (const [id, email] of [
+        ['bo-former', 'bo@former.example'],
+        ['bo-new', 'bo@orbit.example'],
+      ] as const)
+        await appendContact(warehouse, { contactId: 'bo', runId, person: { id, email } });
+      await warehouse.pool.query(`update contacts set person_keys = '{person:bo-former,person:bo-new}'`);
+      await putOnList(warehouse, key);
+      const client = {} as ServiceClient;
+      await expect(
+        matchPerson(
+          { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
+          { person, reveal: [] },
+        ),
+      ).rejects.toMatchObject({ type: 'match.suppressed' });
+    },
+  );
+});
 
 it('matchPerson() holds its reservation if the answer states a price that no plan has', async () => {
   await warehouse.pool.query('truncate suppression_entries cascade');
