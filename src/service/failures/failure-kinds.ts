@@ -44,11 +44,15 @@ const rejected = (what: string, next: string): FailureKind => ({
   next,
 });
 
+/** The next step for a paid call of unknown cost. */
+export const maybeBilled =
+  'the call may have been billed: enrich attempts list shows it; compare it with the usage at the service';
+
 const uncertain = (what: string): FailureKind => ({
   disposition: 'unknown',
   mayHaveBeenBilled: true,
   what,
-  next: 'the call may have been billed: enrich attempts list shows it; compare it with the usage at the service',
+  next: maybeBilled,
 });
 
 const checkAddress = 'check ENRICHMENT_BASE_URL and the network';

@@ -3,6 +3,7 @@ import { adviceOf, type Sent, type Suggestion } from './advice.ts';
 import type { ErrorCodes } from './error-codes.ts';
 import {
   failureKinds,
+  maybeBilled,
   nothingBilled,
   type Disposition,
   type FailureKind,
@@ -56,11 +57,9 @@ export class ServiceFailure extends Problem {
   constructor(type: FailureType, facts: FailureFacts) {
     const kind: FailureKind = failureKinds[type];
     const mayBeBilled = kind.mayHaveBeenBilled || facts.statesBill === true;
-    const isFree = kind.mayHaveBeenBilled && !facts.endpoint.paid;
-    const next = isFree ? nothingBilled : kind.next;
     super(type, `${kind.what}${particulars(facts)}`, {
       where: facts.endpoint.name,
-      next,
+      next: nextOf(kind, mayBeBilled, facts.endpoint),
       ...(kind.exitCode !== undefined && { exitCode: kind.exitCode }),
     });
     this.name = 'ServiceFailure';
@@ -93,6 +92,12 @@ function dispositionOf({ disposition }: FailureKind, mayHaveBeenBilled: boolean)
   // A free call may be repeated whatever its result was.
   if (disposition === 'unknown' && !mayHaveBeenBilled) return 'retry';
   return disposition === 'reject' && mayHaveBeenBilled ? 'unknown' : disposition;
+}
+
+function nextOf(kind: FailureKind, mayBeBilled: boolean, { paid }: Endpoint): string {
+  if (kind.mayHaveBeenBilled && !paid) return nothingBilled;
+  // Rows whose call may have been billed are unknown, not rejected.
+  return kind.disposition === 'reject' && mayBeBilled && paid ? maybeBilled : kind.next;
 }
 
 function particulars(facts: FailureFacts): string {

@@ -85,6 +85,7 @@ describe('mapFailure', () => {
     const failure = map(status, body);
     expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, disposition, true]);
     expect(failure.message).toContain('the body has people or credits)');
+    expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
   });
 
   it.each([
