@@ -30,6 +30,30 @@ export function table(
     .join('\n');
 }
 
+/**
+ * Formats records as a table, or as a list of fields for each record if the columns do not fit the terminal, as psql
+ * does with `\x auto`.
+ *
+ * @param names of the columns
+ */
+export function recordTable(
+  names: readonly string[],
+  records: readonly (readonly string[])[],
+  width = terminalWidth(process.stdout),
+): string {
+  const columns = names.map((name, column) =>
+    longest([name, ...records.map((record) => record[column] ?? '')]),
+  );
+  const least = columns.reduce((sum, each) => sum + Math.min(each, narrowest) + gap, 0);
+  if (least <= width || records.length === 0) return table([names, ...records], width);
+  return records
+    .map((record, index) => {
+      const fields = names.map((name, column) => [name, visibleInLine(record[column] ?? '')] as const);
+      return `row ${index + 1}\n${labelled(fields)}`;
+    })
+    .join('\n');
+}
+
 /** The fields of a JSON output as a list for a person. Fields without a value are left out. */
 export function describeFields(facts: object): string {
   return labelled(
@@ -41,8 +65,8 @@ export function describeFields(facts: object): string {
 
 /** A line for each pair. No table, which aligns numbers to the right, at the end of the longest text. */
 export function labelled(pairs: readonly (readonly [label: string, value: string])[]): string {
-  const width = Math.max(...pairs.map(([label]) => label.length));
-  return pairs.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n');
+  const width = longest(pairs.map(([label]) => label));
+  return pairs.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`.trimEnd()).join('\n');
 }
 
 function shownValue(value: unknown): string {

@@ -1,11 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { describeFields, table } from '../../../src/cli/terminal/table.ts';
+import { describeFields, recordTable, table } from '../../../src/cli/terminal/table.ts';
 
 describe('a table on a terminal', () => {
   it('table() formats as many rows as the warehouse has', () => {
     const rows = Array.from({ length: 150_000 }, () => ['']);
     expect(table(rows, 80).split('\n')).toHaveLength(150_000);
   });
+});
+
+it('recordTable() lists the fields of each record if the columns do not fit the terminal', () => {
+  const names = Array.from({ length: 9 }, (_, index) => `column_${index + 1}`);
+  const records = [names.map((name) => `value of ${name}`), names.map(() => '')];
+  expect(recordTable(names, records, 60).split('\n').slice(0, 3)).toEqual([
+    'row 1',
+    '  column_1  value of column_1',
+    '  column_2  value of column_2',
+  ]);
+  expect(recordTable(names, records, 60).split('\n').slice(10, 12)).toEqual(['row 2', '  column_1']);
+  expect(recordTable(names, records, 200)).toBe(table([names, ...records], 200));
+  expect(recordTable(names.slice(0, 5), records, 60)).not.toContain('row 1');
+  expect(recordTable(names, [], 60)).toContain('column_1');
 });
 
 it('describeFields() lists the fields of a JSON output that have a value', () => {

@@ -12,7 +12,7 @@ import { counted } from '../../../domain/text/counted.ts';
 import { decodePercent } from '../../../domain/text/decode-percent.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { print, printJson, table } from '../../terminal/output.ts';
+import { print, printJson, recordTable } from '../../terminal/output.ts';
 
 /** PostgreSQL's code for a statement that would write. */
 const readOnly = '25006';
@@ -107,8 +107,9 @@ function onlyAnswer(answers: readonly Answer[]): Answer {
 function describe({ fields, rows, rowCount, command }: Answer): string {
   const count = counted(rowCount ?? 0, 'row');
   if (fields.length === 0) return rowCount === null ? command : `${command}: ${count}`;
-  const cells = [fields.map(({ name }) => name), ...rows.map((row) => row.map((value) => value ?? ''))];
-  return `${table(cells)}\n${count}`;
+  const names = fields.map(({ name }) => name);
+  const records = rows.map((row) => row.map((value) => value ?? ''));
+  return `${recordTable(names, records)}\n${count}`;
 }
 
 /** @throws Problem `sql.refused` where two columns have one name: an object holds only one of them */
