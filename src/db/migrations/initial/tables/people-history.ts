@@ -1,5 +1,6 @@
 import { personFieldGroups, type FieldGroup } from '../../../../domain/warehouse/person-columns.ts';
 import { isValid, isValidMatch } from '../../../valid-entries.ts';
+import { contactsWith } from '../contacts-with.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
 
@@ -17,15 +18,6 @@ function valueOf(field: string, source: (group: string, column: string) => strin
 }
 
 const groupNames = groups.map(([name]) => `'${name}'`).join(', ');
-
-/**
- * Query of contacts by an index. As a part of a join, or without `offset 0`, PostgreSQL compared each contact with each
- * other contact.
- *
- * @param condition in SQL
- */
-const contactsWith = (condition: string): string =>
-  `select service, person_key from enrichment.contacts where ${condition} offset 0`;
 
 /** Views on the log: the origin of values, earlier values, and changes of employer. */
 export const peopleHistory = [

@@ -1,6 +1,7 @@
 import { contactValues } from '../functions/project-people.ts';
 import { switchboard } from '../../../../domain/identity/phone.ts';
 import { filledReason } from '../../../../domain/runs/outcome.ts';
+import { contactsWith } from '../contacts-with.ts';
 import { isValidMatch } from '../../../valid-entries.ts';
 
 /** Views and functions that answer the questions of docs/warehouse.md. */
@@ -71,8 +72,12 @@ export const questions = [
           facts @? '$.phones[*] ? (!(@.type == "${switchboard}"))' as has_phone
         from enrichment.observations o
         where kind <> 'reused'
-          and exists (
-            select from enrichment.contacts c where c.service = o.service and c.person_key = o.person_key)
+          and (
+            exists (select from enrichment.contacts c where c.service = o.service and c.person_key = o.person_key)
+            -- The service has given the person another id since.
+            or 0 < (
+              select count(*) from (${contactsWith('person_keys @> array[o.person_key]')}) c where service = o.service)
+          )
       ) said
       group by run_id
     ) o on o.run_id = r.run_id
