@@ -36,7 +36,7 @@ interface AdmittedMatch {
  *
  * @throws Problem `match.suppressed`, `match.no-slot`, `match.over-budget`: nothing was sent
  * @throws Problem `match.found-suppressed`: the returned person is on the suppression list
- * @throws ServiceFailure the call failed
+ * @throws ServiceFailure the call failed and cost nothing; Problem of the same type: it may have been billed
  */
 export async function matchPerson(
   dependencies: MatchDependencies,
@@ -52,7 +52,8 @@ export async function matchPerson(
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     await endFailedCall(database, matches, admitted.callId, error, dependencies.callTimeoutSeconds);
-    if (!error.mayHaveBeenBilled) await close(dependencies, admitted, 0n);
+    if (error.mayHaveBeenBilled) throw costUnknown(error);
+    await close(dependencies, admitted, 0n);
     if (error.type === 'token-renewed') return matchPerson(dependencies, request);
     throw error;
   }
@@ -118,6 +119,18 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
     }
   });
   return { callId, budgetIds, price };
+}
+
+/** No attempt shows this call, so the advice of the failure about attempts would lead nowhere. */
+function costUnknown(failure: ServiceFailure): Problem {
+  return new Problem(failure.type, failure.message, {
+    where: matchScope,
+    next:
+      'the call may have been billed: its price stays reserved until the day and the month end; ' +
+      'compare it with the usage at the service (enrich usage)',
+    exitCode: failure.exitCode,
+    cause: failure,
+  });
 }
 
 function matchesOf({ service }: MatchDependencies): RateScope {

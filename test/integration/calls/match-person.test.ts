@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
+import { operations } from '../../../src/service/endpoints.ts';
+import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
@@ -66,6 +68,30 @@ describe.each([
     },
   );
 });
+
+it.each<[number, object]>([
+  [500, {}],
+  [422, { credits_consumed: 1 }],
+])(
+  'matchPerson() holds its reservation after a %d with the body %o, and names no attempt',
+  async (status, body) => {
+    await warehouse.pool.query('truncate suppression_entries cascade');
+    const raw = Buffer.from(JSON.stringify(body));
+    const client = {
+      match: () =>
+        Promise.reject(mapFailure({ status, headers: {}, body: raw, receivedAt: 0 }, operations.match)),
+    } as unknown as ServiceClient;
+    const held = async (): Promise<number> =>
+      Number((await warehouse.pool.query('select sum(reserved) as held from budgets')).rows[0].held);
+    const before = await held();
+    const failed = matchPerson(
+      { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
+      { person: { firstName: 'Ada', lastName: 'Novak' }, reveal: [] },
+    );
+    await expect(failed).rejects.toMatchObject({ next: expect.not.stringContaining('attempts') as string });
+    expect(await held()).toBe(before + 2);
+  },
+);
 
 it('matchPerson() holds its reservation if the answer states a price that no plan has', async () => {
   await warehouse.pool.query('truncate suppression_entries cascade');
