@@ -5,7 +5,7 @@ import { withoutPersonalData } from '../../domain/text/without-personal-data.ts'
 import { paint, rendered, showsStyles } from './style.ts';
 import { terminalWidth, wrapLines } from './wrap.ts';
 
-export { describeFields, recordTable, table } from './table.ts';
+export { describeFields, labelled, recordTable, table } from './table.ts';
 
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
 let changing: { readonly stream: NodeJS.WriteStream; readonly text: string } | undefined;

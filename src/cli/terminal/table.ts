@@ -48,7 +48,7 @@ export function recordTable(
   if (least <= width || records.length === 0) return table([names, ...records], width);
   return records
     .map((record, index) => {
-      const fields = names.map((name, column) => [name, visibleInLine(record[column] ?? '')] as const);
+      const fields = names.map((name, column) => [name, record[column] ?? ''] as const);
       return `row ${index + 1}\n${labelled(fields)}`;
     })
     .join('\n');
@@ -66,13 +66,15 @@ export function describeFields(facts: object): string {
 /** A line for each pair. No table, which aligns numbers to the right, at the end of the longest text. */
 export function labelled(pairs: readonly (readonly [label: string, value: string])[]): string {
   const width = longest(pairs.map(([label]) => label));
-  return pairs.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`.trimEnd()).join('\n');
+  return pairs
+    .map(([label, value]) => `  ${label.padEnd(width)}  ${visibleInLine(value)}`.trimEnd())
+    .join('\n');
 }
 
 function shownValue(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (value instanceof Date) return value.toISOString();
-  return Array.isArray(value) ? value.join(', ') : visibleInLine(String(value));
+  return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
 /** The lines of a row, as many as its highest cell needs. */

@@ -71,6 +71,8 @@ describe('enrich match', () => {
   it('enrich match prints the person whom the service found', async () => {
     await run(matchCommand(), '--id', known.id, '--yes');
     expect(printed).toContain(known.organization.name);
+    // A number like any other value begins in the column of the values.
+    expect(printed).toMatch(/^  request id    -?\d+$/mu);
   });
 
   it('enrich match prints the answer as it came, with its exact request id', async () => {

@@ -15,7 +15,7 @@ import { toDetail } from '../../../service/request-details.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { visible } from '../../../domain/text/visible.ts';
 import { describeService } from '../../run/describe-service.ts';
-import { print, printJson, table, tell, write } from '../../terminal/output.ts';
+import { labelled, print, printJson, table, tell, write } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSessionClient } from '../../session/with-service.ts';
@@ -140,7 +140,7 @@ function printAnswer(answer: MatchAnswer, json: boolean): void {
     'person id': person.id,
     'request id': answer.requestId,
   };
-  print(table(Object.entries(facts).map(([name, value]) => [name, value ?? '-'])));
+  print(labelled(Object.entries(facts).map(([name, value]) => [name, value ?? '-'])));
 }
 
 function kebabCase(name: string): string {
