@@ -95,6 +95,14 @@ export async function defineSchedule(
       'credits.no-ceiling',
     );
   }
+  const choice = choiceOf(fields, context.folder);
+  if (options.mapping?.encoding !== undefined && (choice.kind === 'from-table' || choice.kind === 'query')) {
+    throw wrong(
+      'mapping',
+      'rows of the database have no encoding of their own',
+      'remove encoding from the mapping file',
+    );
+  }
   return {
     name,
     cron: cronOf(fields.cron),
@@ -105,7 +113,7 @@ export async function defineSchedule(
     pauseOnFailure: fields['pause-on-failure'] === true,
     work: {
       group: context.group,
-      export: choiceOf(fields, context.folder),
+      export: choice,
       ...options,
       noBudget,
     },

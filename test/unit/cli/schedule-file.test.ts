@@ -94,6 +94,16 @@ schedules:
     });
   });
 
+  it('a schedule of rows of the database is refused if its mapping file names an encoding', async () => {
+    writeFileSync(join(folder, 'rows.yaml'), 'encoding: windows-1251\n');
+    const rows = ['cron: 0 2 * * *', 'from-table: crm.contacts', 'mapping: rows.yaml'];
+    const content = `schedules:\n  nightly:\n${rows.map((line) => `    ${line}\n`).join('')}`;
+    await expect(read(content)).rejects.toMatchObject({
+      message: expect.stringContaining('have no encoding of their own') as string,
+      next: 'remove encoding from the mapping file',
+    });
+  });
+
   it('a schedule file is refused if nothing limits the credits, except with no-budget', async () => {
     await expect(read(`schedules:\n${schedule('a')}`, false)).rejects.toMatchObject({
       type: 'credits.no-ceiling',
