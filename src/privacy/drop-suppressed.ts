@@ -5,6 +5,7 @@ import { compareNameCells, type NameCells } from '../domain/identity/name-agreem
 import { contactOf } from '../people/contacts/contact-states.ts';
 import { addressesOfHash } from '../people/known/hashed-addresses.ts';
 import { identifiesAlone } from '../people/known/identifying-key.ts';
+import { recordKeysOf } from '../people/known/record-keys-of.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import { keysInLog, presentDomains } from './keys-in-log.ts';
@@ -31,8 +32,8 @@ export async function suppressNotAsked(
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims.
  *
  * A person is suppressed if the list has a key of the row, or a key that an answer stated for the row's contact or for
- * a person with an identifier of the row. The domain of this person's present address or employer counts as well. The
- * contact's person does not count for a row that names another known person.
+ * a person with an identifier of the row, also under another id of the person. The domain of this person's present
+ * address or employer counts as well. The contact's person does not count for a row that names another known person.
  *
  * @param rowNumbers query of row numbers
  * @param which over `r`, a row of the run; other rows stay
@@ -54,7 +55,7 @@ export async function dropSuppressed(
     cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
     where r.row_number <> all (${replaced}::int[])
     union
-    select r.row_number, o.service, o.person_key
+    select r.row_number, o.service, p.person_key
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
@@ -67,6 +68,7 @@ export async function dropSuppressed(
     cross join lateral (
       select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
     ) o
+    cross join lateral (${recordKeysOf(sql`o.service`, sql`o.person_key`)}) p
     where ${identifiesAlone(sql`k.identity_key`)}`;
   const dropped = await sql`
     with people_of_rows as materialized (${people}),

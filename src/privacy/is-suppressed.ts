@@ -3,6 +3,7 @@ import type { Tables } from '../db/schema.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import { addressesOfHash } from '../people/known/hashed-addresses.ts';
 import { identifiesAlone } from '../people/known/identifying-key.ts';
+import { recordKeysOf } from '../people/known/record-keys-of.ts';
 import { keysInLog, presentDomains } from './keys-in-log.ts';
 import { hasSuppressions, listedRows } from './suppressions.ts';
 
@@ -31,13 +32,7 @@ export async function isSuppressed(
     cross join lateral (
       select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
     ) o
-    cross join lateral (
-      select o.person_key
-      union
-      select unnest(c.person_keys)
-      from (select service, person_keys from contacts where person_keys @> array[o.person_key] offset 0) c
-      where c.service = o.service
-    ) p
+    cross join lateral (${recordKeysOf(sql`o.service`, sql`o.person_key`)}) p
     where o.service = ${service} and ${identifiesAlone(sql`k.identity_key`)}`;
   const { rows } = await sql`
     ${listedRows(sql`

@@ -30,7 +30,8 @@ export function keysInLog(
 }
 
 /**
- * The present address and the domain of the present employer of people, to compare them with listed domains.
+ * The present address and the domain of the present employer of people, to compare them with listed domains. A record
+ * under a former id of a person says nothing about the present.
  *
  * @param people query `p` of `row_number`, `service` and `person_key`
  */
@@ -42,6 +43,16 @@ export function presentDomains(people: RawBuilder<unknown>): RawBuilder<unknown>
       select email, organization_domain from people where service = p.service and person_key = p.person_key offset 0
     ) present
     cross join unnest(array['email:' || present.email, 'domain:' || present.organization_domain]) as identity_key
-    where identity_key is not null
+    cross join lateral (
+      select count(*) filter (where c.person_key = p.person_key) as contacts, count(*) as contacts_of_any_record
+      from (
+        select service, person_key from contacts where person_key = p.person_key
+        union all
+        select service, person_key from contacts where person_keys @> array[p.person_key]
+        offset 0
+      ) c
+      where c.service = p.service
+    ) known
+    where identity_key is not null and (known.contacts > 0 or known.contacts_of_any_record = 0)
   `;
 }
