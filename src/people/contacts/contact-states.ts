@@ -100,8 +100,8 @@ export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unk
  * rows of contested records, and rows without an identity that name somebody, are read only of contacts that have a
  * person. A contact with a person of another service is read if an undone run had replaced that person, and the row
  * was not asked for because of the answers of that run. A row says nothing where a newer export has its contact, also
- * of a run that has not ended: the record may have become somebody else. Rows of contacts with decisions (`enrich
- * review`) are always read.
+ * of a run that has not ended: the record may have become somebody else. Nor does a row whose cells retention has
+ * removed. All other rows of contacts with decisions (`enrich review`) are read.
  *
  * @param which over `r`, a row of a run
  * @param withCompared also rows with the cells by which a contact was decided. After an undo the contact can have a
@@ -140,24 +140,26 @@ export async function readRowsToDecide(
                 and (m.decided_at, m.match_id) > (present.decided_at, present.match_id)
             )
             and ${isProjected}
-          else c.service = ${service} and ${hasDecisions(sql`runs.source`, sql`r.contact_id`)} and ${isProjected}
-            or c.service = ${service}
-            and c.run_id <> r.run_id
+          else c.service = ${service}
+            and ${isProjected}
             and (
               r.keys <> '{}'
               or r.identity_hash is not null
               or coalesce(r.first_name, r.last_name, r.name) is not null
             )
-            and not exists (
-              select from (${newestRecord}) k
-              join contact_matches m on m.match_id = c.match_id
-              where (m.run_id = k.run_id or m.recorded_at <= k.recorded_at)
-                and (
-                  not ${withCompared} and row(${identityCells('k')}) is not distinct from row(${identityCells('r')})
-                  or r.identity_hash = ${identityHash('k')}
-                )
+            and (
+              ${hasDecisions(sql`runs.source`, sql`r.contact_id`)}
+              or c.run_id <> r.run_id
+              and not exists (
+                select from (${newestRecord}) k
+                join contact_matches m on m.match_id = c.match_id
+                where (m.run_id = k.run_id or m.recorded_at <= k.recorded_at)
+                  and (
+                    not ${withCompared} and row(${identityCells('k')}) is not distinct from row(${identityCells('r')})
+                    or r.identity_hash = ${identityHash('k')}
+                  )
+              )
             )
-            and ${isProjected}
         end`,
   );
   return withoutStale(database, contacts);
