@@ -19,11 +19,14 @@ import { openTestWarehouse } from '../helpers/database/database.ts';
 import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/invented/identity-world.ts';
 import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
 
+/** The same few cases in the suite; `npm run property:identity` draws others each time. */
+const chosen = process.env['IDENTITY_CASES'] ?? process.env['IDENTITY_SEQUENCES'];
 const cases = Number(process.env['IDENTITY_CASES'] ?? 200);
 const sequences = Number(process.env['IDENTITY_SEQUENCES'] ?? 3);
 const given = process.env['IDENTITY_SEED'];
+const drawn = chosen === undefined ? { seed: 7 } : {};
 /** Making a failure smaller takes minutes: `IDENTITY_SEED=…` repeats it and does so. */
-const seed = given === undefined ? { endOnFailure: true } : { seed: Number(given) };
+const seed = given === undefined ? { ...drawn, endOnFailure: true } : { seed: Number(given) };
 
 const longTest = { timeout: 3_600_000 };
 
