@@ -31,7 +31,7 @@ export function priceOfAnswer(
     creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= mostCrediblePerPerson * BigInt(people);
   const stated = isCredible ? creditsConsumed : undefined;
   const found = countFound(answer, stated, { people, withRows });
-  // A waterfall that found nobody: no delivery follows that could state a price.
+  // A waterfall that found no person: no delivery follows that could state a price.
   const isFreeMiss = asked.waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
   return { consumed: stated ?? (isFreeMiss ? 0n : undefined), isCredible, found };
 }

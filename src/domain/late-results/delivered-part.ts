@@ -52,8 +52,8 @@ export interface DeliveredPart {
  *
  * Strangers count if the answer does not list all found people, because a stranger can be one of these. In a waterfall,
  * whose ids may differ, strangers also count if a person of the answer was erased, and if the body has the id of this
- * request, has a person of this call, and names no more people than the call has found. If the call has found nobody,
- * strangers count in every body with the id of this request: vendors can bill a search all the same.
+ * request, has a person of this call, and names no more people than the call has found. If the call has found no
+ * person, strangers count in every body with the id of this request: vendors can bill a search all the same.
  *
  * Results beside the target fields of a body do not count if the body says something about these fields. A body can
  * repeat addresses that another body brings and bills.
@@ -98,7 +98,7 @@ export function deliveredPart(
   return { covers: [...covers], brings: [...brings] };
 }
 
-/** Whether a body has the id of a request that has found nobody. No person can show that it is about the call. */
+/** Whether a body has the id of a request that has found no person. So no person can show that it is about the call. */
 export function isOfEmptyCall(
   { bearsRequestId }: { readonly bearsRequestId: boolean },
   { ids, unlisted }: CallPeople,

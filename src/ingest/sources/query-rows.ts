@@ -58,7 +58,7 @@ async function processOf(client: PoolClient): Promise<number> {
   return rows[0]!.process;
 }
 
-/** Ends the statement of a connection, which otherwise sorts its rows to the end while nobody waits for them. */
+/** Ends the statement of a connection, which otherwise sorts its rows to the end after their reader has gone. */
 function cancelling(pool: Pool, process: number): () => void {
   return () => void pool.query('select pg_cancel_backend($1)', [process]).catch(() => {});
 }

@@ -116,7 +116,7 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
   });
 
   it.each(['the people of vendors', 'no people'])(
-    'a body with the request id of a waterfall that found nobody settles its price with %s',
+    'a body with the request id of a waterfall that found no person settles its price with %s',
     async (what) => {
       const call = await callWithPhones(warehouse, emailsAndPhones);
       await recordPhonesAnswer(warehouse, call, [0, 0, 0], null);

@@ -32,7 +32,7 @@ it('a price that no ten people can have counts as not stated', () => {
   expect(priceOf(absurd)).toEqual({ consumed: undefined, isCredible: false, found: 0 });
 });
 
-it('only an answer to a waterfall that found nobody costs nothing if it states no price', () => {
+it('only an answer to a waterfall that found no person costs nothing if it states no price', () => {
   expect(priceOf({}, ['email']).consumed).toBe(0n);
   expect(priceOf({}).consumed).toBeUndefined();
   expect(priceOf({ matches: [person] }, ['email']).consumed).toBeUndefined();
