@@ -1,8 +1,9 @@
 /** Signals that ask a process to end, each with the exit code of a process that the signal ends. */
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+type EndingSignal = keyof typeof exitCodes;
 
 /** @param repeated an earlier signal has asked the process to end */
-type Handler = (signal: keyof typeof exitCodes, exitCode: number, repeated: boolean) => void;
+type Handler = (signal: EndingSignal, exitCode: number, repeated: boolean) => void;
 
 interface Listener {
   readonly handle: Handler;
@@ -37,7 +38,7 @@ export function onFirstInterruption(stop: (exitCode: number) => void): () => voi
 export function onInterruption(handle: Handler): () => void {
   if (!isListening) {
     isListening = true;
-    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+    for (const signal of Object.keys(exitCodes) as EndingSignal[]) {
       const exitCode = exitCodes[signal];
       process.on(signal, () => {
         const newest = listeners.at(-1);
@@ -62,7 +63,7 @@ export function onInterruption(handle: Handler): () => void {
  * @returns a function that ends the step and passes the held signal to the handler that is then the newest
  */
 export function holdInterruption(): () => void {
-  let held: keyof typeof exitCodes | undefined;
+  let held: EndingSignal | undefined;
   const remove = onInterruption((signal, exitCode, repeated) => {
     if (repeated) process.exit(exitCode);
     held = signal;
