@@ -8,14 +8,9 @@ import {
   type AnswerToRecord,
   type UnmatchedPerson,
 } from './answered-rows.ts';
-import {
-  arrivedPeople,
-  findWithdrawals,
-  readElsewhere,
-  type AnsweredCall,
-  type KnownAboutAnswer,
-  type Withdrawal,
-} from './known-elsewhere.ts';
+import { arrivedPeople } from './arrived-people.ts';
+import { readElsewhere, type AnsweredCall, type KnownAboutAnswer } from './known-elsewhere.ts';
+import { findWithdrawals, type Withdrawal } from './withdrawals.ts';
 import { withOwnIds, type PeopleWithOwnIds } from './with-own-ids.ts';
 
 /** An answer, compared with the rows of its call and with what other answers and rows say. */

@@ -3,7 +3,8 @@ import { withdrawalOf } from '../../people/contacts/apply-changes.ts';
 import type { LogEntries } from '../../people/log/append-to-log.ts';
 import { personKey } from '../../people/log/observation.ts';
 import type { AnsweredRow, UnmatchedPerson } from './answered-rows.ts';
-import type { KnownAboutAnswer, Withdrawal } from './known-elsewhere.ts';
+import type { KnownAboutAnswer } from './known-elsewhere.ts';
+import type { Withdrawal } from './withdrawals.ts';
 
 /**
  * The entries of the log: the observation of each person, and the matches of contacts with these people. A person

@@ -1,10 +1,9 @@
 import type { Kysely } from 'kysely';
-import { identifyingKeysOfPerson, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import type { Verdicts } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ByMatchKey } from '../known/by-match-key.ts';
-import { emailHashes } from '../known/email-hashes.ts';
-import { readKnownPeople, type KnownPerson } from '../known/known-people.ts';
+import { identifyingKeys, readKnownPeople, type KnownPerson } from '../known/known-people.ts';
 
 /**
  * Reads the people whom decisions are about, and people who share an identifier with them: a decision follows a person
@@ -34,8 +33,4 @@ export function recordsOfDecided(
     .sharing(matchKeysOfIdentityKeys([...verdicts.keys()]))
     .filter(({ personKey }) => verdicts.has(personKey));
   return people.sharing(decided.flatMap(identifyingKeys));
-}
-
-function identifyingKeys({ person }: KnownPerson): number[] {
-  return identifyingKeysOfPerson(person, emailHashes);
 }

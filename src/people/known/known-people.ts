@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { readyPerson, type ComparedPerson } from '../../domain/identity/identity-evidence.ts';
-import { matchKeysOfPerson } from '../../domain/identity/match-keys.ts';
+import { identifyingKeysOfPerson, matchKeysOfPerson } from '../../domain/identity/match-keys.ts';
+import { oncePerObject } from '../../domain/identity/once-per-object.ts';
 import { personColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { isValidMatch } from '../../db/valid-entries.ts';
@@ -20,6 +21,16 @@ export interface KnownPerson {
   readonly mergedKeys: readonly string[];
   /** Contacts that have ever been this person (`contactKey`), with the time when they first were. */
   readonly givenTo: ReadonlyMap<string, Date>;
+}
+
+/** Computed once for each person: an answer needs the keys several times, and they hash all addresses. */
+const identifyingKeysOnce = oncePerObject((person: Person): readonly number[] =>
+  identifyingKeysOfPerson(person, emailHashes),
+);
+
+/** The match keys of a person's identifiers, without those of the name. */
+export function identifyingKeys({ person }: Pick<KnownPerson, 'person'>): readonly number[] {
+  return identifyingKeysOnce(person);
 }
 
 /** The members of a person or an employer that columns of `enriched_contacts` take. */

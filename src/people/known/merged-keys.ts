@@ -1,15 +1,8 @@
 import { connectedRecords } from '../../domain/identity/connected-records.ts';
-import { identifyingKeysOfPerson } from '../../domain/identity/match-keys.ts';
-import { oncePerObject } from '../../domain/identity/once-per-object.ts';
-import type { Person } from '../../domain/identity/person.ts';
 import { canBeOnePerson, wereMerged } from '../../domain/identity/merged-people.ts';
 import { noVerdicts, type Verdicts } from '../../domain/identity/verdicts.ts';
 import { ByMatchKey } from './by-match-key.ts';
-import { emailHashes } from './email-hashes.ts';
-import type { KnownPerson, PeopleToRead } from './known-people.ts';
-
-/** Computed once for each person: an answer needs the keys several times, and they hash all addresses. */
-const identifyingKeys = oncePerObject((person: Person) => identifyingKeysOfPerson(person, emailHashes));
+import { identifyingKeys, type KnownPerson, type PeopleToRead } from './known-people.ts';
 
 /** People who are known, by what connects the records of one person. */
 export class KnownRecords {
@@ -55,7 +48,7 @@ export class KnownRecords {
   }
 
   #linkedTo(record: KnownPerson): readonly KnownPerson[] {
-    const sharing = this.#byMatchKey.sharing(identifyingKeys(record.person));
+    const sharing = this.#byMatchKey.sharing(identifyingKeys(record));
     return [
       ...sharing.filter((other) => wereMerged(other.compared, record.compared)),
       ...record.mergedKeys.flatMap((key) => this.#byKey.get(key) ?? []),
@@ -101,7 +94,7 @@ export async function withMergedRecords(
     if (next.length + personKeys.length === 0) return [...all.values()];
     for (const key of [...personKeys, ...next.map(({ personKey }) => personKey)]) done.add(key);
     const found = await read({
-      matchKeys: [...new Set(next.flatMap(({ person }) => identifyingKeys(person)))],
+      matchKeys: [...new Set(next.flatMap(identifyingKeys))],
       personKeys,
       except: [...all.keys()],
     });
