@@ -32,7 +32,7 @@ import {
   type NamedRecipient,
 } from './awaiting-call.ts';
 import { peopleOfCall, settleByParts } from './late-progress.ts';
-import { givenResults, withoutEarlier } from './given-results.ts';
+import { givenResults, withoutGivenBefore } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -112,7 +112,7 @@ export async function applyLateResult(
     );
     const logged = { deliveryId, kind, service: attempt.options.service };
     // Only a delivery with other ids is ever applied again.
-    const added = otherIds.length > 0 ? await withoutEarlier(transaction, logged, given) : given;
+    const added = otherIds.length > 0 ? await withoutGivenBefore(transaction, logged, given) : given;
     await recordLateResults(transaction, logged, added);
 
     const strangers = assigned.filter(

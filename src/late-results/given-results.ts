@@ -32,48 +32,47 @@ export function givenResults(
 }
 
 /**
- * The results that a delivery has not brought before. A delivery is applied again if an answer has shown since then
- * that another id in it is of a person of the call. A body can name a person by both ids: results with another number
- * or address than before, or with another status of it, are those of the new id.
+ * Leaves out the results that the same delivery has given before. A delivery is applied again when an answer has shown
+ * that one of its ids is of a person of the call (`reopen_linked_deliveries`).
+ *
+ * Example: a body names one person by two ids, P1 with a first number and P9 with a second. The first time, only P1 was
+ * known, and got the first number. Now both are the person: the second number is new, the first is left out.
  */
-export async function withoutEarlier<Given extends GivenLateResult>(
+export async function withoutGivenBefore<Given extends GivenLateResult>(
   transaction: Transaction<Tables>,
   logged: { readonly deliveryId: string; readonly service: string; readonly kind: DeliveryKind },
   given: readonly Given[],
 ): Promise<readonly Given[]> {
   const { deliveryId, service } = logged;
   const keys = given.map(({ recipient }) => keyOfId(recipient.personId));
-  const { rows } = await sql<{ personKey: string; attemptId: string; facts: object }>`
+  const { rows } = await sql<{ personKey: string; attemptId: string; facts: LateFacts }>`
     select person_key as "personKey", attempt_id as "attemptId", facts from observations
     where service = ${service} and person_key = any(${keys}::text[]) and delivery_id = ${deliveryId}
       and origin_observation_id is null
   `.execute(transaction);
-  if (rows.length === 0) return given;
-  const earlier = new Map<string, readonly string[]>();
-  for (const { attemptId, personKey, facts } of rows) {
-    const recipient = `${attemptId} ${personKey}`;
-    earlier.set(recipient, [...(earlier.get(recipient) ?? []), ...valuesOf(facts)]);
-  }
   return given.filter(({ recipient: { attemptId, personId }, person }) => {
-    const before = earlier.get(`${attemptId} ${keyOfId(personId)}`);
+    const before = rows.filter((row) => row.attemptId === attemptId && row.personKey === keyOfId(personId));
+    const valuesBefore = new Set(before.flatMap(({ facts }) => valuesOf(facts)));
     const { facts } = factsOfLateResult(personId, logged.kind, person);
-    return before === undefined || valuesOf(facts).some((value) => !before.includes(value));
+    return before.length === 0 || valuesOf(facts).some((value) => !valuesBefore.has(value));
   });
 }
 
-/** The numbers and addresses of a late result, each with what the result says about it. */
-function valuesOf(facts: object): readonly string[] {
-  const { phones = [], emails = [] } = facts as {
-    readonly phones?: readonly Readonly<Record<string, unknown>>[];
-    readonly emails?: readonly Readonly<Record<string, unknown>>[];
-  };
-  const textOf = (value: Readonly<Record<string, unknown>>): string =>
-    JSON.stringify(membersOfValue.map((member) => value[member] ?? null));
-  return [...phones, ...emails].map(textOf);
+/** The values of a late result in the facts of an observation. */
+interface LateFacts {
+  readonly phones?: readonly Readonly<Record<string, unknown>>[];
+  readonly emails?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Not the place in the list, nor the ranks, which follow from the other members. */
-const membersOfValue = [
+/** The numbers and addresses of a late result, each with what the result says about it. */
+function valuesOf({ phones = [], emails = [] }: LateFacts): string[] {
+  return [...phones, ...emails].map((value) =>
+    JSON.stringify(comparedMembers.map((member) => value[member] ?? null)),
+  );
+}
+
+/** Without the place in the list and the ranks, which follow from these members. */
+const comparedMembers = [
   'number',
   'type',
   'status',
