@@ -1,11 +1,13 @@
 import Papa from 'papaparse';
 import type { ByteText } from './byte-text.ts';
-import { CorrectableRow } from './correctable-row.ts';
-import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
+import { charactersSearched, DamagedLinesSearch, type DamagedLines } from './damaged-lines.ts';
+import type { Dialect } from './dialect.ts';
+import { readJoinedRows } from './joined-rows.ts';
 import { isBlank } from './layout.ts';
 import { RecordScanner } from './record-scanner.ts';
 import { RecordsAbove, type ReadRecord, type RecordStart } from './records-above.ts';
 import { hasHalfQuotes, type RowShape } from './row-shape.ts';
+import { TextLines } from './text-lines.ts';
 
 /** Lines that the parser has read differently from how they were written. */
 export interface Damage extends RecordStart {
@@ -39,32 +41,39 @@ const unclearQuote =
   'a quote stands inside of a cell with delimiters or line breaks: where the cell ends is not clear';
 const tornText = 'the cells do not fit their columns: a text with delimiters in it stands without quotes';
 
-/** Lines and characters below the beginning of damage that decide where it ends. */
-const linesSearched = 50;
-const charactersSearched = 64 * 1024;
-
 /**
- * Finds damaged records and their ends. A damaged record is the shortest sequence of lines that one correction turns
- * into a row (`CorrectableRow`), and below which another row begins.
+ * Finds damaged records and their ends. One wrong quote can make the parser read several rows as one record:
+ *
+ *     "Eve,Ek,eve@orbit.example     a quote that was never meant to open a cell …
+ *     Ben,Okoro,ben@acme.example
+ *     Cy,"Dahl",cy@helio.example    … ends at the quote of another row
+ *
+ * A damaged record is the shortest sequence of lines that one correction turns into a row (`CorrectableRow`), and below
+ * which another row begins: here the first line. Reading continues with the second line.
  *
  * A record of several lines is damaged if it has another number of cells than a row, if its quotes do not enclose whole
  * cells, or if each of its lines is a row.
+ *
+ * A damaged record can also begin above the record that shows the damage: a cell that lost its opening quote begins in
+ * a record that the parser has read as a row (`RecordsAbove`).
  */
 export class DamageInspector {
   readonly #delimiter: string;
   readonly #quotes: Dialect['quotes'];
   readonly #shape: RowShape;
-  readonly #lineBreak: '\r' | '\n';
+  readonly #lines: TextLines;
   readonly #scanner: RecordScanner;
+  readonly #search: DamagedLinesSearch;
   readonly #above: RecordsAbove;
 
   constructor(dialect: Dialect, shape: RowShape) {
     this.#delimiter = dialect.delimiter;
     this.#quotes = dialect.quotes;
     this.#shape = shape;
-    this.#lineBreak = lineBreakOf(dialect);
-    this.#scanner = new RecordScanner(dialect.delimiter, this.#lineBreak, shape.width);
-    this.#above = new RecordsAbove(dialect.delimiter, this.#lineBreak, shape, this.#scanner);
+    this.#lines = new TextLines(dialect);
+    this.#scanner = new RecordScanner(dialect.delimiter, this.#lines.lineBreak, shape.width);
+    this.#search = new DamagedLinesSearch(dialect.delimiter, this.#lines, shape, this.#scanner);
+    this.#above = new RecordsAbove(dialect.delimiter, this.#lines.lineBreak, shape, this.#scanner);
   }
 
   /** The last records: what follows them may show that they are damaged. */
@@ -82,12 +91,12 @@ export class DamageInspector {
     const { data, errors, meta } = parsed;
     const guessed = new Set(errors.map((error) => error.row));
     const unclosed = errors.find((error) => error.code === 'MissingQuotes')?.row;
-    const breaks = this.#breaksIn(text.slice(from.start, from.start + meta.cursor));
+    const breaks = this.#lines.countBreaks(text.slice(from.start, from.start + meta.cursor));
     const isAnyTall = breaks + (last ? 1 : 0) > data.length;
     let { start } = from;
     for (const [position, cells] of data.entries()) {
-      const height = isAnyTall ? 1 + cells.reduce((sum, cell) => sum + this.#breaksIn(cell), 0) : 1;
-      const end = position === unclosed ? text.length : this.#endOfLines(text, start, height);
+      const height = isAnyTall ? 1 + cells.reduce((sum, cell) => sum + this.#lines.countBreaks(cell), 0) : 1;
+      const end = position === unclosed ? text.length : this.#lines.endOf(text, start, height);
       if (position >= exempt && !isBlank(cells)) {
         const isUnclear = guessed.has(position) && cells.some((cell) => this.#isUnclear(cell));
         const isRow = cells.length === this.#shape.width && !isUnclear && position !== unclosed;
@@ -110,100 +119,51 @@ export class DamageInspector {
   }
 
   #damageOf(text: string, record: ReadRecord, last: boolean): Damage | undefined {
-    const { index, start, end, isRow, isTall, cells } = record;
-    const line = isRow && !isTall ? '' : text.slice(start, end);
-    const rows = isRow || isTall ? undefined : this.#rowsJoined(line, cells);
-    if (rows) return { kind: 'joined', index, start, end, records: rows, linesSwallowed: 0 };
-    if (this.#quotes === 'none') return undefined;
-    const isDoubtful = isRow
-      ? isTall && (!this.#scanner.cellsAt(line, 0, true) || this.#swallowsRows(line))
-      : line.includes('"');
+    const joined = record.isRow || record.isTall ? undefined : this.#joinedRows(text, record);
+    if (joined || this.#quotes === 'none') return joined;
+    const isDoubtful = this.#isDoubtful(text, record);
     const { openings, isSure } = this.#above.openingsOf(text, record);
     if (!isDoubtful && openings.length === 0) return undefined;
+    const { index, start, end } = record;
     if (!last && text.length - start < charactersSearched)
       return { kind: 'undecided', index, start, end: start, records: [], linesSwallowed: 0 };
-    let torn = isDoubtful ? this.#endOfDamage(text, record, start, last) : undefined;
-    if (isRow || isSure || torn?.isCorrectable !== true)
-      torn = this.#linesFromAbove(text, openings, start, last) ?? torn;
-    if (torn === undefined || (torn.start === start && torn.end === end)) return undefined;
-    const damaged = text.slice(torn.start, torn.end).replace(/[\r\n]+$/, '');
-    this.#above.replaceFrom(torn);
+    const fromHere = isDoubtful ? this.#search.from(text, record, start, last) : undefined;
+    const canBeginAbove = record.isRow || isSure || fromHere?.isCorrectable !== true;
+    const fromAbove = canBeginAbove ? this.#search.fromNearest(text, openings, start, last) : undefined;
+    const damaged = fromAbove ?? fromHere;
+    // The parser has read the lines as one record too.
+    if (damaged === undefined || (damaged.start === start && damaged.end === end)) return undefined;
+    return this.#torn(text, damaged, end);
+  }
+
+  /** Rows in one line: the line has another line end in it. */
+  #joinedRows(text: string, { index, start, end, cells }: ReadRecord): Damage | undefined {
+    const newline = this.#lines.lineBreak === '\n' ? '\r' : '\n';
+    if (!cells.some((cell) => cell.includes(newline))) return undefined;
+    const dialect = { delimiter: this.#delimiter, newline } as const;
+    const records = readJoinedRows(text.slice(start, end), dialect, this.#shape);
+    return records && { kind: 'joined', index, start, end, records, linesSwallowed: 0 };
+  }
+
+  /** Whether the quotes of a record may be wrong. */
+  #isDoubtful(text: string, { start, end, isRow, isTall }: ReadRecord): boolean {
+    if (isRow && !isTall) return false;
+    const lines = text.slice(start, end);
+    return isRow ? !this.#scanner.cellsAt(lines, 0, true) || this.#swallowsRows(lines) : lines.includes('"');
+  }
+
+  /** @param end of the record that the parser has read there */
+  #torn(text: string, damaged: DamagedLines, end: number): Damage {
+    this.#above.replaceFrom(damaged);
+    const lines = text.slice(damaged.start, damaged.end).replace(/[\r\n]+$/, '');
     return {
       kind: 'torn',
-      index: torn.index,
-      start: torn.start,
-      end: torn.end,
-      records: [damaged.split(this.#delimiter) as ByteText[]],
-      linesSwallowed: this.#linesOf(text.slice(torn.end, end)).length,
+      index: damaged.index,
+      start: damaged.start,
+      end: damaged.end,
+      records: [lines.split(this.#delimiter) as ByteText[]],
+      linesSwallowed: this.#lines.split(text.slice(damaged.end, end)).length,
     };
-  }
-
-  /** The lines of a damaged record that begins with a record above: with the nearest one that is possible. */
-  #linesFromAbove(
-    text: string,
-    above: readonly RecordStart[],
-    start: number,
-    last: boolean,
-  ): Lines | undefined {
-    for (const record of above.toReversed()) {
-      const found = this.#endOfDamage(text, record, start, last);
-      if (found?.isCorrectable === true) return found;
-    }
-    return undefined;
-  }
-
-  /**
-   * Where a damaged record ends: behind the first lines that are correctable and that a row follows. Without such
-   * lines, it ends behind the first that are correctable or that a row follows. One line that looks like a row may be
-   * text of a cell; two lines are rows.
-   *
-   * @param behind the record ends behind this position
-   */
-  #endOfDamage(
-    text: string,
-    { index, start }: RecordStart,
-    behind: number,
-    last: boolean,
-  ): Lines | undefined {
-    const row = new CorrectableRow(this.#delimiter, this.#lineBreak, this.#shape.width);
-    const limit = Math.min(text.length, start + charactersSearched);
-    let first: number | undefined;
-    let end = start;
-    for (let line = 0, rows = 0; line < linesSearched && end < limit && rows < 2; line += 1) {
-      const begin = end;
-      end = this.#endOfLines(text, begin, 1);
-      const isCorrectable = row.add(text.slice(begin, end));
-      if (end <= behind) continue;
-      const isEnd = last && text.slice(end).trim() === '';
-      const next = this.#scanner.cellsAt(text, end, false);
-      const isAboveRow = next !== undefined && this.#isRow(next);
-      if (isCorrectable && (isAboveRow || isEnd)) return { index, start, end, isCorrectable };
-      if (isCorrectable || (isAboveRow && this.#shape.looksLikeRow(next))) first ??= end;
-      if (isAboveRow) rows += 1;
-    }
-    return first === undefined ? undefined : { index, start, end: first, isCorrectable: false };
-  }
-
-  /** A row that does not begin inside of a cell. */
-  #isRow(cells: readonly ByteText[]): boolean {
-    const { width, continuesCell } = this.#shape;
-    return cells.length === width && !continuesCell(cells);
-  }
-
-  /** Rows in one line: as many cells as no row has, and a line end that is not this file's between them. */
-  #rowsJoined(line: string, cells: readonly ByteText[]): ByteText[][] | undefined {
-    const newline = this.#lineBreak === '\n' ? '\r' : '\n';
-    if (!cells.some((cell) => cell.includes(newline))) return undefined;
-    const parser = new Papa.Parser({ delimiter: this.#delimiter, newline });
-    const text = line.replace(/[\r\n]+$/, '');
-    const { data, errors } = parser.parse(text, 0, false) as Papa.ParseResult<ByteText[]>;
-    const areRows = data.every(
-      (row) =>
-        row.length === this.#shape.width &&
-        !row.some(hasHalfQuotes) &&
-        !(this.#shape.continuesCell(row) && this.#shape.hasUnlikeCell(row)),
-    );
-    return errors.length === 0 && data.length > 1 && areRows ? data : undefined;
   }
 
   /** Of a record whose quotes are not as they should be: the cell may end at the quote in it. */
@@ -213,11 +173,13 @@ export class DamageInspector {
 
   /** Whether the lines of a record are rows if each of them is read on its own. */
   #swallowsRows(text: string): boolean {
-    const lines = this.#linesOf(text).map((line) =>
-      this.#shape.looksLikeRow(
-        this.#scanner.cellsAt(line, 0, false) ?? (line.split(this.#delimiter) as ByteText[]),
-      ),
-    );
+    const lines = this.#lines
+      .split(text)
+      .map((line) =>
+        this.#shape.looksLikeRow(
+          this.#scanner.cellsAt(line, 0, false) ?? (line.split(this.#delimiter) as ByteText[]),
+        ),
+      );
     const between = lines.slice(1, -1);
     const rows = between.filter(Boolean).length;
     return (lines[0]! && lines.at(-1)!) || (between.length > 1 && rows * 2 > between.length);
@@ -236,29 +198,4 @@ export class DamageInspector {
     const outsideOfQuotes = line.replaceAll(/"[^"]*"/g, '').split(this.#delimiter);
     return continuesCell(outsideOfQuotes) && hasUnlikeCell(cells);
   }
-
-  #linesOf(text: string): string[] {
-    const lines = text.split(this.#lineBreak);
-    if (lines.at(-1) === '') lines.pop();
-    return this.#lineBreak === '\n' ? lines.map((line) => line.replace(/\r$/, '')) : lines;
-  }
-
-  #breaksIn(text: string): number {
-    return countCharacter(text, this.#lineBreak);
-  }
-
-  #endOfLines(text: string, start: number, lines: number): number {
-    let end = start;
-    for (let line = 0; line < lines; line += 1) {
-      const at = text.indexOf(this.#lineBreak, end);
-      if (at === -1) return text.length;
-      end = at + 1;
-    }
-    return end;
-  }
-}
-
-interface Lines extends RecordStart {
-  readonly end: number;
-  readonly isCorrectable: boolean;
 }

@@ -26,15 +26,22 @@ interface RecordAbove extends RecordStart {
 /** Records above in which a cell may begin that ends in the record below. */
 interface Openings {
   readonly openings: readonly RecordStart[];
-  /** The cells of the records show the column. */
+  /** The cells of the records show in which of them the cell begins. */
   readonly isSure: boolean;
 }
+
+const noOpenings: Openings = { openings: [], isSure: false };
 
 /** So many records above, in so many characters, may be the beginning of a damaged one. */
 const recordsKept = 20;
 const charactersKept = 64 * 1024;
 
-/** The last records that were read, in one of which a damaged record below may begin. */
+/**
+ * The last records that were read, in one of which a damaged record may begin that a record below shows:
+ *
+ *     2,b@acme.example,line one     read as a row; the last cell has lost its opening quote
+ *     line two",Graz                the quote ends a cell that began above
+ */
 export class RecordsAbove {
   readonly #delimiter: string;
   readonly #lineBreak: string;
@@ -71,19 +78,26 @@ export class RecordsAbove {
 
   /** The records with which a damaged record may begin, because a quote that stands alone in the record may end it. */
   openingsOf(text: string, record: ReadRecord): Openings {
-    const { start, isRow, cells } = record;
-    const closed = !isRow || cells.some(hasHalfQuotes) ? this.#closedColumn(text, start) : undefined;
-    if (closed === undefined) return { openings: [], isSure: false };
-    const opening = this.#openingOf(text, cells, closed);
-    if (opening) return { openings: [opening], isSure: true };
-    if (isRow && closed > 0) return { openings: [], isSure: false };
-    const sinceRow = this.#records.slice(
+    const { isRow, cells } = record;
+    const closed = this.#closedColumn(text, record);
+    if (closed === undefined) return noOpenings;
+    const shown = this.#openingOf(text, cells, closed);
+    if (shown) return { openings: [shown], isSure: true };
+    if (!isRow) return { openings: this.#sinceRow(), isSure: false };
+    // Such a quote in a row is most likely an inch mark, unless the row begins with the end of the cell.
+    return closed > 0
+      ? noOpenings
+      : { openings: this.#sinceRow().filter(({ isWhole }) => !isWhole), isSure: false };
+  }
+
+  /** The last row and the records below it. */
+  #sinceRow(): RecordAbove[] {
+    return this.#records.slice(
       Math.max(
         0,
-        this.#records.findLastIndex((above) => above.isRow),
+        this.#records.findLastIndex(({ isRow }) => isRow),
       ),
     );
-    return { openings: isRow ? sinceRow.filter(({ isWhole }) => !isWhole) : sinceRow, isSure: false };
   }
 
   /**
@@ -107,7 +121,8 @@ export class RecordsAbove {
   }
 
   /** The column in which the first quote that stands alone in a line may end a cell that begins above. */
-  #closedColumn(text: string, start: number): number | undefined {
+  #closedColumn(text: string, { start, isRow, cells: read }: ReadRecord): number | undefined {
+    if (isRow && !read.some(hasHalfQuotes)) return undefined;
     const cells = this.#cellsOfLine(text, start);
     const column = cells.findIndex(hasHalfQuotes);
     return column !== -1 && /^[^"].*"\s*$/s.test(cells[column]!) ? column : undefined;
