@@ -47,39 +47,32 @@ export interface DeliveredPart {
   readonly brings: readonly string[];
 }
 
+/** What a body says about its people and its request. */
+interface DeliveredBody {
+  readonly kind: DeliveryKind;
+  readonly people: readonly DeliveredShare[];
+  readonly targetFields: readonly string[];
+  /** The body has the id of the call's request. */
+  readonly bearsRequestId: boolean;
+}
+
 /**
  * The part of a call's results that a body delivers: the people and the kinds of results that the body mentions.
- *
- * Strangers count if the answer does not list all found people, because a stranger can be one of these. In a waterfall,
- * whose ids may differ, strangers also count if a person of the answer was erased, and if the body has the id of this
- * request, has a person of this call, and names no more people than the call has found. If the call has found no
- * person, strangers count in every body with the id of this request: vendors can bill a search all the same.
  *
  * Results beside the target fields of a body do not count if the body says something about these fields. A body can
  * repeat addresses that another body brings and bills.
  *
  * @returns undefined if no person in the body can be of this call: the body belongs to another call
  */
-export function deliveredPart(
-  body: {
-    readonly kind: DeliveryKind;
-    readonly people: readonly DeliveredShare[];
-    readonly targetFields: readonly string[];
-    readonly bearsRequestId: boolean;
-  },
-  call: CallPeople,
-): DeliveredPart | undefined {
+export function deliveredPart(body: DeliveredBody, call: CallPeople): DeliveredPart | undefined {
   const places = placesOf(call);
-  const isKnown = ({ knownId }: DeliveredShare): boolean => knownId !== undefined && places.has(knownId);
-  const strangersCount =
-    call.unlisted > 0 ||
-    isOfEmptyCall(body, call) ||
-    (!deliveryKinds[body.kind].keepsIds &&
-      (call.hidden > 0 ||
-        (body.bearsRequestId &&
-          body.people.some(isKnown) &&
-          body.people.length <= call.ids.length + call.unlisted)));
-  const counted = body.people.filter((person) => isKnown(person) || (strangersCount && !person.isOther));
+  const placeOf = ({ knownId }: DeliveredShare): number | undefined =>
+    knownId === undefined ? undefined : places.get(knownId);
+  const namesFound = body.people.some((person) => placeOf(person) !== undefined);
+  const strangersCount = doStrangersCount(body, call, namesFound);
+  const counted = body.people.filter(
+    (person) => placeOf(person) !== undefined || (strangersCount && !person.isOther),
+  );
   if (counted.length === 0 && body.people.length > 0) return undefined;
   const targets = kindsOfFields(body.kind, body.targetFields);
   const isForTargets = counted.some((person) =>
@@ -88,7 +81,7 @@ export function deliveredPart(
   const covers = new Set<string>();
   const brings = new Set<string>();
   for (const person of counted) {
-    const place = isKnown(person) ? places.get(person.knownId!) : `~${person.alias}`;
+    const place = placeOf(person) ?? `~${person.alias}`;
     for (const kind of coveredKinds(person, body)) {
       if (isForTargets && !targets.includes(kind)) continue;
       covers.add(`${kind}/${place}`);
@@ -96,6 +89,24 @@ export function deliveredPart(
     }
   }
   return { covers: [...covers], brings: [...brings] };
+}
+
+/**
+ * Whether strangers in a body can be people of the call.
+ *
+ * @param namesFound the body names a person of the answer
+ */
+function doStrangersCount(body: DeliveredBody, call: CallPeople, namesFound: boolean): boolean {
+  // A stranger can be a found person whom the answer does not list.
+  if (call.unlisted > 0) return true;
+  // Vendors can bill a search that found no person.
+  if (isOfEmptyCall(body, call)) return true;
+  // In a waterfall a person of the answer can have another id.
+  if (deliveryKinds[body.kind].keepsIds) return false;
+  // An address connects the two ids, unless the person was erased.
+  if (call.hidden > 0) return true;
+  // The body is about this request, and all its people can be people of the answer.
+  return body.bearsRequestId && namesFound && body.people.length <= call.ids.length;
 }
 
 /** Whether a body has the id of a request that has found no person. So no person can show that it is about the call. */
@@ -108,16 +119,17 @@ export function isOfEmptyCall(
 
 /** Number of people of a call whom no body mentions yet for a kind of result. @param covers of all bodies */
 export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterable<string>): number {
-  const ofKind = new Set([...covers].filter((entry) => entry.startsWith(`${kind}/`)));
-  const strangers = [...ofKind].filter((entry) => entry.startsWith(`${kind}/~`)).length;
+  const covered = new Set([...covers].filter((entry) => entry.startsWith(`${kind}/`)));
+  const strangers = [...covered].filter((entry) => entry.startsWith(`${kind}/~`)).length;
   const places = placesOf(call);
-  const all = places.size + call.unlisted;
-  // Without the ids of the answer, a stranger can be a listed person.
+  const found = places.size + call.unlisted;
+  // A stranger stands for an unlisted person. Where ids differ, a stranger can be a listed person too.
   const { keepsIds } = deliveryKinds[lateKinds[kind].deliveredBy];
-  const counted = Math.min(strangers, keepsIds ? call.unlisted : all);
-  const withRows = new Set(call.idsOfRows.flatMap((id) => places.get(id) ?? []));
-  const rowsLeft = [...withRows].filter((place) => !ofKind.has(`${kind}/${place}`)).length;
-  return Math.max(0, all - call.surplus - (ofKind.size - strangers) - counted, rowsLeft - counted);
+  const asStrangers = Math.min(strangers, keepsIds ? call.unlisted : found);
+  const listed = covered.size - strangers;
+  const placesOfRows = new Set(call.idsOfRows.flatMap((id) => places.get(id) ?? []));
+  const rowsLeft = [...placesOfRows].filter((place) => !covered.has(`${kind}/${place}`)).length;
+  return Math.max(0, found - call.surplus - listed - asStrangers, rowsLeft - asStrangers);
 }
 
 /** Whether bodies state the price of the whole request. @param covers of all bodies */

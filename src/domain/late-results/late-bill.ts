@@ -20,8 +20,9 @@ export interface LateBill {
 
 type PricedBill = Omit<LateBill, 'hasPrices'>;
 
-/** The results that one or more bodies are about, as bits. */
+/** The price of a set of results. */
 interface PricedSet {
+  /** The results, one bit each. */
   readonly bits: bigint;
   readonly credits: Credits;
 }
@@ -30,13 +31,17 @@ interface PricedSet {
 const mostBodies = 200;
 
 /**
- * The cost of all bodies of a call. The price of a body is the price of its part, the results that it has values for:
+ * The cost of all bodies of a call. The price of a body is the price of its part, the results that it has values for.
+ * In these examples, A and B are two results of a call:
  *
- * - bodies with the same part are one bill sent again: the higher price counts;
- * - bodies with different parts cost their sum;
- * - a body that contains the parts of other bodies replaces them, if it costs at least as much as they do;
- * - if such a body costs less, the others count; if it also has more results than they have, the bill is uncertain;
- * - other overlaps, and parts for which no body states a price, make the bill uncertain.
+ * - bodies with the same part are one bill sent again: the higher price counts. A for 8, A for 8: 8.
+ * - bodies with different parts cost their sum. A for 8, B for 8: 16.
+ * - a body that contains the parts of other bodies replaces them, if it costs at least as much as they do. A for 8, B
+ *   for 8, AB for 16: 16.
+ * - if such a body costs less, the others count. A for 8, B for 8, AB for 8: 16. If the body also has more results than
+ *   the others, the bill is uncertain. A for 8, AB for 4: at least 8.
+ * - other overlaps, and parts for which no body states a price, make the bill uncertain. AB for 16, BC for 16: at least
+ *   16.
  *
  * The price of a body without results is the price of the search, and is added.
  */
@@ -61,31 +66,32 @@ export function lateBill(parts: readonly PricedPart[]): LateBill {
   const bySize = [...priced]
     .map(([bits, credits]) => ({ bits, credits }))
     .toSorted((one, other) => sizeOf(one.bits) - sizeOf(other.bits));
-  const wholes: Wholes = new Map();
-  for (const whole of bySize) wholes.set(whole.bits, billOfWhole(whole, setsInside(whole, bySize), wholes));
-  const bill = billOf(bySize, wholes);
+  const bills: BillsBySet = new Map();
+  // Smaller sets first: the bill of a set needs the bills of the sets inside.
+  for (const set of bySize) bills.set(set.bits, billOfWhole(set, setsInside(set, bySize), bills));
+  const bill = billOf(bySize, bills);
   return { ...bill, certain: bill.certain && hasPrices, hasPrices };
 }
 
-/** The bill of each set, with the bodies that have parts of it. */
-type Wholes = Map<bigint, PricedBill>;
+/** The bill of each set: of the body with these results, and of the bodies with some of them. */
+type BillsBySet = Map<bigint, PricedBill>;
 
-/** @param sets different sets @param wholes has the bill of each of them */
-function billOf(sets: readonly PricedSet[], wholes: Wholes): PricedBill {
-  const bills = sets
+/** The bill of sets together: the sum of the sets that no other set contains. @param bills has each of the sets */
+function billOf(sets: readonly PricedSet[], bills: BillsBySet): PricedBill {
+  const largest = sets
     .filter((set) => !sets.some((other) => other.bits !== set.bits && isIn(set.bits, other.bits)))
-    .map(({ bits }) => ({ bits, ...wholes.get(bits)! }));
+    .map(({ bits }) => ({ bits, ...bills.get(bits)! }));
   return {
-    ...sumOfDisjoint(bills),
-    certain: areDisjoint(bills) && bills.every(({ certain }) => certain),
+    ...sumOfDisjoint(largest),
+    certain: areDisjoint(largest) && largest.every(({ certain }) => certain),
   };
 }
 
-/** @param inside sets of other bodies that are parts of the whole @param wholes has the bill of each of them */
-function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], wholes: Wholes): PricedBill {
+/** @param inside the sets that the whole contains @param bills has each of them */
+function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], bills: BillsBySet): PricedBill {
   const alone = { credits: whole.credits, certain: true, bodies: 1 };
   if (inside.length === 0) return alone;
-  const parts = billOf(inside, wholes);
+  const parts = billOf(inside, bills);
   if (parts.credits <= whole.credits) return alone;
   const together = inside.reduce((bits, part) => bits | part.bits, 0n);
   return { ...parts, certain: parts.certain && together === whole.bits };
