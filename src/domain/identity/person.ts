@@ -1,21 +1,28 @@
-import type { AnsweredMembers } from '../warehouse/person-columns.ts';
+import type { CopiedMembers } from '../warehouse/person-columns.ts';
 
 /**
  * A person in an answer of the service: the fields that the product reads, under the service's names. Any field may be
  * null or missing. Other fields stay in the stored body.
  */
-export interface Person extends AnsweredMembers<'person'> {
+export interface Person extends CopiedMembers<'person'> {
+  readonly email?: string | null | undefined;
+  readonly email_status?: string | null | undefined;
+  readonly organization_id?: string | null | undefined;
   /** Only in answers to calls that reveal personal addresses. */
   readonly personal_emails?: readonly string[] | null | undefined;
   readonly extrapolated_email_confidence?: number | null | undefined;
   readonly organization?: Organization | null | undefined;
   readonly employment_history?: readonly (Employment | null | undefined)[] | null | undefined;
   readonly contact?: SavedContact | null | undefined;
-  /** A field that could contradict a row had an unexpected type and was left out. */
+  /** Not a field: one that could contradict a row had an unexpected type and was left out. */
   readonly isPartlyRead?: boolean;
 }
 
-export type Organization = AnsweredMembers<'employer'>;
+export interface Organization extends CopiedMembers<'employer'> {
+  readonly id?: string | null | undefined;
+  readonly primary_domain?: string | null | undefined;
+  readonly website_url?: string | null | undefined;
+}
 
 export interface Employment {
   readonly organization_name?: string | null | undefined;

@@ -1,16 +1,12 @@
 type ColumnType = keyof ValueTypes;
 
-type Members = Readonly<Record<string, ColumnType>>;
-
 interface Column {
   readonly type: ColumnType;
   /** What the column means, as psql, dbt and BI tools show it. */
   readonly comment: string;
-  /** Member of the person, or of their employer, whose value the column has. Others are computed by `contactFields`. */
+  /** Member of the person, or of their employer, that the column copies. `contactFields` computes the other columns. */
   readonly person?: string;
   readonly employer?: string;
-  /** The members, with their types, from which `contactFields` computes the column. */
-  readonly computedFrom?: { readonly person?: Members; readonly employer?: Members };
 }
 
 /** Columns that change together: the newest observation with a value of the group sets all of them. */
@@ -23,7 +19,7 @@ export interface FieldGroup {
 
 /**
  * Groups of fields of a person, by the name of their first column. SQL that compares, writes or cites values is
- * generated from this table, and so are the members of `Person` that the columns take.
+ * generated from this table, and so are the members of `Person` that columns copy.
  */
 export const personFieldGroups = {
   first_name: {
@@ -37,12 +33,10 @@ export const personFieldGroups = {
     columns: {
       email: {
         type: 'text',
-        computedFrom: { person: { email: 'text' } },
         comment: 'Work address; placeholders are left out',
       },
       email_status: {
         type: 'text',
-        computedFrom: { person: { email: 'text', email_status: 'text' } },
         comment: 'Status of the address as the service states it, such as verified',
       },
     },
@@ -81,7 +75,6 @@ export const personFieldGroups = {
       organization_name: { type: 'text', employer: 'name', comment: 'Name of the employer' },
       organization_domain: {
         type: 'text',
-        computedFrom: { employer: { primary_domain: 'text', website_url: 'text' } },
         comment: 'Domain of the employer',
       },
       organization_industry: { type: 'text', employer: 'industry', comment: 'Industry of the employer' },
@@ -92,7 +85,6 @@ export const personFieldGroups = {
       },
       organization_id: {
         type: 'text',
-        computedFrom: { person: { organization_id: 'text' }, employer: { id: 'text' } },
         comment: 'Id of the company at the service',
       },
     },
@@ -107,7 +99,6 @@ export const personFieldGroups = {
       },
       profile_url: {
         type: 'text',
-        computedFrom: { person: { proflink_url: 'text' } },
         comment: 'Profile in the normalised form that identifies the person',
       },
     },
@@ -157,44 +148,38 @@ interface ValueTypes {
 }
 
 type Group = (typeof personFieldGroups)[keyof typeof personFieldGroups];
-type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+type Columns = UnionToIntersection<Group['columns']>;
+type UnionToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
   ? All
   : never;
-type Columns = Merged<Group['columns']>;
-type Values<Of> = { -readonly [Name in keyof Of]: ValueTypes[TypeOf<Of[Name]>] | null };
-type TypeOf<Facts> = Facts extends { readonly type: infer Type extends ColumnType } ? Type : never;
+
+type ColumnName = keyof Columns;
+type ContactColumnName = keyof UnionToIntersection<Extract<Group, { readonly inContacts: true }>['columns']>;
+type ValueOf<Name extends ColumnName> = ValueTypes[Columns[Name]['type']];
 
 /** The columns of `enriched_contacts`; null: unknown. */
-export type ContactColumns = Values<Merged<Extract<Group, { readonly inContacts: true }>['columns']>>;
+export type ContactColumns = { [Name in ContactColumnName]: ValueOf<Name> | null };
 
-/** The columns of a contact that copy a field of the answer. */
-export type CopiedColumns = Pick<ContactColumns, Copied<keyof ContactColumns>>;
-type Copied<Name extends keyof Columns> = Name extends Name
-  ? Columns[Name] extends { readonly person: string } | { readonly employer: string }
-    ? Name
+/** The columns of a contact that copy a member of the answer. */
+export type CopiedColumns = {
+  [
+    Name in ContactColumnName as [MemberOf<Name, 'person' | 'employer'>] extends [never] ? never : Name
+  ]: ContactColumns[Name];
+};
+
+/** The members of an answered person, or of the employer, that columns copy; any can be null or missing. */
+export type CopiedMembers<Owner extends 'person' | 'employer'> = {
+  readonly [Name in ColumnName as MemberOf<Name, Owner>]?: Readonly<ValueOf<Name>> | null | undefined;
+};
+
+/** The member that a column copies; never: it copies none of this owner. */
+type MemberOf<Name extends ColumnName, Owner extends string> = Owner extends Owner
+  ? Columns[Name] extends Readonly<Record<Owner, infer Member extends string>>
+    ? Member
     : never
   : never;
-
-/** The members of an answered person, or of the employer, that columns take; any can be null or missing. */
-export type AnsweredMembers<Owner extends 'person' | 'employer'> = CopiedMembers<Owner> &
-  ComputedMembers<Merged<MembersOf<Columns[keyof Columns], Owner>>>;
-
-type CopiedMembers<Owner extends string> = {
-  readonly [
-    Name in keyof Columns as Columns[Name] extends Readonly<Record<Owner, infer Member extends string>>
-      ? Member
-      : never
-  ]?: Answered<TypeOf<Columns[Name]>>;
-};
-type ComputedMembers<Of> = {
-  readonly [Name in keyof Of]?: Answered<Extract<Of[Name], ColumnType>>;
-};
-type MembersOf<Facts, Owner extends string> = Facts extends {
-  readonly computedFrom: Readonly<Record<Owner, infer Of>>;
-}
-  ? Of
-  : never;
-type Answered<Type extends ColumnType> = Readonly<ValueTypes[Type]> | null | undefined;
 
 /** All columns with their facts, in the order of the groups. */
 export const personColumns = Object.entries<FieldGroup>(personFieldGroups).flatMap(

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import { boundedId } from '../../../domain/identity/identity-keys.ts';
 import { listed } from '../../../domain/text/listed.ts';
-import type { AnsweredMembers } from '../../../domain/warehouse/person-columns.ts';
 
-/** A schema has at least the members that columns of the warehouse take. */
-export type ColumnsOf<Owner extends 'person' | 'employer'> = Readonly<
-  Record<keyof AnsweredMembers<Owner>, z.ZodType> & Record<string, z.ZodType>
->;
+/** A schema has at least the fields that the product reads. */
+export type SchemaOf<Answered> = Readonly<Record<keyof Answered, z.ZodType> & Record<string, z.ZodType>>;
 
 /**
  * Fields of the wire. "Any field may be null when the service has no value", and any may be missing.

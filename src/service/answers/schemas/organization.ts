@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { each, flag, list, map, number, text, unseen, type ColumnsOf } from './field.ts';
+import type { Organization } from '../../../domain/identity/person.ts';
+import { each, flag, list, map, number, text, unseen, type SchemaOf } from './field.ts';
 
 /** The fields of a company that a company saved by the team has as well. */
 const companyFields = {
@@ -28,7 +29,7 @@ export const organizationSchema = z.looseObject({
   ...each('seo_description, short_description, latest_funding_round_date, latest_funding_stage', text),
   ...each('funding_events, current_technologies', list),
   org_chart_sector: text,
-} satisfies ColumnsOf<'employer'>);
+} satisfies SchemaOf<Organization>);
 
 /** A company that the team has saved. Bulk matches contain it. */
 export const accountSchema = z.looseObject({

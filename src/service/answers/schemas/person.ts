@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Person } from '../../../domain/identity/person.ts';
 import {
   checkedTexts,
   described,
@@ -13,7 +14,7 @@ import {
   text,
   unseen,
   whole,
-  type ColumnsOf,
+  type SchemaOf,
 } from './field.ts';
 import { accountSchema, organizationSchema } from './organization.ts';
 
@@ -73,4 +74,4 @@ export const personSchema = z.looseObject({
   ...each('revealed_for_current_team, is_likely_to_engage, show_intent', flag),
   intent_strength: unseen,
   ...each('departments, subdepartments, functions', checkedTexts),
-} satisfies ColumnsOf<'person'>);
+} satisfies SchemaOf<Omit<Person, 'isPartlyRead'>>);
