@@ -31,9 +31,9 @@ export class DamagedLinesSearch {
   }
 
   /**
-   * The lines of a damaged record: the first lines that are correctable and that a row follows. Without such lines, they
-   * are the first that are correctable or that a row follows. One line that looks like a row may be text of a cell; two
-   * lines are rows.
+   * The lines of a damaged record: the first lines that are correctable and that a row follows. Without such lines,
+   * they are the first that are correctable or that a row follows. One line that looks like a row may be text of a
+   * cell; two lines are rows.
    *
    * @param behind the record ends behind this position
    * @param last the text ends at the end of the file

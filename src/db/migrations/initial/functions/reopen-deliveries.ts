@@ -3,9 +3,11 @@ import { keptPlans } from '../kept-plans.ts';
 
 /**
  * Deliveries return to the inbox when a decision about a contact shows that two ids are one person's: a delivery can
- * name a person by a new id before any answer has the id. Example: the answer of a call has person P1. A delivery of the
- * call names P9, whom no answer has, so it is orphaned. Later an answer names P9 with the address of P1. The contact's
- * keys are now P1 and P9, the delivery returns to the inbox, and P1's contact gets the results.
+ * name a person by a new id before any answer has the id.
+ *
+ * Example: the answer of a call has person P1. A delivery of the call names P9, whom no answer has, so the delivery is
+ * orphaned. Later an answer names P9 with the address of P1. The contact's keys are now P1 and P9, the delivery returns
+ * to the inbox, and P1's contact gets the results.
  *
  * This is a trigger, because answers, runs without calls, decisions of people, undos and reverts all write keys. It
  * costs something only for contacts with several keys. The writer of the contact has locked the person under each key,
