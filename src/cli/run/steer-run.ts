@@ -66,39 +66,65 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
   const handle = client.workflow.getHandle(run.runId);
-  const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
+  return (await continueWorkflow(session, run, handle, approved))
+    ? handle
+    : startRunWorkflow(session, run, approved);
+}
+
+/** @returns false if the run needs a new workflow: the server's data were lost, or the run was never started */
+async function continueWorkflow(
+  session: Session,
+  run: RunRecord,
+  handle: WorkflowHandle,
+  approved: boolean,
+): Promise<boolean> {
   if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
-    if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
-    // The workflow was lost with the server's data. The tables still have the plan, so a new workflow starts approved.
+    if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return true;
+    // The tables still have the plan, so the new workflow starts approved.
     await setRunStatus(session.warehouse, run.runId, 'running', undefined, { byPerson: true });
-    return startRunWorkflow(session, run, true);
+    return false;
   }
-  if (run.status === 'paused') {
-    try {
-      await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
-      return handle;
-    } catch (error) {
-      if (isUpdateRefused(error)) {
-        // `enrich pause` was interrupted before the workflow refused its update.
-        const awaitsApproval = approved && !run.isApproved && run.planHash !== null;
-        if (awaitsApproval && (await sendUpdate(session, run.runId, 'approve', [run.planHash])))
-          return handle;
-        // Only the command that waited for the run was interrupted. The workflow is not there yet, or has no call left.
-        await setRunStatus(session.warehouse, run.runId, phase, undefined, { byPerson: true });
-        return handle;
-      }
-      if (!isWorkflowGone(error)) throw knownFailure(error, run.runId) ?? error;
-      // Another command's worker may have ended the run in the meantime.
-      if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
-      await setRunStatus(session.warehouse, run.runId, phase, undefined, { byPerson: true });
-    }
-  }
+  if (run.status === 'paused') return clearPause(session, run, handle, approved);
   if (run.status === 'cancelling') {
     // `enrich cancel` was interrupted, perhaps before its update arrived.
-    if (await sendUpdate(session, run.runId, 'cancel', [run.pauseReason?.reason ?? ''])) return handle;
-    if ((await getRun(session.warehouse, run.runId)).finishedAt !== null) return handle;
+    const isSent = await sendUpdate(session, run.runId, 'cancel', [run.pauseReason?.reason ?? '']);
+    return isSent || hasEnded(session, run.runId);
   }
-  return startRunWorkflow(session, run, approved);
+  return false;
+}
+
+/** @returns as `continueWorkflow` */
+async function clearPause(
+  session: Session,
+  run: RunRecord,
+  handle: WorkflowHandle,
+  approved: boolean,
+): Promise<boolean> {
+  const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
+  const clearInTables = () =>
+    setRunStatus(session.warehouse, run.runId, phase, undefined, { byPerson: true });
+  try {
+    await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
+    return true;
+  } catch (error) {
+    if (isUpdateRefused(error)) {
+      // `enrich pause` was interrupted before the workflow refused its update.
+      const awaitsApproval = approved && !run.isApproved && run.planHash !== null;
+      if (awaitsApproval && (await sendUpdate(session, run.runId, 'approve', [run.planHash]))) return true;
+      // Only the command that waited for the run was interrupted. The workflow is not there yet, or has no call left.
+      await clearInTables();
+      return true;
+    }
+    if (!isWorkflowGone(error)) throw knownFailure(error, run.runId) ?? error;
+    // Another command's worker may have ended the run in the meantime.
+    if (await hasEnded(session, run.runId)) return true;
+    await clearInTables();
+    return false;
+  }
+}
+
+async function hasEnded({ warehouse }: Session, runId: string): Promise<boolean> {
+  return (await getRun(warehouse, runId)).finishedAt !== null;
 }
 
 /**
@@ -146,9 +172,9 @@ export async function waitForRun(
 }
 
 interface WaitOptions {
-  readonly onPlan?: OnPlan;
+  readonly onPlan?: OnPlan | undefined;
   /** As `interruptionOf` returns it; default: from now on. */
-  readonly interrupted?: AbortSignal;
+  readonly interrupted?: AbortSignal | undefined;
 }
 
 function whatStopDoes({ stack, config }: Session): string {

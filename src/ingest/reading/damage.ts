@@ -1,4 +1,4 @@
-import Papa from 'papaparse';
+import type Papa from 'papaparse';
 import type { ByteText } from './byte-text.ts';
 import { charactersSearched, DamagedLinesSearch, type DamagedLines } from './damaged-lines.ts';
 import type { Dialect } from './dialect.ts';

@@ -18,7 +18,7 @@ import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
 import { describePlan } from '../../run/describe-run.ts';
-import { enrichExport, reportRun } from '../runs/run.ts';
+import { enrichExport, reportRun } from '../../run/enrich-export.ts';
 import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';

@@ -3,7 +3,7 @@ import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../run/describe-service.ts';
 import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
-import { reportRun } from './run.ts';
+import { reportRun } from '../../run/enrich-export.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';

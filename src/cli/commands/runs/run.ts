@@ -1,31 +1,15 @@
 import { Command } from 'commander';
-import type { RunFacts } from '../../../contract/run-facts.ts';
 import type { RunPriority } from '../../../contract/run-priorities.ts';
-import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
-import { parseAddress } from '../../../ingest/sources/export-address.ts';
-import { isElsewhere } from '../../../ingest/sources/obtain-export.ts';
-import { readRunFacts } from '../../../runs/read-run-facts.ts';
-import { findOrBeginRun } from '../../../runs/begin-run.ts';
-import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
-import { holdInterruption, onFirstInterruption } from '../../../dev/interruption.ts';
-import { agrees } from '../../terminal/confirm.ts';
-import { checkService } from '../../run/check-service.ts';
+import { exitCodes } from '../../../domain/problem.ts';
 import { describeService, knowsService } from '../../run/describe-service.ts';
-import { approvalQuestion, describePlan, describeRun, exitCodeOf } from '../../run/describe-run.ts';
-import { followRun, type OnPlan } from '../../run/follow-run.ts';
-import { printFacts, tell } from '../../terminal/output.ts';
-import { describeMapping, ingestHere, planExport, printPlan } from '../../run/plan-export.ts';
+import { enrichExport, reportRun } from '../../run/enrich-export.ts';
+import { tell } from '../../terminal/output.ts';
+import { planExport, printPlan } from '../../run/plan-export.ts';
 import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
-import { addressOf, specifyRun, type SpecifiedRun } from '../../run/run-spec.ts';
-import { withSession, withWarehouse, type Session } from '../../session/session.ts';
+import { addressOf, specifyRun } from '../../run/run-spec.ts';
+import { withSession, withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/present-status.ts';
-import { runPage } from '../../run/run-page.ts';
-import { continueIfAgreed, waitsForPerson } from '../../run/continue-if-agreed.ts';
-import { requireNamespace } from '../../../temporal/connection.ts';
-import { sendUpdate } from '../../run/send-update.ts';
-import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
-import { cancelRun } from '../../run/stop-run.ts';
 
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc')
@@ -94,122 +78,4 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
         reportRun(facts, options.json === true);
       },
     );
-}
-
-/**
- * Enriches an export until the run ends or needs a person.
- *
- * @param options.asks whether a person at the terminal must approve the plan; false: the plan is approved
- * @param options.showsPlan prints the plan to standard error: with `--yes` the log then shows it
- */
-export async function enrichExport(
-  session: Session,
-  spec: SpecifiedRun,
-  { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
-): Promise<RunFacts> {
-  await checkService(session, spec.options);
-  // Before the run begins: without Temporal or its namespace the run would keep the status `ingesting` forever.
-  await requireNamespace(await session.temporal(), session.stack.temporal);
-  // A worker or receiver that cannot start, such as on a used port, begins no run either.
-  if (session.stack.temporal.embedded) await session.work();
-  // A signal that arrives while the run begins must not end the command as if there were no run.
-  const passInterruption = holdInterruption();
-  const { run, found } = await findOrBeginRun(session.warehouse, spec);
-  if (found) requirePlan(run, spec.expectedPlanHash);
-  tell(found ? `continuing ${run.runId}` : `run ${run.runId}`);
-  const asksPerson = found && waitsForPerson(run, asks);
-  // An unfinished run without approval asks again, whatever its status.
-  const approved = !asks || run.isApproved;
-  const waiting = approved && !asksPerson ? { interrupted: interruptionOf(session, run.runId) } : {};
-  passInterruption();
-  // The same command again overrules neither a quality gate nor a person: a program may repeat it.
-  if (asksPerson) return continueIfAgreed(session, await readRunFacts(session.warehouse, run.runId), asks);
-  if (waiting.interrupted?.aborted === true && session.stack.temporal.embedded) {
-    await leaveRun(session, run.runId);
-    return readRunFacts(session.warehouse, run.runId);
-  }
-  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
-  const handle =
-    found && (run.status === 'paused' || (approved && run.planHash !== null))
-      ? await resumeRun(session, run, approved)
-      : await startRunWorkflow(session, run, approved);
-  const page = await runPage(session, run.runId);
-  if (page !== undefined) tell(page);
-  // An approved run asks nothing, and has perhaps spent credits already.
-  if (!approved && !(await approve(session, run.runId, handle)))
-    return continueIfAgreed(session, await waitForRun(session, run.runId, handle), asks);
-  const onPlan: OnPlan = (planned, plan) => {
-    if (!showsPlan) return;
-    tell(describeMapping(planned));
-    if (found && run.planHash !== null)
-      tell('the plan was made when the run began; budgets may have changed since:');
-    tell(describePlan(plan, planned.options));
-  };
-  const facts = await waitForRun(session, run.runId, handle, { ...waiting, onPlan });
-  return continueIfAgreed(session, facts, asks);
-}
-
-/** @throws Problem `plan.changed` if the unfinished run has another plan than `--plan` names */
-function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
-  if (planHash === null || expected === null || planHash === expected) return;
-  throw new UsageProblem('plan.changed', `an unfinished run of this export has another plan: ${planHash}`, {
-    where: runId,
-    next:
-      `enrich resume ${runId} continues with that plan; or enrich cancel ${runId} ends the run, then run the ` +
-      'command again',
-  });
-}
-
-/** Stages the export that this command has fetched: the workers need neither the file nor the credentials. */
-async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
-  await ingestHere(session, run.runId, fetched).catch(async (error: unknown) => {
-    if (error instanceof Problem && !error.type.startsWith('database.')) {
-      const { type, sentence: reason, next } = error;
-      await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });
-    }
-    throw error;
-  });
-}
-
-/** Prints the result of a run and sets the exit code. */
-export function reportRun(facts: RunFacts, json: boolean): void {
-  printFacts<'run'>(json, facts, describeRun(facts));
-  process.exitCode = exitCodeOf(facts);
-}
-
-async function approve(
-  session: Session,
-  runId: string,
-  handle: Awaited<ReturnType<typeof startRunWorkflow>>,
-): Promise<boolean> {
-  // The signal must not stop the servers that this command's worker uses.
-  const interrupted = new AbortController();
-  const leave = onFirstInterruption(() => {
-    tell('\nstopping: nothing is spent yet');
-    interrupted.abort();
-  });
-  try {
-    if (session.stack.temporal.embedded) await session.work();
-    const status = await followRun(session, runId, handle, interrupted.signal);
-    const run = await getRun(session.warehouse, runId);
-    if (interrupted.signal.aborted) throw notApproved(runId);
-    if (status !== 'awaiting_approval' || !run.plan) return false;
-    tell(describeMapping(run));
-    tell(describePlan(run.plan, run.options));
-    const yes = await agrees(approvalQuestion(run.plan), interrupted.signal);
-    if (yes === undefined) throw notApproved(runId);
-    if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
-    else await cancelRun(session, run, 'the plan was not approved');
-    return yes;
-  } finally {
-    leave();
-  }
-}
-
-function notApproved(runId: string): Problem {
-  return new Problem('run.not-approved', 'the plan was not approved; nothing was spent', {
-    where: runId,
-    next: `run the same command again to approve; enrich cancel ${runId} ends the run`,
-    exitCode: exitCodes.needsPerson,
-  });
 }

@@ -1,0 +1,147 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import type { RunFacts } from '../../contract/run-facts.ts';
+import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
+import { parseAddress } from '../../ingest/sources/export-address.ts';
+import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
+import { findOrBeginRun } from '../../runs/begin-run.ts';
+import { readRunFacts } from '../../runs/read-run-facts.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { requireNamespace } from '../../temporal/connection.ts';
+import type { Session } from '../session/session.ts';
+import { agrees } from '../terminal/confirm.ts';
+import { printFacts, tell } from '../terminal/output.ts';
+import { checkService } from './check-service.ts';
+import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
+import { approvalQuestion, describePlan, describeRun, exitCodeOf } from './describe-run.ts';
+import { followRun, type OnPlan } from './follow-run.ts';
+import { describeMapping, ingestHere } from './plan-export.ts';
+import { runPage } from './run-page.ts';
+import type { SpecifiedRun } from './run-spec.ts';
+import { sendUpdate } from './send-update.ts';
+import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from './steer-run.ts';
+import { cancelRun } from './stop-run.ts';
+
+/**
+ * Enriches an export until the run ends or needs a person.
+ *
+ * @param options.asks whether a person at the terminal must approve the plan; false: the plan is approved
+ * @param options.showsPlan prints the plan to standard error: with `--yes` the log then shows it
+ */
+export async function enrichExport(
+  session: Session,
+  spec: SpecifiedRun,
+  { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
+): Promise<RunFacts> {
+  await requireComponents(session, spec);
+  // A signal that arrives while the run begins must not end the command as if there were no run.
+  const passInterruption = holdInterruption();
+  const { run, found } = await findOrBeginRun(session.warehouse, spec);
+  const { runId } = run;
+  if (found) requirePlan(run, spec.expectedPlanHash);
+  tell(found ? `continuing ${runId}` : `run ${runId}`);
+  const asksPerson = found && waitsForPerson(run, asks);
+  // An unfinished run without approval asks again, whatever its status.
+  const approved = !asks || run.isApproved;
+  // While the command asks a person, a signal ends the question.
+  const interrupted = approved && !asksPerson ? interruptionOf(session, runId) : undefined;
+  passInterruption();
+  // The same command again overrules neither a quality gate nor a person: a program may repeat it.
+  if (asksPerson) return continueIfAgreed(session, await readRunFacts(session.warehouse, runId), asks);
+  if (interrupted?.aborted === true && session.stack.temporal.embedded) {
+    await leaveRun(session, runId);
+    return readRunFacts(session.warehouse, runId);
+  }
+  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
+  const isResumed = found && (run.status === 'paused' || (approved && run.planHash !== null));
+  const handle = await (isResumed ? resumeRun : startRunWorkflow)(session, run, approved);
+  const page = await runPage(session, runId);
+  if (page !== undefined) tell(page);
+  // An approved run asks nothing, and has perhaps spent credits already.
+  if (!approved && !(await approve(session, runId, handle)))
+    return continueIfAgreed(session, await waitForRun(session, runId, handle), asks);
+  const onPlan = showsPlan ? planTeller(found && run.planHash !== null) : undefined;
+  return continueIfAgreed(session, await waitForRun(session, runId, handle, { interrupted, onPlan }), asks);
+}
+
+/** Checks, before a run begins, what the run needs: otherwise it would keep the status `ingesting` forever. */
+async function requireComponents(session: Session, spec: SpecifiedRun): Promise<void> {
+  await checkService(session, spec.options);
+  await requireNamespace(await session.temporal(), session.stack.temporal);
+  // A worker or receiver cannot start on a used port.
+  if (session.stack.temporal.embedded) await session.work();
+}
+
+/** @throws Problem `plan.changed` if the unfinished run has another plan than `--plan` names */
+function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
+  if (planHash === null || expected === null || planHash === expected) return;
+  throw new UsageProblem('plan.changed', `an unfinished run of this export has another plan: ${planHash}`, {
+    where: runId,
+    next:
+      `enrich resume ${runId} continues with that plan; or enrich cancel ${runId} ends the run, then run the ` +
+      'command again',
+  });
+}
+
+/** Stages the export that this command has fetched: the workers need neither the file nor the credentials. */
+async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
+  await ingestHere(session, run.runId, fetched).catch(async (error: unknown) => {
+    if (error instanceof Problem && !error.type.startsWith('database.')) {
+      const { type, sentence: reason, next } = error;
+      await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });
+    }
+    throw error;
+  });
+}
+
+/** @param isOld an earlier command has made the plan */
+function planTeller(isOld: boolean): OnPlan {
+  return (run, plan) => {
+    tell(describeMapping(run));
+    if (isOld) tell('the plan was made when the run began; budgets may have changed since:');
+    tell(describePlan(plan, run.options));
+  };
+}
+
+/** Prints the result of a run and sets the exit code. */
+export function reportRun(facts: RunFacts, json: boolean): void {
+  printFacts<'run'>(json, facts, describeRun(facts));
+  process.exitCode = exitCodeOf(facts);
+}
+
+/**
+ * Waits for the plan and asks a person to approve it.
+ *
+ * @returns whether the run may spend; false also if the run needs no approval, or none any more
+ */
+async function approve(session: Session, runId: string, handle: WorkflowHandle): Promise<boolean> {
+  // The signal must not stop the servers that this command's worker uses.
+  const interrupted = new AbortController();
+  const leave = onFirstInterruption(() => {
+    tell('\nstopping: nothing is spent yet');
+    interrupted.abort();
+  });
+  try {
+    if (session.stack.temporal.embedded) await session.work();
+    const status = await followRun(session, runId, handle, interrupted.signal);
+    const run = await getRun(session.warehouse, runId);
+    if (interrupted.signal.aborted) throw notApproved(runId);
+    if (status !== 'awaiting_approval' || !run.plan) return false;
+    planTeller(false)(run, run.plan);
+    const yes = await agrees(approvalQuestion(run.plan), interrupted.signal);
+    if (yes === undefined) throw notApproved(runId);
+    if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
+    else await cancelRun(session, run, 'the plan was not approved');
+    return yes;
+  } finally {
+    leave();
+  }
+}
+
+function notApproved(runId: string): Problem {
+  return new Problem('run.not-approved', 'the plan was not approved; nothing was spent', {
+    where: runId,
+    next: `run the same command again to approve; enrich cancel ${runId} ends the run`,
+    exitCode: exitCodes.needsPerson,
+  });
+}
