@@ -73,7 +73,7 @@ export async function applyLateResult(
     }
 
     const kind = kindOf(content, lateKindsOf(attempt.options));
-    const { personIds, otherIds, knownIds, recipients, assigned } = await assignPeople(
+    const { personIds, knownIds, recipients, assigned } = await assignPeople(
       transaction,
       attempt,
       content,
@@ -111,8 +111,7 @@ export async function applyLateResult(
       coveredKinds(shares[person]!, body),
     );
     const logged = { deliveryId, kind, service: attempt.options.service };
-    // Only a delivery with other ids is ever applied again.
-    const added = otherIds.length > 0 ? await withoutGivenBefore(transaction, logged, given) : given;
+    const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
     await recordLateResults(transaction, logged, added);
 
     const strangers = assigned.filter(
@@ -143,6 +142,8 @@ interface StoredDelivery {
   readonly isRepeated: boolean;
   /** The same bytes were removed before. */
   readonly isBodyDropped: boolean;
+  /** It has been applied before, and is applied again, because more is known about its people. */
+  readonly isAgain: boolean;
 }
 
 async function lockDelivery(
@@ -155,7 +156,8 @@ async function lockDelivery(
         and same.body_sha256 = d.body_sha256 and same.status = 'applied'
         and same.delivery_id <> d.delivery_id) as "isRepeated",
       exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
-        and same.body_sha256 = d.body_sha256 and same.body is null) as "isBodyDropped"
+        and same.body_sha256 = d.body_sha256 and same.body is null) as "isBodyDropped",
+      d.person_ids <> '{}' as "isAgain"
     from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
   `.execute(transaction);
   return rows[0];
@@ -222,7 +224,7 @@ function reasonOf(
   { strangers, suppressed, undone }: Readonly<{ strangers: number; suppressed: boolean; undone: boolean }>,
 ): string | null {
   const parts = [
-    ...(attempt.hasAnswer
+    ...(attempt.hasAnswer || strangers === 0
       ? []
       : ['the answer of its call was never recorded, so it is unknown whose results these are']),
     ...(strangers > 0 && attempt.hasAnswer

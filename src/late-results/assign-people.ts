@@ -34,7 +34,7 @@ export async function assignPeople(
 ): Promise<AssignedPeople> {
   const personIds = people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
   const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
-  if (otherIds.length > 0) await lockPeopleOf(transaction, attempt);
+  if (otherIds.length > 0) await lockPeopleOf(transaction, attempt, personIds);
   const recipients = await readRecipients(transaction, attempt, personIds);
   const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
   const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
@@ -43,10 +43,15 @@ export async function assignPeople(
   return { personIds, otherIds, knownIds, recipients, assigned };
 }
 
-/** Another transaction that shows that a person of the call has another id comes before this transaction, or after. */
+/**
+ * Another transaction that shows that a person of the call has another id, or that records an answer about a person of
+ * a call without an answer, comes before this transaction, or after.
+ */
 async function lockPeopleOf(
   transaction: Transaction<Tables>,
-  { foundIds, options: { service } }: LockedAttempt,
+  { foundIds, hasAnswer, options: { service } }: LockedAttempt,
+  personIds: readonly string[],
 ): Promise<void> {
-  await lockLog(transaction, { service, people: foundIds.map(keyOfId), contacts: [] });
+  const ids = hasAnswer ? foundIds : personIds;
+  await lockLog(transaction, { service, people: ids.map(keyOfId), contacts: [] });
 }

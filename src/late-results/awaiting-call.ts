@@ -48,13 +48,17 @@ export async function lockAttempt(
   return attempt;
 }
 
+/** Condition of an observation: an answer named the person. */
+const isOfAnswer = sql`kind in ('answer', 'reused')`;
+
 /**
  * The people of a call, with and without a row, and the contacts of later calls whose phone request the service skipped
  * because of this call.
  *
- * A body brings results only for people whom its call was about: the people of the answer or, without an answer, of the
- * rows that were asked for. Only confirmed addresses identify a person: those in the answer, and the row's address if
- * it was the evidence. The suppression list is compared with every key that an answer or the row has for the person.
+ * A body brings results only for people whom its call was about: the people of the answer. Without an answer, these are
+ * people of other answers who share an identity key with a row that was asked for. Only confirmed addresses identify a
+ * person: those in the answer, and the row's address if it was the evidence. The suppression list is compared with
+ * every key that an answer or the row has for the person.
  *
  * @param personIds ids in the body
  */
@@ -110,6 +114,21 @@ export async function readRecipients(
       join runs using (run_id)
       where attempt_id = ${attemptId} and kind = 'answer'
         and person_id not in (select person_id from of_contacts where attempt_id = ${attemptId})
+      union all
+      select null, null, k.person_id, a.run_id, null, a.attempt_id, a.admitted_at, runs.undone_at,
+        array(select facts -> 'email' ->> 'email' from known where person_id = k.person_id and ${isOfAnswer}),
+        k.keys
+      from (
+        select known.person_id, array_agg(asked_key) as keys
+        from known
+        join attempt_people p on p.attempt_id = ${attemptId}
+        join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number and r.keys && known.identity_keys
+        cross join unnest(r.keys) as asked_key
+        where not ${hasAnswer} and ${isOfAnswer}
+        group by known.person_id
+      ) k
+      join attempts a on a.attempt_id = ${attemptId}
+      join runs on runs.run_id = a.run_id
     )
     select person_id as "personId", run_id as "runId", row_number as "rowNumber", attempt_id as "attemptId",
       admitted_at::text as "askedAt", undone_at is not null as undone, array_remove(emails, null) as emails,
@@ -202,7 +221,7 @@ export async function idsInLog(
   const known = await sql<{ id: string }>`
     select distinct person_id as id from observations
     where service = ${service} and person_key = any(${personIds.map(keyOfId)}::text[])
-      and kind in ('answer', 'reused') and person_id is not null
+      and ${isOfAnswer} and person_id is not null
   `.execute(transaction);
   return known.rows.map(({ id }) => id);
 }

@@ -9,7 +9,12 @@ import { isNamedId } from '../db/named-id.ts';
 import { hadOnlyStrangers, resetToReceived } from '../db/reopened-deliveries.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-scope.ts';
-import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
+import {
+  creditedStatuses,
+  effectiveStatuses,
+  ineffectiveStatuses,
+  type DeliveryStatus,
+} from '../domain/late-results/delivery-status.ts';
 
 export interface StoredDelivery {
   readonly deliveryId: string;
@@ -209,7 +214,27 @@ export async function quarantineDelivery(
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update webhook_deliveries d set ${sql.raw(resetToReceived)}
-    where attempt_id = ${attemptId} and body is not null and (status = 'duplicate' or ${sql.raw(hadOnlyStrangers('d'))})
+    where attempt_id = ${attemptId} and body is not null
+      and (status in (${anyOf(effectiveStatuses)}) or ${sql.raw(hadOnlyStrangers('d'))})
+  `.execute(transaction);
+}
+
+/**
+ * Reopens deliveries to calls without an answer that name these people: the answer of another call has named them. A
+ * transaction that applies such a delivery locks its people, and so does the caller.
+ */
+export async function reopenDeliveriesOfLostAnswers(
+  transaction: Transaction<Tables>,
+  service: string,
+  personIds: readonly string[],
+): Promise<void> {
+  if (personIds.length === 0) return;
+  await sql`
+    update webhook_deliveries d set ${sql.raw(resetToReceived)}
+    from attempts a join runs r using (run_id)
+    where d.person_ids && ${personIds}::text[] and d.person_ids <> '{}'
+      and d.status in (${anyOf(creditedStatuses)}) and d.body is not null
+      and a.attempt_id = d.attempt_id and a.answered_at is null and r.options ->> 'service' = ${service}
   `.execute(transaction);
 }
 

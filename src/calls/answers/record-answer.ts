@@ -22,7 +22,7 @@ import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
-import { reopenDeliveries } from '../../late-results/deliveries.ts';
+import { reopenDeliveries, reopenDeliveriesOfLostAnswers } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { withoutIds } from '../../privacy/hidden-ids.ts';
@@ -81,6 +81,7 @@ async function recordOnce(
   await warehouse.database.transaction().execute(async (transaction) => {
     const isSkipped = answer.phoneEnrichment?.status === 'skipped';
     const awaited = awaitedOf(record, answer, price);
+    const foundIds = answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : []));
     const attempt = await closeAttempt(transaction, attemptId, {
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
@@ -90,7 +91,7 @@ async function recordOnce(
         consumed === undefined && isCredible
           ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
           : null,
-      foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
+      foundIds,
       foundPeople: price.found,
       awaited,
       phonesWithEarlier: isSkipped,
@@ -125,6 +126,7 @@ async function recordOnce(
       entries: logEntriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
       credits: settledCredits(attempt, awaited, consumed),
     });
+    await reopenDeliveriesOfLostAnswers(transaction, service, foundIds);
     if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
     await giveEarlierPhones(transaction, attemptId, earlier);
     // Last, because a pause locks the budgets and the run.

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { undoRun } from '../../../src/runs/undo-run.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import {
+  callAgain,
+  callWithPhones,
+  deliverTo,
+  deliveryStatuses,
+  drainCall,
+  phonesBody,
+  recordPhonesAnswer,
+  type LateExtras,
+  type PhonesCall,
+} from '../../helpers/warehouse/late-calls.ts';
+import {
+  endCall,
+  expectRebuilt,
+  noExtras,
+  none,
+  phones,
+  phonesOf,
+} from '../../helpers/warehouse/renumbered-runs.ts';
+
+const warehouse = await warehouseOfFile();
+
+/** Loses the answer of a call. */
+async function lose(call: PhonesCall): Promise<PhonesCall> {
+  const { attemptId, runId } = call;
+  await warehouse.pool.query("update attempts set status = 'unknown' where attempt_id = $1", [attemptId]);
+  await warehouse.pool.query("update run_rows set outcome = 'unknown' where run_id = $1", [runId]);
+  await warehouse.pool.query('delete from claims where run_id = $1', [runId]);
+  return call;
+}
+
+async function lostCall(): Promise<PhonesCall> {
+  return lose(await callWithPhones(warehouse));
+}
+
+/** A later call, without phones, for the people of a call. */
+async function laterCall(call: PhonesCall): Promise<PhonesCall> {
+  return callAgain(warehouse, call, { ids: call.ids, extras: noExtras });
+}
+
+async function observationsOf(call: PhonesCall): Promise<string[]> {
+  const { rows } = await warehouse.pool.query<{ id: string }>(
+    "select person_id as id from observations where attempt_id = $1 and kind = 'phones' order by person_id",
+    [call.attemptId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+describe('phones of a call whose answer was lost', () => {
+  it.each(['pending', 'skipped'] as const)(
+    'a later answer with the phone status %s gives its contacts the phones of the lost call',
+    async (status) => {
+      const lost = await lostCall();
+      await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+      expect(await deliveryStatuses(warehouse, lost)).toEqual(['orphaned']);
+      const later = await callAgain(warehouse, lost, { ids: lost.ids });
+      await recordPhonesAnswer(warehouse, later, [1, 1, 1], 3, status);
+      await drainCall(warehouse, lost);
+      expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
+      expect(await phonesOf(warehouse, later)).toEqual(phones);
+      await expectRebuilt(warehouse);
+    },
+  );
+
+  it('contacts of an earlier answer get the phones of a call whose answer was lost', async () => {
+    const earlier = await callWithPhones(warehouse, noExtras);
+    await recordPhonesAnswer(warehouse, earlier);
+    await endCall(warehouse, earlier);
+    const extras: LateExtras = { reveal: ['phone'], waterfall: [] };
+    const lost = await lose(await callAgain(warehouse, earlier, { ids: earlier.ids, extras }));
+    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+    expect(await phonesOf(warehouse, earlier)).toEqual(phones);
+    expect(await observationsOf(lost)).toEqual(lost.ids);
+  });
+
+  it('an undo of the run whose answer was lost takes the phones of the lost call away', async () => {
+    const lost = await lostCall();
+    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+    const later = await laterCall(lost);
+    await recordPhonesAnswer(warehouse, later);
+    await drainCall(warehouse, lost);
+    expect(await phonesOf(warehouse, later)).toEqual(phones);
+    await endCall(warehouse, lost);
+    await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, new AbortController().signal);
+    expect(await phonesOf(warehouse, later)).toEqual(none);
+    await expectRebuilt(warehouse);
+  });
+
+  it('a body of a lost call is applied once for each person if its people become known one after another', async () => {
+    const lost = await lostCall();
+    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+    const later = await laterCall(lost);
+    await recordPhonesAnswer(warehouse, later, [1, 0, 0], 1);
+    await drainCall(warehouse, lost);
+    expect(await observationsOf(lost)).toEqual(lost.ids.slice(0, 1));
+    await recordPhonesAnswer(warehouse, lost);
+    await drainCall(warehouse, lost);
+    expect(await observationsOf(lost)).toEqual(lost.ids);
+    expect(await phonesOf(warehouse, lost)).toEqual(phones);
+    await expectRebuilt(warehouse);
+  });
+
+  it('people of other calls for whom the lost call did not ask get no phones of it', async () => {
+    const lost = await lostCall();
+    const other = await callWithPhones(warehouse, noExtras);
+    await recordPhonesAnswer(warehouse, other);
+    await deliverTo(warehouse, lost, phonesBody([lost.ids[0]!, ...other.ids], 8));
+    expect(await phonesOf(warehouse, other)).toEqual(none);
+    const later = await laterCall(lost);
+    await recordPhonesAnswer(warehouse, later);
+    await drainCall(warehouse, lost);
+    expect(await phonesOf(warehouse, other)).toEqual(none);
+    expect(await observationsOf(lost)).toEqual(lost.ids.slice(0, 1));
+  });
+});
