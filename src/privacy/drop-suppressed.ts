@@ -3,12 +3,11 @@ import { anyOf } from '../db/one-of.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
 import { contactOf } from '../people/contacts/contact-states.ts';
-import { addressesOfHash } from '../people/known/hashed-addresses.ts';
 import { identifiesAlone } from '../people/known/identifying-key.ts';
-import { recordKeysOf } from '../people/known/record-keys-of.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import { keysInLog, presentDomains } from './keys-in-log.ts';
+import { peopleWithKeysOf } from './people-with-keys.ts';
 import { clearSuppressedRow, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 
 /** Outcomes of rows for which a run does not ask. */
@@ -47,31 +46,18 @@ export async function dropSuppressed(
 ): Promise<number> {
   if (!(await hasSuppressions(database))) return 0;
   const replaced = await rowsOfReplaced(database, runId, rowNumbers);
-  const people = sql`
+  const rows = sql`
+    select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source, runs.options ->> 'service' as service
+    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
+  const peopleOfContacts = sql`
     select r.row_number, c.service, unnest(coalesce(c.person_keys, array[c.person_key])) as person_key
-    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
-    where r.row_number <> all (${replaced}::int[])
-    union
-    select r.row_number, o.service, p.person_key
-    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    cross join unnest(r.keys) as own (identity_key)
-    cross join lateral (
-      select own.identity_key
-      union all
-      select * from (${addressesOfHash(sql`runs.options ->> 'service'`, sql`own.identity_key`)}) of_hash
-    ) k
-    cross join lateral (
-      select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
-    ) o
-    cross join lateral (${recordKeysOf(sql`o.service`, sql`o.person_key`)}) p
-    where ${identifiesAlone(sql`k.identity_key`)}`;
+    from (${rows}) r
+    cross join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c
+    where r.row_number <> all (${replaced}::int[])`;
   const dropped = await sql`
-    with people_of_rows as materialized (${people}),
+    with people_of_rows as materialized (${peopleOfContacts} union ${peopleWithKeysOf(rows)}),
     keys_of_rows as materialized (
       ${keysOfRows(runId, rowNumbers)}
       union all
