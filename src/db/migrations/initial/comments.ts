@@ -1,5 +1,14 @@
 import { personColumns } from '../../../domain/warehouse/person-columns.ts';
-import { columnComments } from './column-comments.ts';
+import { commentsOfPeople } from './column-comments/of-people.ts';
+import { commentsOfQuestions } from './column-comments/of-questions.ts';
+import { commentsOfRuns } from './column-comments/of-runs.ts';
+
+/** Comments of columns whose meaning depends on their table. */
+const columnComments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ...commentsOfRuns,
+  ...commentsOfPeople,
+  ...commentsOfQuestions,
+};
 
 /** Comments of columns that have the same meaning in every table. */
 const common: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { recordedVerdicts } from '../../../../domain/identity/verdicts.ts';
 import { oneOf } from '../../../one-of.ts';
 
-/** Decisions that people make about contacts; `column-comments.ts` explains the columns. */
+/** Decisions that people make about contacts; `column-comments` explains the columns. */
 export const contactDecisions = [
   `create table enrichment.contact_decisions (
     decision_id bigint generated always as identity primary key,

@@ -4,7 +4,7 @@ import {
   effectiveStatuses,
   ineffectiveStatuses,
 } from '../../../../domain/late-results/delivery-status.ts';
-/** The inbox of webhook deliveries and polls; `column-comments.ts` explains the columns. */
+/** The inbox of webhook deliveries and polls; `column-comments` explains the columns. */
 export const lateResultTables = [
   `create table enrichment.webhook_deliveries (
     delivery_id text primary key,

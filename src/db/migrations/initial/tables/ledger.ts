@@ -2,7 +2,7 @@ import { attemptStatuses, holdingStatuses } from '../../../../domain/money/attem
 import { periodNames } from '../../../../domain/money/budget-periods.ts';
 import { oneOf } from '../../../one-of.ts';
 
-/** Attempts, budgets and rate windows; `column-comments.ts` explains the columns. */
+/** Attempts, budgets and rate windows; `column-comments` explains the columns. */
 export const ledgerTables = [
   `create table enrichment.attempts (
     attempt_id text primary key,

@@ -2,7 +2,7 @@ import { notifiedEvents } from '../../../../domain/runs/notified-event.ts';
 import { oneOf } from '../../../one-of.ts';
 import { planKeyPrefix } from '../../../run-states.ts';
 
-/** What a person is notified of: runs, schedules and budgets; `column-comments.ts` explains the columns. */
+/** What a person is notified of: runs, schedules and budgets; `column-comments` explains the columns. */
 export const notificationTables = [
   `create table enrichment.notifications (
     notification_id bigint generated always as identity primary key,

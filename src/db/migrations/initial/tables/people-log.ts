@@ -2,7 +2,7 @@ import { deliveryKindNames } from '../../../../domain/late-results/delivery-kind
 import { oneOf } from '../../../one-of.ts';
 import { identityCells } from '../identity-cells.ts';
 
-/** The log of observations of people and decisions about contacts; `column-comments.ts` explains the columns. */
+/** The log of observations of people and decisions about contacts; `column-comments` explains the columns. */
 export const peopleLog = [
   `create table enrichment.organization_facts (
     facts_hash bytea primary key,

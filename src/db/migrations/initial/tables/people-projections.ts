@@ -5,7 +5,7 @@ import { textsOf } from '../texts-of.ts';
 const columns = personColumns.map(({ name, type }) => `${name} ${type}`);
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
 
-/** Tables computed from the log, which only `enrichment.project` writes; `column-comments.ts` explains the columns. */
+/** Tables computed from the log, which only `enrichment.project` writes; `column-comments` explains the columns. */
 export const peopleProjections = [
   `create table enrichment.people (
     service text not null,

@@ -1,4 +1,4 @@
-/** The suppression list, erasures and the roles of analysts; `column-comments.ts` explains the columns. */
+/** The suppression list, erasures and the roles of analysts; `column-comments` explains the columns. */
 export const privacyTables = [
   `create table enrichment.suppression_entries (
     entry_id bytea primary key,

@@ -3,7 +3,7 @@ import { oneOf } from '../../../../db/one-of.ts';
 import { outcomes } from '../../../../domain/runs/outcome.ts';
 import { identityCells } from '../identity-cells.ts';
 
-/** Runs, their rows, people, claims and fetched exports; `column-comments.ts` explains the columns. */
+/** Runs, their rows, people, claims and fetched exports; `column-comments` explains the columns. */
 export const runTables = [
   `create table enrichment.runs (
     run_id text primary key,
