@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { asUnwritable } from '../../files/unwritable.ts';
-import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
+import { describeColumns, fieldsOfHeader } from '../../ingest/columns/recorded-mapping.ts';
 import {
   refusePersonalColumns,
   refuseUnknownColumns,

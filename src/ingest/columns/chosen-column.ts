@@ -1,6 +1,6 @@
 import { UsageProblem } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
-import { fieldsOfHeader } from './column-map.ts';
+import { fieldsOfHeader } from './recorded-mapping.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Field } from './fields.ts';
 import { isKnownName, fieldsNamed } from './is-known-name.ts';

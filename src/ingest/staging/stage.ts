@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { counted } from '../../domain/text/counted.ts';
 import { Chunk } from './chunk.ts';
-import { describeColumns } from '../columns/column-map.ts';
+import { describeColumns } from '../columns/recorded-mapping.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
 import { AbsentValues, UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';

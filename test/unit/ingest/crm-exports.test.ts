@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
-import { describeColumns } from '../../../src/ingest/columns/column-map.ts';
+import { describeColumns } from '../../../src/ingest/columns/recorded-mapping.ts';
 import { createRowReader, type StagedRow } from '../../../src/ingest/columns/read-row.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
-import { describeColumns, mapColumns } from '../../../src/ingest/columns/column-map.ts';
+import { mapColumns } from '../../../src/ingest/columns/column-map.ts';
+import { describeColumns } from '../../../src/ingest/columns/recorded-mapping.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { recogniseExport } from '../../../src/ingest/columns/recognise-export.ts';
 

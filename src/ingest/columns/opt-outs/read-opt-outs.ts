@@ -1,7 +1,8 @@
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
 import { decodeText, type ByteText } from '../../reading/byte-text.ts';
-import type { ColumnMap, OptOutColumn } from '../column-map.ts';
+import type { ColumnMap } from '../column-map.ts';
+import type { OptOutColumn } from './opt-out-columns.ts';
 import { optOutAnswer, valueForm, type OptOutAnswer } from './opt-out-answers.ts';
 
 /** Answers repeat: an export has few different ones. */
