@@ -1,8 +1,13 @@
 import { UsageProblem } from '../../domain/problem.ts';
-import type { ColumnMap } from './column-map.ts';
 import type { Columns } from './columns.ts';
+import type { SingleField } from './fields.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { otherObjectOf } from './other-object.ts';
+
+interface ColumnsOfPeople {
+  readonly single: Readonly<Record<SingleField, readonly number[]>>;
+  readonly emails: readonly number[];
+}
 
 /**
  * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
@@ -11,14 +16,13 @@ import { otherObjectOf } from './other-object.ts';
 export function refuseWithoutPeople(
   columns: Columns,
   header: readonly string[],
-  map: ColumnMap,
+  { single, emails }: ColumnsOfPeople,
   mapping: ExportMapping | undefined,
 ): void {
-  const { single } = map;
   const inParts = single.first_name.length > 0 && single.last_name.length > 0;
   const employed = single.organization_name.length > 0 || single.domain.length > 0;
   const identified =
-    map.emails.length + single.hashed_email.length + single.profile_url.length + single.person_id.length > 0;
+    emails.length + single.hashed_email.length + single.profile_url.length + single.person_id.length > 0;
   if (identified || (inParts && employed)) return;
   const other = otherObjectOf(header);
   // In an export of companies a bare name is the company's own.
