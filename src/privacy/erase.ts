@@ -185,6 +185,12 @@ async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTrac
   await sql`delete from contact_records where (source, contact_id) in (${theirContacts})`.execute(
     transaction,
   );
+  // Not `or`, for the same reason.
+  const { rows: matched } = await sql<{ source: string; contact_id: string }>`
+    select source, contact_id from contact_matches where ${ofTheirs(traces)}
+    union
+    select source, contact_id from contact_matches where (run_id, row_number) in (${theirRows})
+  `.execute(transaction);
   await sql`delete from contact_matches where (source, contact_id) in (${theirContacts})`.execute(
     transaction,
   );
@@ -199,6 +205,17 @@ async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTrac
     where (run_id, row_number) in (${theirRows}) and person_key is null
   `.execute(transaction);
   await sql`delete from contact_matches where (run_id, row_number) in (${theirRows})`.execute(transaction);
+  // The person of a contact can be withdrawn by the run of a rival. Without a person, the entry names only the record.
+  await sql`
+    delete from contact_matches m
+    where (source, contact_id) in (
+        select * from unnest(${matched.map(({ source }) => source)}::text[],
+          ${matched.map((contact) => contact.contact_id)}::text[]))
+      and person_key is null
+      and not exists (
+        select from contact_matches former
+        where former.source = m.source and former.contact_id = m.contact_id and former.person_key is not null)
+  `.execute(transaction);
   for (const { service, companies, facts } of held) {
     await project(transaction, {
       service,

@@ -297,6 +297,23 @@ describe('the erasure of a person', () => {
     expect(rows).toEqual([]);
   });
 
+  it.each(['a decision', 'a rival'])(
+    'leaves no record id of a contact that had lost the person to %s before',
+    async (cause) => {
+      const { lena, other, byCompany, id } = company();
+      await play(id('a'), byCompany, [lena]);
+      expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
+      if (cause === 'a decision') await decide('rejected', id('a'), lena);
+      else await play(id('b'), { ...byCompany, email: other.email! }, []);
+      expect(await personOf(id('a'))).toBeNull();
+      await erase(warehouse, identityKeys(byCompany), note);
+      const { rows } = await warehouse.pool.query('select from contact_matches where contact_id = $1', [
+        id('a'),
+      ]);
+      expect(rows).toEqual([]);
+    },
+  );
+
   it('leaves a contact that had the person by a wrong decision, and the reverse', async () => {
     const { lena, byAddress, id } = company();
     const boris = { email: `boris@${id('sirius')}.example` };
