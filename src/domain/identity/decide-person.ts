@@ -49,7 +49,7 @@ export type PersonDecision =
   | { readonly kind: 'none'; readonly reason: string | undefined };
 
 /** Why a contact for which no call was made gets no person by weak evidence. */
-const weakReason = 'only name and employer agree with a known person';
+export const weakReason = 'only name and employer agree with a known person';
 
 /** Why a row gets none of several people. */
 const ambiguousReason = 'more than one person fits equally well';

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { verdictsOn } from '../../domain/identity/decide-person.ts';
+import { verdictsOn, weakReason } from '../../domain/identity/decide-person.ts';
 import { weigh } from '../../domain/identity/identity-evidence.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
@@ -130,7 +130,8 @@ export async function findCandidates(
       const { personId } = person.compared;
       if (personId === undefined || person.personKey === contact.personKey || decided[index]) return [];
       const fit = weigh(contact.compared, person.compared, emailHashes);
-      const doubt = fit.strength === 'none' ? fit.reason : contestedReason;
+      const weakDoubt = contact.wasAsked ? contestedReason : weakReason;
+      const doubt = fit.strength === 'none' ? fit.reason : weakDoubt;
       if (!isPossible(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];
       return [{ person_id: personId, reason: refused.get(person.personKey) ?? doubt }];
     });

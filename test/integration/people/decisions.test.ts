@@ -119,6 +119,23 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
   },
 );
 
+it('a known person who is withheld from a contact for which no call asked is listed with this reason', async () => {
+  const { lena, byCompany, id } = company();
+  const identity = { ...byCompany, keys: identityKeys(byCompany) };
+  const runId = await runningRunOf(warehouse, [
+    { ...identity, contactId: id('a') },
+    { ...identity, contactId: id('b') },
+  ]);
+  await answerBatch(warehouse, { runId }, () => [lena]);
+  await end(runId);
+  await decide('rejected', id('a'), lena);
+  expect(await personOf(id('b'))).toBeNull();
+  const withheld = await findWithheld(warehouse.database, { source: undefined, limit: 100 });
+  expect(withheld.filter((each) => each.run_id === runId)).toMatchObject([
+    { contact_id: id('b'), person_id: lena.id, reason: 'only name and employer agree with a known person' },
+  ]);
+});
+
 describe('a confirmed person', () => {
   it('is the person of a contact that has only a shared mailbox, until the decision is withdrawn', async () => {
     const { lena, shared, id } = company();

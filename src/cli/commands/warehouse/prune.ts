@@ -65,7 +65,8 @@ Example:
       if (Object.values(figures.kept).some((count) => count > 0))
         tell(
           'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich ' +
-            'attempts list), and unread deliveries (enrich inbox list)',
+            'attempts list), calls that await late results (enrich attempts list --overdue), and unread ' +
+            'deliveries (enrich inbox list)',
         );
       tell(
         removed
