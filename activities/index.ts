@@ -1,4 +1,5 @@
 import type { CallActivities, ControlActivities } from '../src/contract/activities.ts';
+import type { RunFacts } from '../src/contract/run-facts.ts';
 import { checkRunService, type ServiceCheckDependencies } from '../src/calls/service/check-run-service.ts';
 import { enrichBatches } from '../src/calls/batches/enrich-batches.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
@@ -25,6 +26,7 @@ import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
+import { shownName } from '../src/runs/run-input.ts';
 import { adoptService } from '../src/runs/adopt-service.ts';
 import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
@@ -78,9 +80,9 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         const type = facts.reason_type;
         log.info({ runId, status: facts.status, ...(type !== null && { type }) }, 'a run changed its status');
         if (status === 'failed') lineage?.ended(facts);
-        return facts;
+        return storedFacts(facts);
       }),
-    readRunFacts: ({ runId }) => beating(log, () => readRunFacts(warehouse, runId)),
+    readRunFacts: ({ runId }) => beating(log, async () => storedFacts(await readRunFacts(warehouse, runId))),
     openPage: ({ runId, page }) =>
       beating(log, async () => {
         await adoptService(warehouse, runId, dependencies.service);
@@ -117,12 +119,17 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         const facts = await finishRun(warehouse, runId, ending, budget);
         await keepCreditStatement(dependencies, runId);
         const { status, rows, calls, credits } = facts;
-        if (status === 'paused') return facts;
+        if (status === 'paused') return storedFacts(facts);
         log.info({ runId, status, rows, calls, credits }, 'a run has ended');
         lineage?.ended(facts);
-        return facts;
+        return storedFacts(facts);
       }),
   };
+}
+
+/** The facts of a run as Temporal stores them. */
+function storedFacts(facts: RunFacts): RunFacts {
+  return { ...facts, file: shownName({ fileName: facts.file }) };
 }
 
 /** Creates the activities of the call queues. */

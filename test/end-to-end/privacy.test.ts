@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
@@ -81,6 +81,19 @@ describe('enrich erase', () => {
   it('enrich erase repeats its argument in no error', async () => {
     expect((await system.here(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
   });
+});
+
+it('Temporal stores no address that is in the name of a file', async () => {
+  const file = join(system.directory, 'ada.novak@orbit.example.csv');
+  copyFileSync(system.sample(3), file);
+  const ended = await system.here(['run', file, '--yes', '--json']);
+  expect(ended.facts()).toMatchObject({ status: 'finished', file: 'ada.novak@orbit.example.csv' });
+  const history = await system.storedHistory(ended.facts().run_id);
+  const payloads = [...history.matchAll(/"data":"([^"]*)"/g)].map(([, data]) =>
+    Buffer.from(data!, 'base64').toString(),
+  );
+  expect(payloads.filter((payload) => payload.includes('[email]')).length).toBeGreaterThan(1);
+  expect(payloads.filter((payload) => payload.includes('novak'))).toEqual([]);
 });
 
 describe('enrich export', () => {
