@@ -1,5 +1,4 @@
 import { sql, type Kysely } from 'kysely';
-import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { identityCells } from '../../db/expressions.ts';
@@ -8,7 +7,7 @@ import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { contactOf } from '../../people/contacts/contact-states.ts';
 import { droppingFresh } from '../../runs/pages/pages.ts';
-import { peopleWithRows } from '../../runs/pages/people-with-rows.ts';
+import { peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages/people-with-rows.ts';
 import type { Asked } from '../../runs/planning/earlier-lookups.ts';
 
 /** A row of the export without an outcome. */
@@ -47,19 +46,12 @@ const confirmedId = sql`(
   where runs.run_id = r.run_id and c.evidence = 'confirmed' and c.service = runs.options ->> 'service')`;
 
 const openRow = sql`
-  p.position / ${peoplePerCall} + 1 as batch, r.row_number, r.contact_id, p.left_out, ${identityCells('r')},
+  b.batch, r.row_number, r.contact_id, p.left_out, ${identityCells('r')},
   ${confirmedId} as confirmed_id`;
 
-const inBatches = (batches: readonly number[]) => {
-  const positions = batches.flatMap((batch) =>
-    Array.from({ length: peoplePerCall }, (_, place) => (batch - 1) * peoplePerCall + place),
-  );
-  return sql<boolean>`p.position = any(${positions}::integer[])`;
-};
-
 /** Query of the row numbers of batches. */
-export const rowsOfBatches = ({ runId, batches }: BatchesOfRun) => sql`
-  select row_number from run_people p where p.run_id = ${runId} and ${inBatches(batches)}`;
+export const rowsOfBatches = (batches: BatchesOfRun) =>
+  sql`select row_number from ${peopleOfBatches(batches)}`;
 
 /** Reads the people of a batch without an outcome, in the order of the file. @param batch from 1 within the run */
 export async function readOpenPeople(
@@ -69,8 +61,8 @@ export async function readOpenPeople(
 ): Promise<OpenPerson[]> {
   const { rows } = await sql<OpenRow>`
     select ${openRow}
-    from ${peopleWithRows}
-    where p.run_id = ${runId} and r.outcome is null and ${inBatches([batch])}
+    from ${peopleOfBatchesWithRows({ runId, batches: [batch] })}
+    where r.outcome is null
     order by p.position
   `.execute(database);
   return rows.map(openPerson);
@@ -85,24 +77,22 @@ export async function readOpenPeople(
  */
 export async function refreshOpenPeople(
   database: Kysely<Tables>,
-  { runId, batches }: BatchesOfRun,
+  batches: BatchesOfRun,
   asked: Asked,
   hasSuppressions = true,
 ): Promise<PersonOfBatch[]> {
-  if (hasSuppressions) await dropSuppressed(database, runId, rowsOfBatches({ runId, batches }));
+  const { runId } = batches;
+  if (hasSuppressions) await dropSuppressed(database, runId, rowsOfBatches(batches));
   const keys = sql`(
     select identity_key, r.row_number, p.left_out
-    from ${peopleWithRows}
+    from ${peopleOfBatchesWithRows(batches)}
     cross join unnest(r.keys) as identity_key
-    where p.run_id = ${runId} and r.outcome is null and ${inBatches(batches)})`;
+    where r.outcome is null)`;
   const { rows } = await sql<OpenRow>`
     with ${droppingFresh(runId, keys, asked)}
     select ${openRow}
-    from ${peopleWithRows}
-    where p.run_id = ${runId}
-      and r.outcome is null
-      and ${inBatches(batches)}
-      and r.row_number not in (select row_number from dropped)
+    from ${peopleOfBatchesWithRows(batches)}
+    where r.outcome is null and r.row_number not in (select row_number from dropped)
     order by p.position
   `.execute(database);
   return rows.map(openPerson);

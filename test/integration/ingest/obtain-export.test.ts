@@ -269,6 +269,7 @@ describe('rows of the database', () => {
       create table crm.contacts (id int, email text, "Note" text, opted_out bool, at timestamptz);
       insert into crm.contacts select n, 'p' || n || '@orbit.example', 'a "quote", and more', n = 2,
         '2026-11-21T12:00:00Z' from generate_series(3, 1, -1) n;
+      create function crm.remove_contacts() returns void language sql as 'delete from crm.contacts';
       create table public.plain (id int);
       insert into public.plain values (1)`);
   });
@@ -296,7 +297,7 @@ describe('rows of the database', () => {
     ['a delete in a part of it', 'with gone as (delete from crm.contacts returning *) select * from gone'],
     ['several statements', 'select 1; delete from crm.contacts'],
     ['leaving the transaction', 'select 1) to stdout; commit; delete from crm.contacts; copy (select 1'],
-    ['a function that writes', `select pg_catalog.lo_create(0)`],
+    ['a function that writes', 'select crm.remove_contacts()'],
     ['unlocking the transaction', `select set_config('transaction_read_only', 'off', false)`],
     ['nonsense', 'selekt'],
     ['a table that is not there', 'select * from crm.nowhere'],
