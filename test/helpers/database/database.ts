@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { afterAll, inject } from 'vitest';
 import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../../src/db/database.ts';
 import { checkStatements } from './check-statements.ts';
-import { templateName } from './global-setup.ts';
+import { databasePrefix, templateName } from './global-setup.ts';
 
 /**
  * Creates a database for a test file, with all migrations applied. It ends with the server: a file system that has just
@@ -13,7 +13,7 @@ import { templateName } from './global-setup.ts';
  * @returns its address
  */
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<string> {
-  const name = `test_${randomBytes(6).toString('hex')}`;
+  const name = `${databasePrefix}${randomBytes(6).toString('hex')}`;
   const template = options.empty ? 'template0' : templateName;
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = new URL(inject('postgresServerUrl'));

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { Client, type QueryResult } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { migrate } from '../../../src/db/migrate.ts';
@@ -16,28 +16,62 @@ declare module 'vitest' {
   }
 }
 
+/** With which the name of every database of the tests begins. */
+export const databasePrefix = 'enrich_test_';
 /** Name of the migrated database that `createTestDatabase` copies. */
-export const templateName = 'enrich_template';
+export const templateName = `${databasePrefix}template`;
 
-/** One throw-away PostgreSQL for the whole test run. */
+/** One throw-away PostgreSQL for the whole test run, or the server of `TEST_DATABASE_URL`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const directory = mkdtempSync(join(tmpdir(), 'enrich-test-'));
-  const server = await startEmbeddedPostgres({ directory, durable: false });
-  await makeTemplate(server.databaseUrl);
-  project.provide('postgresServerUrl', server.databaseUrl);
+  const given = process.env['TEST_DATABASE_URL'];
+  const { serverUrl, close } = given === undefined ? await startServer() : serverOf(given);
+  await makeTemplate(serverUrl);
+  project.provide('postgresServerUrl', serverUrl);
   project.provide('sourceStatements', readSourceStatements());
-  return async () => {
+  return close;
+}
+
+interface TestServer {
+  readonly serverUrl: string;
+  readonly close: () => Promise<void>;
+}
+
+async function startServer(): Promise<TestServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'enrich-test-'));
+  const { databaseUrl } = await startEmbeddedPostgres({ directory, durable: false });
+  const close = async (): Promise<void> => {
     await stopEmbeddedPostgres(directory);
     rmSync(directory, { recursive: true, force: true });
   };
+  return { serverUrl: databaseUrl, close };
+}
+
+/** A server of the developer: only the databases of the tests are removed from it. */
+function serverOf(serverUrl: string): TestServer {
+  const close = async (): Promise<void> => {
+    const { rows } = await onServer(
+      serverUrl,
+      `select datname as name from pg_database where starts_with(datname, '${databasePrefix}')`,
+    );
+    for (const { name } of rows as { name: string }[])
+      await onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+  };
+  return { serverUrl, close };
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {
-  const client = new Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${templateName}`);
-  await client.end();
+  await onServer(serverUrl, `CREATE DATABASE ${templateName}`);
   const template = new URL(serverUrl);
   template.pathname = `/${templateName}`;
   await migrate(template.href);
+}
+
+async function onServer(serverUrl: string, statement: string): Promise<QueryResult> {
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    return await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
