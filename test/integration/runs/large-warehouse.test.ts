@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { findNewestRows } from '../../../src/people/contacts/newest-rows.ts';
+import { isRequestOfAnother, lockAttempt } from '../../../src/late-results/awaiting-call.ts';
 import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { amountOfKeys } from '../../../src/runs/planning/earlier-lookups.ts';
@@ -9,7 +10,7 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { endRun } from '../../../src/runs/end-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
-import { rowsScanned } from '../../helpers/database/rows-read.ts';
+import { rowsReadByTable, rowsScanned } from '../../helpers/database/rows-read.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 
@@ -96,6 +97,26 @@ it('findNewestRows() finds the rows of the contacts of an undone run by the inde
   const before = await rowsScanned(warehouse, 'run_rows');
   expect(await findNewestRows(warehouse.database, runId, 'any')).toHaveLength(300);
   expect((await rowsScanned(warehouse, 'run_rows')) - before).toBe(0);
+});
+
+it('isRequestOfAnother() reads only the other call when there are 24,000', async () => {
+  const { runId } = await stagedRun(warehouse, []);
+  await warehouse.pool.query(
+    `insert into attempts (attempt_id, run_id, batch, status, people, request_id, credits_reserved,
+       credits_settled, budget_ids)
+     select 'call-' || n, $1, n, 'settled', 10, 'request-' || n, 10, 10, '{}' from generate_series(1, 24000) n`,
+    [runId],
+  );
+  await warehouse.pool.query('analyze attempts');
+  const read = async () => (await rowsReadByTable(warehouse)).get('attempts')!;
+  const before = await read();
+  const isOfAnother = await warehouse.database
+    .transaction()
+    .execute(async (transaction) =>
+      isRequestOfAnother(transaction, await lockAttempt(transaction, 'call-1'), 'request-2'),
+    );
+  expect(isOfAnother).toBe(true);
+  expect((await read()) - before).toBeLessThan(10);
 });
 
 it.each([
