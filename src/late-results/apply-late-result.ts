@@ -4,36 +4,18 @@ import { sql, type Transaction } from 'kysely';
 import { countedPeople, nounFor } from '../domain/text/counted.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import {
-  lateKinds,
-  lateKindsOf,
-  type DeliveryKind,
-  type LateKind,
-} from '../domain/late-results/delivery-kinds.ts';
-import {
-  deliveredPart,
-  coveredKinds,
-  isOfEmptyCall,
-  type DeliveredPart,
-  type DeliveredShare,
-} from '../domain/late-results/delivered-part.ts';
+import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import { coveredKinds, type DeliveredPart } from '../domain/late-results/delivered-part.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
-import { hashOfAttempt, hiddenId } from '../privacy/hidden-ids.ts';
+import { hiddenId } from '../privacy/hidden-ids.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
-import { assignPeople } from './assign-people.ts';
-import {
-  idsOfOthers,
-  isRequestOfAnother,
-  lockAttempt,
-  type LockedAttempt,
-  type NamedRecipient,
-} from './awaiting-call.ts';
-import { peopleOfCall, settleByParts } from './late-progress.ts';
+import { lockAttempt, type LockedAttempt } from './awaiting-call.ts';
+import { compareBody, type ComparedBody } from './compare-body.ts';
+import { settleByParts } from './late-progress.ts';
 import { givenResults, withoutGivenBefore } from './given-results.ts';
-import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** Result of a delivery; `waiting`: its call is still in flight, and the delivery stays in the inbox. */
@@ -72,64 +54,43 @@ export async function applyLateResult(
       return 'quarantined';
     }
 
-    const kind = kindOf(content, lateKindsOf(attempt.options));
-    const { personIds, knownIds, recipients, assigned } = await assignPeople(
-      transaction,
-      attempt,
-      content,
-      kind,
-    );
-    const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, recipients, assigned);
-    const dropsBody = suppressed.people.size > 0;
-    const { targetFields, requestId } = content;
-    const isOfAnother =
-      !attempt.hasAnswer &&
-      requestId !== undefined &&
-      (await isRequestOfAnother(transaction, attempt, requestId));
-    const others = attempt.hasAnswer ? [] : await idsOfOthers(transaction, attempt, knownIds);
-    const shares = sharesOf(attempt, content, recipients, assigned, others);
-    const bearsRequestId = requestId !== undefined && requestId === attempt.requestId;
-    const body = { kind, people: shares, targetFields, bearsRequestId };
-    const people = peopleOfCall(attempt);
-    const part = deliveredPart(body, people);
-    const isOfEmpty = isOfEmptyCall(body, people);
-    const refusal = refusalOf(attempt, content, { part: isOfAnother ? undefined : part, isOfEmpty });
-    const shownIds = personIds.map((id) => (suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id));
+    const compared = await compareBody(transaction, attempt, content);
+    const { recipients, assigned, suppressed, body, part } = compared;
+    const shown = {
+      dropsBody: suppressed.people.size > 0,
+      personIds: compared.personIds.map((id) =>
+        suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id,
+      ),
+      credits: content.creditsConsumed,
+    };
+    const refusal = refusalOf(attempt, content, compared);
     if (refusal) {
-      await mark({
-        status: 'quarantined',
-        reason: refusal.reason,
-        dropsBody,
-        personIds: shownIds,
-        credits: content.creditsConsumed,
-      });
+      await mark({ status: 'quarantined', reason: refusal.reason, ...shown });
       if (refusal.pauses) await pauseOverbilled(transaction, attempt, refusal.reason, deliveryId);
       return 'quarantined';
     }
 
     const given = givenResults(content.people, recipients, assigned, suppressed, (person) =>
-      coveredKinds(shares[person]!, body),
+      coveredKinds(body.people[person]!, body),
     );
-    const logged = { deliveryId, kind, service: attempt.options.service };
+    const logged = { deliveryId, kind: body.kind, service: attempt.options.service };
     const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
     await recordLateResults(transaction, logged, added);
 
     const strangers = assigned.filter(
       (own, index) => own.length === 0 || suppressed.people.has(index),
     ).length;
-    const orphaned = (content.people.length > 0 || isOfEmpty) && strangers === content.people.length;
+    const orphaned = (content.people.length > 0 || compared.isOfEmpty) && strangers === content.people.length;
     await mark({
       status: orphaned ? 'orphaned' : 'applied',
       reason: reasonOf(attempt, content, {
         strangers,
-        suppressed: dropsBody,
+        suppressed: shown.dropsBody,
         undone: given.some(({ recipient }) => recipient.undone),
       }),
-      dropsBody,
-      subject: subjectOf(kind, part!),
+      subject: subjectOf(body.kind, part!),
       ...part!,
-      personIds: shownIds,
-      credits: content.creditsConsumed,
+      ...shown,
     });
     await settleByParts(transaction, attempt);
     return orphaned ? 'orphaned' : 'applied';
@@ -163,39 +124,6 @@ async function lockDelivery(
   return rows[0];
 }
 
-/** A request for one kind of deliveries gets only that kind. The body decides if several kinds were asked for. */
-function kindOf(content: LateResult, asked: readonly LateKind[]): DeliveryKind {
-  const [only, ...others] = new Set(asked.map((kind) => lateKinds[kind].deliveredBy));
-  return only === undefined || others.length > 0 ? content.kind : only;
-}
-
-/** The people of a body in their order, with the facts that settlement needs. */
-function sharesOf(
-  attempt: LockedAttempt,
-  { people }: LateResult,
-  recipients: readonly NamedRecipient[],
-  assigned: readonly (readonly number[])[],
-  others: readonly string[],
-): DeliveredShare[] {
-  const known = new Set(attempt.foundIds);
-  return people.map((person, index) => {
-    const { id, phones, emails, fields, isPending } = person;
-    const own = assigned[index]!.map((recipient) => recipients[recipient]!.personId);
-    // The answer may list the person under a hidden id.
-    const ownIds = [...(id === undefined ? [] : [id, hiddenId(attempt.attemptId, id)]), ...own];
-    return {
-      knownId: ownIds.find((personId) => known.has(personId)),
-      // A hash, not the id: the alias stays after an erasure.
-      alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify([phones, emails])),
-      hasPhones: phones.length > 0,
-      hasEmails: emails.length > 0,
-      isOther: id !== undefined && others.includes(id),
-      fields,
-      isPending,
-    };
-  });
-}
-
 /** Reports show the highest cost among bodies with the same subject. */
 function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredPart): string {
   const entries = (brings.length > 0 ? brings : covers).toSorted();
@@ -206,7 +134,7 @@ function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredPart): strin
 function refusalOf(
   attempt: LockedAttempt,
   content: LateResult,
-  { part, isOfEmpty }: { readonly part: DeliveredPart | undefined; readonly isOfEmpty: boolean },
+  { part, isOfEmpty }: Pick<ComparedBody, 'part' | 'isOfEmpty'>,
 ): { readonly reason: string; readonly pauses: boolean } | undefined {
   if (!part) return { reason: ofAnotherCall, pauses: false };
   const { creditsConsumed: credits, creditsProblem } = content;

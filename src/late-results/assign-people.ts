@@ -13,7 +13,7 @@ import {
   type NamedRecipient,
 } from './awaiting-call.ts';
 
-interface AssignedPeople {
+export interface AssignedPeople {
   /** All ids in the body. */
   readonly personIds: readonly string[];
   /** Those of them that the answer of the call does not have. */

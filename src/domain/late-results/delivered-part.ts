@@ -48,7 +48,7 @@ export interface DeliveredPart {
 }
 
 /** What a body says about its people and its request. */
-interface DeliveredBody {
+export interface DeliveredBody {
   readonly kind: DeliveryKind;
   readonly people: readonly DeliveredShare[];
   readonly targetFields: readonly string[];

@@ -1,0 +1,101 @@
+import type { Transaction } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import {
+  deliveredPart,
+  isOfEmptyCall,
+  type DeliveredBody,
+  type DeliveredPart,
+  type DeliveredShare,
+} from '../domain/late-results/delivered-part.ts';
+import {
+  lateKinds,
+  lateKindsOf,
+  type DeliveryKind,
+  type LateKind,
+} from '../domain/late-results/delivery-kinds.ts';
+import { hashOfAttempt, hiddenId } from '../privacy/hidden-ids.ts';
+import type { LateResult } from '../service/answers/late-result.ts';
+import { assignPeople, type AssignedPeople } from './assign-people.ts';
+import { idsOfOthers, isRequestOfAnother, type LockedAttempt } from './awaiting-call.ts';
+import { peopleOfCall } from './late-progress.ts';
+import { suppressedOfDelivery, type SuppressedPeople } from './suppressed-of-delivery.ts';
+
+/** A readable body, compared with the people of its call. */
+export interface ComparedBody extends AssignedPeople {
+  readonly body: DeliveredBody;
+  readonly suppressed: SuppressedPeople;
+  /** Undefined: the body belongs to another call. */
+  readonly part: DeliveredPart | undefined;
+  /** `isOfEmptyCall` */
+  readonly isOfEmpty: boolean;
+}
+
+/** Decides which people of the call the people of a body are, and which results of the call the body delivers. */
+export async function compareBody(
+  transaction: Transaction<Tables>,
+  attempt: LockedAttempt,
+  content: LateResult,
+): Promise<ComparedBody> {
+  const { people, targetFields, requestId } = content;
+  const kind = kindOf(content, lateKindsOf(attempt.options));
+  const assigned = await assignPeople(transaction, attempt, content, kind);
+  const suppressed = await suppressedOfDelivery(
+    transaction,
+    attempt,
+    people,
+    assigned.recipients,
+    assigned.assigned,
+  );
+  // The answer of the call shows whose results these are. Without an answer, other calls can show it.
+  const isOfAnother =
+    !attempt.hasAnswer &&
+    requestId !== undefined &&
+    (await isRequestOfAnother(transaction, attempt, requestId));
+  const others = attempt.hasAnswer ? [] : await idsOfOthers(transaction, attempt, assigned.knownIds);
+  const body = {
+    kind,
+    people: sharesOf(attempt, content, assigned, others),
+    targetFields,
+    bearsRequestId: requestId !== undefined && requestId === attempt.requestId,
+  };
+  const call = peopleOfCall(attempt);
+  return {
+    ...assigned,
+    body,
+    suppressed,
+    part: isOfAnother ? undefined : deliveredPart(body, call),
+    isOfEmpty: isOfEmptyCall(body, call),
+  };
+}
+
+/** A request for one kind of deliveries gets only that kind. The body decides if several kinds were asked for. */
+function kindOf(content: LateResult, asked: readonly LateKind[]): DeliveryKind {
+  const [only, ...others] = new Set(asked.map((kind) => lateKinds[kind].deliveredBy));
+  return only === undefined || others.length > 0 ? content.kind : only;
+}
+
+/** The people of a body in their order, with the facts that settlement needs. */
+function sharesOf(
+  attempt: LockedAttempt,
+  { people }: LateResult,
+  { recipients, assigned }: AssignedPeople,
+  others: readonly string[],
+): DeliveredShare[] {
+  const known = new Set(attempt.foundIds);
+  return people.map((person, index) => {
+    const { id, phones, emails, fields, isPending } = person;
+    const own = assigned[index]!.map((recipient) => recipients[recipient]!.personId);
+    // The answer may list the person under a hidden id.
+    const ownIds = [...(id === undefined ? [] : [id, hiddenId(attempt.attemptId, id)]), ...own];
+    return {
+      knownId: ownIds.find((personId) => known.has(personId)),
+      // A hash, not the id: the alias stays after an erasure.
+      alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify([phones, emails])),
+      hasPhones: phones.length > 0,
+      hasEmails: emails.length > 0,
+      isOther: id !== undefined && others.includes(id),
+      fields,
+      isPending,
+    };
+  });
+}
