@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { counted } from '../../domain/text/counted.ts';
-import { Chunk } from './chunk.ts';
+import { ChunkWriter } from './chunk-writer.ts';
+import { MalformedRows } from './malformed-rows.ts';
 import { describeColumns } from '../columns/recorded-mapping.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
@@ -24,8 +24,6 @@ export interface StagedExport {
   readonly source: string;
   readonly warnings: readonly string[];
 }
-/** Maximum number of malformed rows that a warning names. */
-const shownFaults = 3;
 
 /**
  * Stages an export: streams it with bounded memory into `enrichment.run_rows`, each record with its raw cells, its
@@ -50,58 +48,37 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const readRow = createRowReader(opened.columns);
   const unreadAnswers = new UnreadAnswers(opened.columns);
   const absentValues = new AbsentValues(opened.columns);
+  const malformed = new MalformedRows();
+  const chunks = new ChunkWriter(
+    runId,
+    (chunk, onCopy) => stageChunk(pool, runId, chunk, reading, onCopy).then(options.onProgress),
+    signal,
+  );
   let rows = 0;
-  let malformed = 0;
-  const examples: string[] = [];
-  // One chunk is written while the other is filled, so that database and parser work at the same time.
-  let filling = new Chunk(runId);
-  let writing = new Chunk(runId);
-  let staging: Promise<unknown> = Promise.resolve();
-  const stageFilled = async (): Promise<void> => {
-    await staging;
-    signal?.throwIfAborted();
-    [filling, writing] = [writing, filling];
-    filling.clear();
-    // The parser serves the connection only between two pieces of the file: it waits until COPY has begun.
-    await new Promise<void>((onCopy) => {
-      staging = stageChunk(pool, runId, writing, reading, onCopy).then(options.onProgress);
-      // A later await reports the error; until then it must not be an unhandled rejection.
-      staging.catch(() => {}).finally(onCopy);
-    });
-  };
   try {
-    for await (const { records, faults } of readDataRecords(
-      opened,
-      (warning) => warnings.push(warning),
-      signal,
-    )) {
-      for (let index = 0; index < records.length; index += 1) {
+    const onWarning = (warning: string): void => void warnings.push(warning);
+    for await (const { records, faults } of readDataRecords(opened, onWarning, signal)) {
+      for (const [index, cells] of records.entries()) {
         rows += 1;
-        const cells = records[index]!;
         const fault = faults.get(index);
-        if (fault !== undefined) {
-          malformed += 1;
-          if (malformed <= shownFaults) examples.push(`row ${rows} (${fault})`);
-        } else {
+        if (fault === undefined) {
           unreadAnswers.add(cells, rows);
           absentValues.add(cells);
+        } else {
+          malformed.add(rows, fault);
         }
-        if (rows > run.rowsStaged) filling.add(readRow(cells, rows, fault));
+        if (rows > run.rowsStaged) chunks.add(readRow(cells, rows, fault));
       }
-      if (filling.isFull) await stageFilled();
+      await chunks.writeIfFull();
     }
-    if (!filling.isEmpty) await stageFilled();
+    await chunks.writeRest();
   } finally {
-    await staging;
+    await chunks.close();
   }
   await refuseChange(opened.survey);
   await finishStaging(pool, runId, rows, reading);
-  warnings.push(...unreadAnswers.warnings(header), ...absentValues.warnings(header));
-  if (malformed > 0) {
-    const which = `${malformed > shownFaults ? 'the first are ' : ''}${examples.join('; ')}`;
-    warnings.push(`${counted(malformed, 'row')} cannot be read: ${which}`);
-  }
-  return { rows, malformed, source, warnings };
+  warnings.push(...unreadAnswers.warnings(header), ...absentValues.warnings(header), ...malformed.warnings());
+  return { rows, malformed: malformed.count, source, warnings };
 }
 
 async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {
