@@ -215,7 +215,7 @@ export async function reopenDeliveries(transaction: Transaction<Tables>, attempt
   await sql`
     update webhook_deliveries d set ${sql.raw(resetToReceived)}
     where attempt_id = ${attemptId} and body is not null
-      and (status in (${anyOf(effectiveStatuses)}) or ${sql.raw(hadOnlyStrangers('d'))})
+      and (status in (${anyOf(effectiveStatuses)}) or ${sql.raw(hadOnlyStrangers)})
   `.execute(transaction);
 }
 

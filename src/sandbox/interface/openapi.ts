@@ -87,7 +87,7 @@ function describe(name: string, operation: Operation): Json {
     ...(operation.body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: jsonSchema(operation.body, 'input') } },
+        content: { 'application/json': { schema: jsonSchema(operation.body) } },
       },
     }),
     responses: {
@@ -129,7 +129,7 @@ function json(schema: string): Json {
 
 function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
   if (!schema) return [];
-  const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
+  const { properties = {}, required = [] } = jsonSchema(schema) as {
     properties?: Readonly<Record<string, Json>>;
     required?: readonly string[];
   };
@@ -143,7 +143,11 @@ function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): J
 }
 
 /** OpenAPI 3.1 implies the dialect of JSON Schema 2020-12. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12', reused: 'inline' });
+function jsonSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'draft-2020-12',
+    reused: 'inline',
+  });
   return rest;
 }

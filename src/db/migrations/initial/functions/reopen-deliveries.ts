@@ -39,7 +39,7 @@ export const reopenLinkedDeliveries = [
         cross join lateral (
           select * from enrichment.webhook_deliveries where attempt_id = calls.attempt_id offset 0
         ) d
-        where ${hadOnlyStrangers('d')}
+        where ${hadOnlyStrangers}
           -- It has given results to people of the call, and it names the person by an id that the answer does not have.
           or d.status = 'applied'
             and exists (
