@@ -159,71 +159,95 @@ const noRows = '  the file has a header and no rows: there are no people to ask 
  * @param status shown in place of the stored one, such as `interrupted`
  */
 export function describeRun(facts: RunFacts, status: string = facts.status): string {
-  const late = facts.late_results;
-  const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
-  const lines = [
+  return [
     `run ${facts.run_id}: ${status} (${facts.source === null ? '' : `${facts.source}, `}${facts.file})`,
-    table([
-      ...Object.entries(facts.outcomes).map(([outcome, rows]): [string, number] => [
-        facts.status === 'failed' && outcome === 'open' ? 'not asked for' : outcome,
-        rows,
-      ]),
-      ['rows', total],
-      ...(facts.filled > 0 ? ([['contacts filled without a call', facts.filled]] as const) : []),
-      ['calls', facts.calls],
-      ['credits settled', formatNumber(facts.credits.settled)],
-      ['credits reserved', formatNumber(facts.credits.reserved)],
-      ['credits unknown', formatNumber(facts.credits.unknown)],
-      ...(late.awaited + late.expired + late.arrived + late.orphaned > 0
-        ? ([
-            ['late results awaited, calls', late.awaited],
-            ['late results expired, calls', late.expired],
-            ['deliveries arrived', late.arrived],
-            ['  of them by poll', late.polled],
-            ['  of them after the run', late.late],
-            ['deliveries for no person', late.orphaned],
-          ] as const)
-        : []),
+    figuresOf(facts),
+    ...notesOf(facts),
+    ...nextSteps(facts),
+    ...notesOnLateResults(facts),
+  ].join('\n');
+}
+
+function figuresOf(facts: RunFacts): string {
+  const { outcomes, credits, late_results: late } = facts;
+  const hasLate = late.awaited + late.expired + late.arrived + late.orphaned > 0;
+  return table([
+    ...Object.entries(outcomes).map(([outcome, rows]): [string, number] => [
+      facts.status === 'failed' && outcome === 'open' ? 'not asked for' : outcome,
+      rows,
     ]),
-  ];
+    ['rows', rowsOf(facts)],
+    ...(facts.filled > 0 ? ([['contacts filled without a call', facts.filled]] as const) : []),
+    ['calls', facts.calls],
+    ['credits settled', formatNumber(credits.settled)],
+    ['credits reserved', formatNumber(credits.reserved)],
+    ['credits unknown', formatNumber(credits.unknown)],
+    ...(hasLate
+      ? ([
+          ['late results awaited, calls', late.awaited],
+          ['late results expired, calls', late.expired],
+          ['deliveries arrived', late.arrived],
+          ['  of them by poll', late.polled],
+          ['  of them after the run', late.late],
+          ['deliveries for no person', late.orphaned],
+        ] as const)
+      : []),
+  ]);
+}
+
+function rowsOf({ outcomes }: RunFacts): number {
+  return Object.values(outcomes).reduce((sum, rows) => sum + rows, 0);
+}
+
+function notesOf(facts: RunFacts): string[] {
+  const notes: string[] = [];
   // A plan without calls has no price to compare.
   if (facts.expected_credits && Number(facts.expected_credits.high) > 0)
-    lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
-  lines.push(`  service: ${describeAskedService(facts.service)}`);
+    notes.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
+  notes.push(`  service: ${describeAskedService(facts.service)}`);
   const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
   if (explained.length > 0)
-    lines.push(
+    notes.push(
       `  reasons of rows that are ${explained.join(' or ')}: ${statementOfReasons(facts.run_id, explained)}`,
     );
-  if (facts.cancelled && facts.status === 'cancelled') lines.push(`  ${describeCancelled(facts.cancelled)}`);
-  if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
-  if (facts.status === 'finished' && total === 0) lines.push(noRows);
-  if (facts.status === 'awaiting_approval') {
-    lines.push(
-      `  the plan ${facts.plan_hash ?? ''} waits for your approval; nothing is spent yet`,
-      `  next: enrich resume ${facts.run_id} approves the plan and continues;`,
-      `  enrich cancel ${facts.run_id} ends the run`,
-    );
-  }
+  if (facts.cancelled && facts.status === 'cancelled') notes.push(`  ${describeCancelled(facts.cancelled)}`);
+  if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
+  if (facts.status === 'finished' && rowsOf(facts) === 0) notes.push(noRows);
+  return notes;
+}
+
+/** What a person can or must do next. */
+function nextSteps(facts: RunFacts): string[] {
   const { run_id: runId, outcomes, credits } = facts;
+  const steps: string[] = [];
+  if (facts.status === 'awaiting_approval')
+    steps.push(
+      `  the plan ${facts.plan_hash ?? ''} waits for your approval; nothing is spent yet`,
+      `  next: enrich resume ${runId} approves the plan and continues;`,
+      `  enrich cancel ${runId} ends the run`,
+    );
   const decisions = neededDecisions({ runId, outcomes, unknownCredits: credits.unknown });
   if (facts.reason !== null && decisions.every(({ type }) => type !== facts.reason_type))
-    lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
-  for (const { reason, next } of decisions) lines.push(`  ${reason}`, `  next: ${next}`);
+    steps.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
+  return [...steps, ...decisions.flatMap(({ reason, next }) => [`  ${reason}`, `  next: ${next}`])];
+}
+
+function notesOnLateResults({ late_results: late, credits }: RunFacts): string[] {
+  const notes: string[] = [];
   if (late.next_poll_at !== null)
-    lines.push(
+    notes.push(
       `  the next poll for late results is due at ${late.next_poll_at.slice(0, 16).replace('T', ' ')} UTC`,
     );
   if (late.arrived > 0 && late.polled === late.arrived)
-    lines.push('  late results came only by poll: for webhooks, the workers need WEBHOOK_PUBLIC_URL');
+    notes.push('  late results came only by poll: for webhooks, the workers need WEBHOOK_PUBLIC_URL');
   if (late.missing !== null) {
-    lines.push(`  ${late.missing}`);
+    notes.push(`  ${late.missing}`);
     if (credits.reserved !== '0')
-      lines.push(
+      notes.push(
         '  next: workers apply them when they come; to ask the service for them now: enrich inbox sweep',
       );
   }
-  return lines.join('\n');
+  return notes;
 }
 
 /** A row with such an outcome gets no person, and its reason can show that the columns are wrong. */

@@ -93,23 +93,11 @@ export function withoutFill({
 function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {
   const { decision, people, isRejected } = nearby.decide(contact);
   const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
-  const isByDecision = contact.evidence === 'confirmed';
-  if (decision.kind === 'person') {
-    const person = nearby.newestOf(people[decision.index]!, contact);
-    const { evidence } = decision;
-    const personKeys = nearby.keysOf(person, contact);
-    const isCurrent = current !== undefined && isOnePerson(current.compared, person.compared);
-    const isUnchanged = JSON.stringify(personKeys) === JSON.stringify(contact.personKeys);
-    if (isCurrent && isUnchanged && isByDecision === (evidence === 'confirmed'))
-      return contact.isNewRow ? { kind: 'keep', contact } : undefined;
-    const isSamePerson =
-      isCurrent ||
-      (current !== undefined &&
-        (personKeys?.includes(current.personKey) === true || wereMerged(current.compared, person.compared)));
-    return { kind: 'fill', contact, person, personKeys, evidence, isUndone: false, isSamePerson };
-  }
+  if (decision.kind === 'person')
+    return toPerson(contact, nearby.newestOf(people[decision.index]!, contact), decision.evidence, nearby);
   if (current && isRejected) return { kind: 'withdraw', contact, reason: rejectedReason };
-  if (current && isByDecision) return { kind: 'withdraw', contact, reason: decision.reason ?? endedReason };
+  if (current && contact.evidence === 'confirmed')
+    return { kind: 'withdraw', contact, reason: decision.reason ?? endedReason };
   if (decision.kind === 'refused') {
     const { reason } = decision;
     if (!current) return { kind: 'refuse', contact, reason, isContradicted: false };
@@ -122,6 +110,27 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
   return nearby.isContested(contact, current)
     ? { kind: 'withdraw', contact, reason: contestedReason }
     : unlessContradicted(contact, current, nearby);
+}
+
+/** The contact is this person: no change if the contact has the person already, with the same keys. */
+function toPerson(
+  contact: ContactState,
+  person: KnownPerson,
+  evidence: Evidence,
+  nearby: Neighbourhood,
+): ContactChange | undefined {
+  const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
+  const personKeys = nearby.keysOf(person, contact);
+  const isCurrent = current !== undefined && isOnePerson(current.compared, person.compared);
+  const isUnchanged =
+    JSON.stringify(personKeys) === JSON.stringify(contact.personKeys) &&
+    (contact.evidence === 'confirmed') === (evidence === 'confirmed');
+  if (isCurrent && isUnchanged) return contact.isNewRow ? { kind: 'keep', contact } : undefined;
+  const isSamePerson =
+    isCurrent ||
+    (current !== undefined &&
+      (personKeys?.includes(current.personKey) === true || wereMerged(current.compared, person.compared)));
+  return { kind: 'fill', contact, person, personKeys, evidence, isUndone: false, isSamePerson };
 }
 
 /** A contact stays its person, with the newest record, unless new cells contradict the person. */

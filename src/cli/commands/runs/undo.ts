@@ -26,6 +26,26 @@ interface UndoFlags extends NoteFlags {
 
 const nothing: UndoFigures = { removed: 0, restored: 0, only_emails: 0, only_phones: 0 };
 
+/** What the command says about an undo. */
+const undoTexts = {
+  isDone: '  the run is undone already: nothing was changed',
+  question: 'undo this run?',
+  onlyHere: 'known from this run alone: removed',
+  elsewhere: 'known from other runs as well: keep the values of those runs',
+  change: 'removed',
+  done: '  undone',
+};
+
+/** The same about the revert of an undo. */
+const revertTexts: typeof undoTexts = {
+  isDone: '  the run is not undone: nothing was changed',
+  question: 'revert the undo of this run?',
+  onlyHere: 'known from this run alone: come back',
+  elsewhere: 'known from other runs as well: this run counts again',
+  change: 'come back',
+  done: '  the undo was reverted',
+};
+
 export function undoCommand(): Command {
   return withSettings(new Command('undo'))
     .description('Undo what a run wrote: contacts are as if it had never run.')
@@ -60,6 +80,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const run = await getRun(warehouse, name);
   requireEnded(run);
   const reverts = options.revert === true;
+  const texts = reverts ? revertTexts : undoTexts;
   const show = options.json === true ? () => {} : print;
   const facts = await readRunFacts(warehouse, run.runId);
   const lookups = await countLookups(warehouse.database, run.runId);
@@ -77,20 +98,15 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
   const removesLookups = options.forget === true && lookups > 0;
   if (isDone && !removesLookups) {
-    show(
-      reverts
-        ? '  the run is not undone: nothing was changed'
-        : '  the run is undone already: nothing was changed',
-    );
+    show(texts.isDone);
     return answer(!reverts, figures, 0);
   }
   if (options.yes !== true) {
-    show(describe(figures, reverts, removesLookups ? lookups : undefined));
+    show(describe(figures, texts, removesLookups ? lookups : undefined));
     if (!reverts && figures.removed > 0)
       show('  a removed contact that other runs show to be a known person gets the data of this person');
     if (!reverts) sayWhatStays(facts, run.options.schedule);
-    const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
-    const approved = options.json === true ? undefined : await agrees(question);
+    const approved = options.json === true ? undefined : await agrees(texts.question);
     if (approved !== true) {
       answer(run.undone !== null, figures, 0);
       tell(`nothing was changed${noTerminal(approved)}; --yes carries it out without asking`);
@@ -102,8 +118,8 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const removedKeys = removesLookups ? await deleteLookups(warehouse, run.runId) : 0;
   // An undo decides about contacts again: other runs may know who they are.
   const changed = isDone ? figures : await measureUndo(warehouse, run.runId);
-  show(describe(changed, reverts, removesLookups ? removedKeys : undefined));
-  show(reverts ? '  the undo was reverted' : '  undone');
+  show(describe(changed, texts, removesLookups ? removedKeys : undefined));
+  show(texts.done);
   answer(!reverts, changed, removedKeys);
   if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
 }
@@ -134,23 +150,16 @@ function requireEnded(run: RunRecord): void {
   );
 }
 
-function describe(figures: UndoFigures, reverts: boolean, removedKeys?: number): string {
+function describe(figures: UndoFigures, texts: typeof undoTexts, removedKeys?: number): string {
   return table([
     ["contacts of the run's people, in all exports", ''],
-    [
-      reverts ? 'known from this run alone: come back' : 'known from this run alone: removed',
-      figures.removed,
-    ],
-    [
-      reverts
-        ? 'known from other runs as well: this run counts again'
-        : 'known from other runs as well: keep the values of those runs',
-      figures.restored,
-    ],
+    [texts.onlyHere, figures.removed],
+    [texts.elsewhere, figures.restored],
     ...(['emails', 'phones'] as const).flatMap((field) => {
       const contacts = figures[`only_${field}`];
-      const change = reverts ? 'come back' : 'removed';
-      return contacts === 0 ? [] : [[`  of these, ${field} known from this run alone: ${change}`, contacts]];
+      return contacts === 0
+        ? []
+        : [[`  of these, ${field} known from this run alone: ${texts.change}`, contacts]];
     }),
     ...(removedKeys === undefined ? [] : [['keys of the lookup history', removedKeys]]),
   ]);
