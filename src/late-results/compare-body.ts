@@ -7,12 +7,7 @@ import {
   type DeliveredPart,
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
-import {
-  lateKinds,
-  lateKindsOf,
-  type DeliveryKind,
-  type LateKind,
-} from '../domain/late-results/delivery-kinds.ts';
+import { deliveryKindOf } from '../domain/late-results/delivery-kinds.ts';
 import { hashOfAttempt, hiddenId } from '../privacy/hidden-ids.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { assignPeople, type AssignedPeople } from './assign-people.ts';
@@ -37,7 +32,7 @@ export async function compareBody(
   content: LateResult,
 ): Promise<ComparedBody> {
   const { people, targetFields, requestId } = content;
-  const kind = kindOf(content, lateKindsOf(attempt.options));
+  const kind = deliveryKindOf(content.kind, attempt.options);
   const assigned = await assignPeople(transaction, attempt, content, kind);
   const suppressed = await suppressedOfDelivery(
     transaction,
@@ -66,12 +61,6 @@ export async function compareBody(
     part: isOfAnother ? undefined : deliveredPart(body, call),
     isOfEmpty: isOfEmptyCall(body, call),
   };
-}
-
-/** A request for one kind of deliveries gets only that kind. The body decides if several kinds were asked for. */
-function kindOf(content: LateResult, asked: readonly LateKind[]): DeliveryKind {
-  const [only, ...others] = new Set(asked.map((kind) => lateKinds[kind].deliveredBy));
-  return only === undefined || others.length > 0 ? content.kind : only;
 }
 
 /** The people of a body in their order, with the facts that settlement needs. */

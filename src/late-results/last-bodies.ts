@@ -2,7 +2,13 @@ import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/one-of.ts';
 import { countUncovered } from '../domain/late-results/delivered-part.ts';
-import { deliveryKinds, lateKinds, type LateKind } from '../domain/late-results/delivery-kinds.ts';
+import {
+  deliveryKindOf,
+  deliveryKinds,
+  lateKinds,
+  lateKindsBy,
+  type LateKind,
+} from '../domain/late-results/delivery-kinds.ts';
 import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
@@ -28,6 +34,8 @@ interface LastBody {
  * none, if its count of missing people says so. Without a count, a polled body says so in two cases: a waterfall need
  * not name or count people without results, and the service states that the request has ended.
  *
+ * A body says nothing about results that come in another kind of delivery.
+ *
  * Before the deadline a body may be a part, and decides nothing about people whom it does not name.
  */
 export async function settleByLastBody(
@@ -43,6 +51,8 @@ export async function settleByLastBody(
     const { missing, targetFields } = content;
     const people = peopleOfCall(attempt);
     const has = new Set(last.covers);
+    // Phones and a waterfall of one request have bodies of their own, also in polls.
+    const ofBody = lateKindsBy(deliveryKindOf(content.kind, attempt.options));
     const isUncountedWhole = (kind: LateKind): boolean => {
       const delivery = lateKinds[kind].deliveredBy;
       if (from === 'webhook') return false;
@@ -51,6 +61,7 @@ export async function settleByLastBody(
         : kindsOfFields(delivery, targetFields).includes(kind);
     };
     const ended = attempt.awaits.filter((kind) => {
+      if (!ofBody.includes(kind)) return false;
       const ofKind = (entry: string): boolean => entry.startsWith(`${kind}/`);
       const isWhole = parts.every(({ covers }) => covers.every((entry) => has.has(entry) || !ofKind(entry)));
       const uncovered = countUncovered(kind, people, last.covers);

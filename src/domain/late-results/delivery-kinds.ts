@@ -105,6 +105,17 @@ export function lateKindsOf(extras: AskedExtras): LateKind[] {
 }
 
 /**
+ * The kind of a body. A request for one kind of deliveries gets only that kind. The body decides if several kinds were
+ * asked for.
+ *
+ * @param stated kind that the members of the body show
+ */
+export function deliveryKindOf(stated: DeliveryKind, extras: AskedExtras): DeliveryKind {
+  const [only, ...others] = new Set(lateKindsOf(extras).map((kind) => lateKinds[kind].deliveredBy));
+  return only === undefined || others.length > 0 ? stated : only;
+}
+
+/**
  * The groups of fields that a run asks for. Lookups are recorded per group: a run with phones asks for a person
  * whose profile is fresh but whose phone is not.
  */

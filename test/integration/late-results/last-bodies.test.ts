@@ -100,3 +100,30 @@ it('a call that two parts have left incomplete is unknown at its deadline if it 
   await deliverTo(warehouse, call, phonesBody([call.ids[1]!], 8, { missing_records: 2 }));
   expect(await booksAfterDeadline(call, false)).toEqual(undecided);
 });
+
+it.each<[string, boolean, object]>([
+  ['a poll', true, {}],
+  ['a poll that counts missing people', true, { missing_records: 3 }],
+  ['a delivery that counts missing people', false, { missing_records: 3 }],
+])('a waterfall of %s does not end the wait for phones at the deadline', async (_, canBePolled, more) => {
+  const call = await callWithPhones(warehouse, { reveal: ['phone'], waterfall: ['email'] });
+  await recordPhonesAnswer(warehouse, call);
+  const people = call.ids.map((id) => ({ id, emails: [] }));
+  const waterfall = Buffer.from(
+    JSON.stringify({ ...more, target_fields: ['emails'], credits_consumed: 6, people }),
+  );
+  await deliverTo(warehouse, call, waterfall);
+  const books = await booksAfterDeadline(call, canBePolled, [200, resultOf(waterfall, 'success')]);
+  expect(books.settled).toBeNull();
+});
+
+it('a poll that has phones of no person ends the wait for phones and not for the waterfall', async () => {
+  const call = await callWithPhones(warehouse, { reveal: ['phone'], waterfall: ['email'] });
+  await recordPhonesAnswer(warehouse, call);
+  const polled = resultOf(phonesBody([], 0, { missing_records: 3 }), 'success');
+  await booksAfterDeadline(call, true, [200, polled]);
+  const { rows } = await warehouse.pool.query('select awaits from attempts where attempt_id = $1', [
+    call.attemptId,
+  ]);
+  expect(rows).toEqual([{ awaits: ['waterfall_email'] }]);
+});
