@@ -32,6 +32,7 @@ import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 import { growthPicture, type Month } from './growth-picture.ts';
 import { quantile } from './quantile.ts';
+import { answerWith } from '../helpers/warehouse/answer-with.ts';
 
 const wanted = benchOptions('nights', 'rows', 'output');
 const nights = Number(wanted.nights ?? 730);
@@ -153,15 +154,7 @@ async function oneNight(warehouse: Warehouse, callWarehouse: Warehouse, night: n
       }),
     );
     const matches = people.map(({ contactId }) => personOf(Number(contactId.slice(1)), night));
-    const answer = {
-      httpStatus: 200,
-      requestId: `${night}-${batch}`,
-      matches,
-      unreadableMatches: [],
-      creditsConsumed: wholeCredits(matches.length),
-      creditsProblem: undefined,
-      raw: Buffer.from(JSON.stringify({ matches })),
-    };
+    const answer = answerWith(matches, { requestId: `${night}-${batch}` });
     records.push(
       await timed(() =>
         recordAnswer(callWarehouse, {

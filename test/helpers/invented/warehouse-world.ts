@@ -21,6 +21,7 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import type { Answer, Late, Row, Step } from './warehouse-steps.ts';
+import { answerWith } from '../warehouse/answer-with.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -201,15 +202,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
       })),
       asked: { ...extras[answer.late], service: 'test' },
       lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
-      answer: {
-        httpStatus: 200,
-        requestId: undefined,
-        matches,
-        unreadableMatches: [],
-        creditsConsumed: wholeCredits(1),
-        creditsProblem: undefined,
-        raw: Buffer.from(JSON.stringify({ matches })),
-      },
+      answer: answerWith(matches, { creditsConsumed: wholeCredits(1) }),
     });
   }
 

@@ -12,6 +12,7 @@ import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
+import { answerWith } from './answer-with.ts';
 
 let names = 0;
 
@@ -124,11 +125,8 @@ export async function recordPhonesAnswer(
     people: call.people,
     asked: { ...call.extras, service: 'test' },
     lateResults,
-    answer: {
-      ...counts,
-      httpStatus: 200,
-      requestId: call.requestId,
-      matches: [
+    answer: answerWith(
+      [
         ...matches.map((found, index) => {
           const { identity } = call.people[index]!;
           return found
@@ -143,12 +141,14 @@ export async function recordPhonesAnswer(
         }),
         ...(call.surplus ?? []),
       ],
-      unreadableMatches: [],
-      creditsConsumed: credits === null ? undefined : wholeCredits(credits),
-      creditsProblem: credits === null ? 'absent' : undefined,
-      ...(phones && { phoneEnrichment: { status: phones } }),
-      raw: Buffer.from('{}'),
-    },
+      {
+        ...counts,
+        requestId: call.requestId,
+        creditsConsumed: credits === null ? undefined : wholeCredits(credits),
+        creditsProblem: credits === null ? 'absent' : undefined,
+        ...(phones && { phoneEnrichment: { status: phones } }),
+      },
+    ),
   });
 }
 

@@ -9,6 +9,7 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus, sourceOf } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
+import { answerWith } from './answer-with.ts';
 
 /** The people of a test's call, and the extras that it asks for. */
 export interface ScriptedCall {
@@ -75,17 +76,11 @@ export async function answerBatch(
     people,
     asked: { reveal: [], waterfall, service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
-    answer: {
-      httpStatus: 200,
-      requestId: undefined,
-      matches,
-      unreadableMatches: [],
+    answer: answerWith(matches, {
       // A price above the reservation would pause the run.
       creditsConsumed: wholeCredits(Math.min(people.length, matches.filter(Boolean).length)),
-      creditsProblem: undefined,
       ...(waterfall.length > 0 && { waterfall: { status: 'accepted' } }),
-      raw: Buffer.from(JSON.stringify({ matches })),
-    },
+    }),
   });
   return { attemptId: admission.attemptId, token: admission.token };
 }

@@ -22,6 +22,7 @@ import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -72,15 +73,7 @@ it('a call that is billed above its reservation pauses its run although its work
       { tokenHash: hashToken(webhookUrl!), body, contentEncoding: undefined },
     ]);
     stop.abort(new Error('the worker stops'));
-    return {
-      httpStatus: 200,
-      matches: [null],
-      unreadableMatches: [],
-      unreadFields: [],
-      rateLimits: [],
-      creditsConsumed: wholeCredits(100),
-      raw: Buffer.from('{}'),
-    };
+    return answerWith([null], { creditsConsumed: wholeCredits(100) });
   });
   const [open] = await openBatches(dependencies, runId, [1]);
   await expect(enrichBatch(dependencies, open!, stop.signal)).rejects.toThrow('the worker stops');
@@ -105,15 +98,12 @@ it('a pause for overbilling keeps the count of the match rate, so that the next 
     [runId],
   );
   const dependencies = dependenciesOf(() =>
-    Promise.resolve({
-      httpStatus: 200,
-      matches: people.slice(10).map(() => null),
-      unreadableMatches: [],
-      unreadFields: [],
-      rateLimits: [],
-      creditsConsumed: wholeCredits(100),
-      raw: Buffer.from('{}'),
-    }),
+    Promise.resolve(
+      answerWith(
+        people.slice(10).map(() => null),
+        { creditsConsumed: wholeCredits(100) },
+      ),
+    ),
   );
   const [open] = await openBatches(dependencies, runId, [1]);
   expect(await enrichBatch(dependencies, open!, new AbortController().signal)).toMatchObject({

@@ -22,6 +22,7 @@ import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, reopenRows, type StagedRow, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
+import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const { signal } = new AbortController();
 const undoNote = { by: 'test', reason: undefined };
@@ -82,22 +83,6 @@ async function admitAgain(runId: string): Promise<Admitted> {
   );
   if (admission.kind !== 'admitted') throw new Error(`not admitted: ${admission.kind}`);
   return { runId, attemptId: admission.attemptId, people };
-}
-
-function answerWith(
-  matches: readonly (Person | null)[],
-  differing: Partial<AnswerToRecord> = {},
-): AnswerToRecord {
-  return {
-    httpStatus: 200,
-    requestId: '-9007199254740993123',
-    matches,
-    unreadableMatches: [],
-    creditsConsumed: wholeCredits(matches.filter((match) => match !== null).length),
-    creditsProblem: undefined,
-    raw: Buffer.from(JSON.stringify({ matches })),
-    ...differing,
-  };
 }
 
 function record(call: Admitted, answer: AnswerToRecord) {
@@ -209,12 +194,13 @@ describe('an answer', () => {
     const call = await callInFlight([one.row, two.row]);
     expect(await moneyOf(call.runId)).toEqual([2, 0]);
 
-    await record(call, answerWith([one.person, null], { creditsConsumed: 250_000n }));
+    const requestId = '-9007199254740993123';
+    await record(call, answerWith([one.person, null], { requestId, creditsConsumed: 250_000n }));
 
     expect(await moneyOf(call.runId)).toEqual([0, 0.25]);
     expect(await attemptOf(call)).toMatchObject({
       status: 'settled',
-      request_id: '-9007199254740993123',
+      request_id: requestId,
       credits_settled: '0.250000',
     });
   });
@@ -549,11 +535,11 @@ describe('an older answer', () => {
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
     await decideAttempt(warehouse, call.attemptId, { credits: '0' });
-    await record(call, answerWith([person], { phoneEnrichment: { status: 'skipped' } }));
+    await record(call, answerWith([person], { requestId: '1', phoneEnrichment: { status: 'skipped' } }));
     expect(await attemptOf(call)).toMatchObject({
       status: 'settled',
       credits_settled: '1.000000',
-      request_id: '-9007199254740993123',
+      request_id: '1',
       found_people: 1,
       phones_with_earlier: true,
     });

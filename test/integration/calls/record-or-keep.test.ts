@@ -8,6 +8,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -18,21 +19,20 @@ async function record(call: PhonesCall, id: string, price: bigint): ReturnType<t
     attemptId: call.attemptId,
     people: call.people,
     pollAfterSeconds: 60,
-    answer: {
-      httpStatus: 200,
-      requestId: '1',
-      matches: call.people.map(({ identity }, index) => ({
+    answer: answerWith(
+      call.people.map(({ identity }, index) => ({
         id: index === 0 ? id : `p${index}-${call.runId}`,
         last_name: identity.lastName!,
         first_name: identity.firstName!,
         email: identity.email!,
       })),
-      unreadableMatches: [],
-      creditsConsumed: price,
-      creditsProblem: undefined,
-      phoneEnrichment: { status: 'failed' },
-      raw: Buffer.from('{"paid":"for"}'),
-    },
+      {
+        requestId: '1',
+        creditsConsumed: price,
+        phoneEnrichment: { status: 'failed' },
+        raw: Buffer.from('{"paid":"for"}'),
+      },
+    ),
   });
 }
 

@@ -4,7 +4,6 @@ import type { Session } from '../../../src/cli/session/session.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import type { RunPriority } from '../../../src/contract/run-priorities.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
@@ -28,6 +27,7 @@ import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked as askedFields, runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
+import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
@@ -223,19 +223,7 @@ describe('a batch', () => {
 
   it('a batch whose people have all been asked for is not registered as waiting', async () => {
     await planPeople(night, 10);
-    const missed = {
-      httpStatus: 200,
-      matches: Array(10).fill(null),
-      unreadableMatches: [],
-      unreadFields: [],
-    };
-    const answer = () =>
-      Promise.resolve({
-        ...missed,
-        rateLimits: [],
-        creditsConsumed: wholeCredits(0),
-        raw: Buffer.from('{}'),
-      });
+    const answer = () => Promise.resolve(answerWith(Array<null>(10).fill(null)));
     const free = { slots: 4, wait: undefined };
     expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', calls: 1 });
     expect(await isWaitedFor()).toEqual([]);

@@ -3,18 +3,11 @@ import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts
 import { priceOfAnswer, type AnswerPrice } from '../../../src/calls/answers/answer-price.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const person: Person = { id: 'p-1', first_name: 'Ada', last_name: 'Novak' };
 const company: Person = { organization: { name: 'Orbit' } };
-const silent: AnswerToRecord = {
-  httpStatus: 200,
-  requestId: undefined,
-  matches: [],
-  unreadableMatches: [],
-  creditsConsumed: undefined,
-  creditsProblem: 'absent',
-  raw: Buffer.from('{}'),
-};
+const silent = answerWith([], { creditsConsumed: undefined, creditsProblem: 'absent' });
 
 function priceOf(answer: Partial<AnswerToRecord>, waterfall: readonly string[] = []): AnswerPrice {
   return priceOfAnswer({ ...silent, ...answer }, { reveal: [], waterfall }, { people: 10, withRows: 0 });

@@ -1,0 +1,23 @@
+import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import type { BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
+
+/** An answer that bills a credit for each match. */
+export function answerWith(
+  matches: readonly (Person | null)[],
+  differing: Partial<AnswerToRecord> = {},
+): AnswerToRecord & Pick<BulkAnswer, 'unreadFields' | 'rateLimits'> {
+  return {
+    httpStatus: 200,
+    requestId: undefined,
+    matches,
+    unreadableMatches: [],
+    unreadFields: [],
+    rateLimits: [],
+    creditsConsumed: wholeCredits(matches.filter((match) => match !== null).length),
+    creditsProblem: undefined,
+    raw: Buffer.from(JSON.stringify({ matches })),
+    ...differing,
+  };
+}
