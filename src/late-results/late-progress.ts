@@ -1,7 +1,7 @@
 import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { sql, type Transaction } from 'kysely';
-import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
+import { deliveryKinds, lateKinds, type LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { countUncovered, haveWholePrice, type CallPeople } from '../domain/late-results/delivered-part.ts';
 import { lateBill } from '../domain/late-results/late-bill.ts';
 import { storedCredits } from '../domain/money/decimal.ts';
@@ -62,8 +62,14 @@ export async function settleByParts(
     credits: credits === null ? undefined : storedCredits(credits),
   }));
   const bill = lateBill(priced);
-  // An unreadable body may have all awaited results.
-  const isCertain = parts.length > 0 || !(await hasDelivery(transaction, call.attemptId, 'quarantined'));
+  // Without a body that took effect, the cost is uncertain in two cases: the search costs something without results, or
+  // an unreadable body may have all results.
+  const isCertain =
+    parts.length > 0 ||
+    !(
+      ended.some((kind) => deliveryKinds[lateKinds[kind].deliveredBy].costsWithoutResults) ||
+      (await hasDelivery(transaction, call.attemptId, 'quarantined'))
+    );
   await settleLateCredits(transaction, call.attemptId, {
     arrived: call.awaits.filter((kind) => ended.includes(kind) || countUncovered(kind, people, covers) === 0),
     bill: { ...bill, certain: bill.certain && isCertain },

@@ -9,6 +9,8 @@ interface DeliveryFacts {
   readonly emailOrigin: string | null;
   /** Bodies state the price of the whole request if the answer does not. */
   readonly hasWholePrice: boolean;
+  /** Vendors can bill a search that has found nothing. */
+  readonly costsWithoutResults: boolean;
   /** The credits of these deliveries in a report. */
   readonly creditsName: string;
 }
@@ -21,6 +23,7 @@ export const deliveryKinds = {
     phoneOrigin: 'reveal',
     emailOrigin: null,
     hasWholePrice: false,
+    costsWithoutResults: false,
     creditsName: 'phones',
   },
   waterfall: {
@@ -29,6 +32,7 @@ export const deliveryKinds = {
     phoneOrigin: 'waterfall',
     emailOrigin: 'waterfall',
     hasWholePrice: true,
+    costsWithoutResults: true,
     creditsName: 'waterfalls',
   },
 } as const satisfies Readonly<Record<string, DeliveryFacts>>;

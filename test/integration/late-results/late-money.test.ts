@@ -383,6 +383,15 @@ describe('a poll that says that nothing came', () => {
     await drainCall(warehouse, call);
     expect(await books(call)).toMatchObject({ status: 'settled', settled: isDelivered ? 27 : 3 });
   });
+
+  it('a poll without a result holds the credits of a waterfall, whose vendors can bill a vain search', async () => {
+    const call = await answeredCall(emailsAndPhones);
+    await endAwaitedByPoll(warehouse, call.attemptId, 'nothing came: failed');
+    expect(await books(call)).toMatchObject({ status: 'unknown', settled: null });
+    await deliver(call, waterfallBody(call, 'emails', 4));
+    await deliver(call, waterfallBody(call, 'phone_numbers', 10));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 17 });
+  });
 });
 
 describe('the last poll, once the waiting is over', () => {
