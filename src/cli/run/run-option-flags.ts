@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { Overrides } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
+import { checkedSource } from '../../ingest/columns/mapping-file.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import {
   formatRowFilters,
@@ -64,7 +65,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     flag: '--source <name>',
     group: 'export',
     description: 'name of the CRM in the warehouse (default: recognised from the header)',
-    read: ([name]) => name ?? null,
+    read: ([name]) => (name === undefined ? null : checkedSource(name)),
   },
   mapping: {
     flag: '--mapping <file>',

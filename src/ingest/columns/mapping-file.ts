@@ -8,11 +8,12 @@ const columns = z.union([column, z.array(column)]);
 const optOutColumn = z.strictObject({ column, values: z.array(z.string().min(1)).min(1) });
 const optOutColumns = z.union([column, optOutColumn, z.array(z.union([column, optOutColumn]))]);
 
+/** Temporal shows the name of a source, and `SOURCE/ID` names a contact. */
+const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+const sourceForm = 'a short name of letters, digits, "_", "-" and "."';
+
 const mappingSchema = z.strictObject({
-  source: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/, 'must be a short name of letters, digits, "_", "-" and "."')
-    .optional(),
+  source: z.string().regex(sourceName, `must be ${sourceForm}`).optional(),
   encoding: z.string().optional(),
   delimiter: z
     .string()
@@ -43,6 +44,15 @@ const mappingSchema = z.strictObject({
 /** The content of a mapping file (`--mapping FILE`). */
 export type ExportMapping = z.infer<typeof mappingSchema>;
 export type ColumnReference = z.infer<typeof column>;
+
+/** The name of `--source` unchanged. @throws Problem `setting.invalid` */
+export function checkedSource(name: string): string {
+  if (sourceName.test(name)) return name;
+  throw new UsageProblem('setting.invalid', 'this text cannot name a source', {
+    where: '--source',
+    next: `write ${sourceForm}`,
+  });
+}
 
 /**
  * Checks the content of a mapping file.

@@ -7,6 +7,7 @@ import {
   shownOptions,
   withOptionFlags,
 } from '../../../src/cli/run/run-option-flags.ts';
+import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 it('a repeated --reveal or --waterfall asks for the fields of each', async () => {
@@ -31,6 +32,17 @@ it.each(['fax', 'email,fax', ''])(
       where: '--reveal',
       next: 'write email, phone, or email,phone',
     });
+  },
+);
+
+it.each(['ada.novak@orbit.example', 'crm/eu', ' crm', 'x'.repeat(64)])(
+  'chosenOptions() refuses --source "%s", as a mapping file does',
+  async (source) => {
+    await expect(chosenOptions({ source })).rejects.toMatchObject({
+      type: 'setting.invalid',
+      where: '--source',
+    });
+    expect(() => checkedMapping({ source })).toThrow('short name');
   },
 );
 
