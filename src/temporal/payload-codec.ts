@@ -84,6 +84,12 @@ export class EncryptingCodec implements PayloadCodec {
     );
   }
 
+  /** Whether a payload, as Temporal stores it, is encrypted as this codec would encrypt it now. */
+  isCurrent(payload: Payload): boolean {
+    const isEncrypted = textOf(payload.metadata?.['encoding']) === encryptedEncoding;
+    return this.#keys[0]?.id === (isEncrypted ? textOf(payload.metadata?.['encryption-key-id']) : undefined);
+  }
+
   #keyOf(payload: Payload): CodecKey {
     const id = textOf(payload.metadata?.['encryption-key-id']);
     const key = this.#keys.find((each) => each.id === id);
@@ -95,7 +101,8 @@ export class EncryptingCodec implements PayloadCodec {
         where: 'TEMPORAL_CODEC_KEYS',
         next:
           'give every worker, receiver and command the same TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE); ' +
-          'keep an old key until Temporal has deleted the last run that it encrypted',
+          'keep an old key until Temporal has deleted the last run that it encrypted, and each schedule has ' +
+          'completed a run with the new key',
       },
     );
   }

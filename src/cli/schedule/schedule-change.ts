@@ -171,13 +171,13 @@ function fieldsGiven(options: Readonly<Record<string, unknown>>): Record<string,
 async function presentSchedules(
   client: Client,
   wanted: readonly ScheduleDefinition[],
-): Promise<ScheduleDefinition[]> {
-  const present = new Map<string, ScheduleDefinition>();
-  for (const { definition } of await listSchedules(client)) present.set(definition.name, definition);
+): Promise<KnownSchedule[]> {
+  const present = new Map<string, KnownSchedule>();
+  for (const known of await listSchedules(client)) present.set(known.definition.name, known);
   for (const { name } of wanted) {
     if (present.has(name)) continue;
     const known = await findSchedule(client, name);
-    if (known) present.set(name, known.definition);
+    if (known) present.set(name, known);
   }
   return [...present.values()];
 }

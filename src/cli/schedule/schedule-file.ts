@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { readYamlFile } from '../terminal/read-yaml.ts';
 import { defineSchedule, fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
+import type { KnownSchedule } from './schedule-server.ts';
 
 export interface ScheduleFile {
   /** Marks the schedules of this file. Applying the file deletes only schedules of this group. */
@@ -56,12 +57,17 @@ export async function readScheduleFile(
  *
  * @param present all schedules of the product, from this file or not
  */
-export function changesTo(file: ScheduleFile, present: readonly ScheduleDefinition[]): ScheduleChanges {
-  const byName = new Map(present.map((definition) => [definition.name, definition]));
+export function changesTo(
+  file: ScheduleFile,
+  present: readonly Pick<KnownSchedule, 'definition' | 'hasFirstKey'>[],
+): ScheduleChanges {
+  const byName = new Map(present.map((known) => [known.definition.name, known]));
   const wanted = new Set(file.schedules.map((definition) => definition.name));
   const compared = file.schedules.map((definition) => {
     const before = byName.get(definition.name);
-    return { definition, changes: before && differences(before, definition) };
+    if (!before) return { definition, changes: undefined };
+    const encryption = before.hasFirstKey ? [] : ['encrypted with the first key'];
+    return { definition, changes: [...differences(before.definition, definition), ...encryption] };
   });
   return {
     create: compared.filter(({ changes }) => changes === undefined).map(({ definition }) => definition),
@@ -69,6 +75,7 @@ export function changesTo(file: ScheduleFile, present: readonly ScheduleDefiniti
       changes.length > 0 ? [{ definition, changes }] : [],
     ),
     delete: present
+      .map(({ definition }) => definition)
       .filter(({ name, work }) => work.group === file.group && !wanted.has(name))
       .map(({ name }) => name),
     same: compared.filter(({ changes }) => changes?.length === 0).map(({ definition }) => definition.name),

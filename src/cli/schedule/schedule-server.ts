@@ -15,11 +15,14 @@ import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { longestSummary, markdownTable } from '../../domain/runs/run-start.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
+import { EncryptingCodec } from '../../temporal/payload-codec.ts';
 
 /** A schedule that exists in Temporal. */
 export interface KnownSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
+  /** Whether Temporal stores it encrypted with the first key, or unencrypted if there is no key. */
+  readonly hasFirstKey: boolean;
 }
 
 /**
@@ -65,7 +68,15 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
       next: 'choose another name; enrich schedule list shows the schedules of enrich',
     });
   }
-  return { definition: definitionOf(description), description };
+  const codecs = client.options.loadedDataConverter.payloadCodecs;
+  const payloads = description.raw.schedule?.action?.startWorkflow?.input?.payloads ?? [];
+  return {
+    definition: definitionOf(description),
+    description,
+    hasFirstKey: codecs.every(
+      (codec) => !(codec instanceof EncryptingCodec) || payloads.every((payload) => codec.isCurrent(payload)),
+    ),
+  };
 }
 
 /** As `getSchedule`. @returns undefined if there is no such schedule */

@@ -132,13 +132,16 @@ schedules:
 });
 
 describe('the difference between a file and what is there', () => {
+  const present = (...definitions: readonly ScheduleDefinition[]) =>
+    definitions.map((definition) => ({ definition, hasFirstKey: true }));
+
   it('the difference creates missing schedules, changes others, and deletes only those of its group', async () => {
     const before = await read(`schedules:\n${schedule('same')}${schedule('changed')}${schedule('gone')}`);
     const byHand = await read(`group: other\nschedules:\n${schedule('by-hand')}`);
     const after = await read(
       `schedules:\n${schedule('same')}${schedule('changed', 'max-credits: 5', 'jitter: 5m')}${schedule('fresh')}`,
     );
-    const changes = changesTo(after, [...before.schedules, ...byHand.schedules]);
+    const changes = changesTo(after, present(...before.schedules, ...byHand.schedules));
     expect(describeChanges(changes).split('\n')).toEqual([
       '+ fresh',
       '    cron: 0 2 * * *',
@@ -158,6 +161,6 @@ describe('the difference between a file and what is there', () => {
   it('the difference shows that a schedule of another origin becomes one of this file', async () => {
     const other = await read(`group: other\nschedules:\n${schedule('nightly')}`);
     const mine = await read(`schedules:\n${schedule('nightly')}`);
-    expect(changesTo(mine, other.schedules).update[0]?.changes).toEqual(['group: other → crm']);
+    expect(changesTo(mine, present(...other.schedules)).update[0]?.changes).toEqual(['group: other → crm']);
   });
 });
