@@ -1,21 +1,13 @@
-import { sql, type Transaction } from 'kysely';
 import type { AlignedRow, Alignment } from '../../domain/identity/alignment.ts';
 import { contactFields, type ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
-import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import type { ClosedAttempt } from '../../ledger/close-attempt.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { emailHashes } from '../../people/known/email-hashes.ts';
-import type { KnownAboutAnswer } from './known-elsewhere.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../../people/log/observation.ts';
-import { extendEntries } from '../../privacy/extend-entries.ts';
-import { keysInLog } from '../../privacy/keys-in-log.ts';
-import { keysOfRows, listedRows } from '../../privacy/suppressions.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
 import { documentedPerson } from '../../service/answers/documented-person.ts';
-import type { Tables } from '../../db/schema.ts';
 
 /** The parts of a bulk call's answer that the product records. */
 export type AnswerToRecord = Pick<
@@ -110,91 +102,4 @@ export function answeredRows(
     }
   });
   return { rows, unmatched };
-}
-
-/**
- * Removes people who are on the suppression list, by the keys of the row, of the answer and of earlier answers. A
- * person can be suppressed while the call is in flight, and an answer can have a suppressed address that the export did
- * not have.
- *
- * @returns the rows; whether the answer contains a suppressed person, also one without a row; and the ids and the
- *   indexes of these people
- */
-export async function withoutSuppressed(
-  transaction: Transaction<Tables>,
-  { runId, hasSuppressions, erased }: ClosedAttempt,
-  rows: readonly AnsweredRow[],
-  {
-    service,
-    matches,
-    keysOf,
-  }: Pick<KnownAboutAnswer, 'keysOf'> & {
-    readonly service: string;
-    readonly matches: AnswerToRecord['matches'];
-  },
-): Promise<{
-  readonly rows: readonly AnsweredRow[];
-  readonly namesSuppressed: boolean;
-  readonly personIds: readonly string[];
-  /** Indexes of `matches`. */
-  readonly suppressedMatches: ReadonlySet<number>;
-}> {
-  // A negative number identifies a person in the answer, a positive number a row.
-  const people = matches.flatMap((match, index) => (match ? [{ rowNumber: -1 - index, match }] : []));
-  const rowNumbers = rows.map(({ rowNumber }) => rowNumber);
-  const learned = people.flatMap(({ rowNumber, match }) =>
-    keysOfPerson(match).map((key) => ({ rowNumber, key })),
-  );
-  const identified = people.flatMap(({ rowNumber, match }) => {
-    const { person_id: personId } = contactFields(match);
-    if (personId === null) return [];
-    const personKey = keyOfId(personId);
-    return (keysOf(personKey) ?? [personKey]).map((key) => ({ rowNumber, key }));
-  });
-  const keys = sql`
-    ${keysOfRows(runId, sql`select unnest(${rowNumbers}::int[])`)} union all
-    select * from unnest(${learned.map(({ rowNumber }) => rowNumber)}::int[], ${learned.map(({ key }) => key)}::text[])
-    union all
-    ${keysInLog(
-      service,
-      sql`select * from unnest(${identified.map(({ rowNumber }) => rowNumber)}::int[],
-        ${identified.map(({ key }) => key)}::text[]) as identified (row_number, person_key)`,
-    )}
-  `;
-  const listed = hasSuppressions
-    ? await sql<{ row_number: number }>`${listedRows(keys)}`.execute(transaction)
-    : { rows: [] };
-  const numbers = new Set([...erased, ...listed.rows.map((row) => row.row_number)]);
-  const listedPeople = people.filter(({ rowNumber }) => numbers.has(rowNumber));
-  const listedIds = listedPeople.flatMap(({ match }) => contactFields(match).person_id ?? []);
-  const isListed = ({ rowNumber, matchIndex, fields }: AnsweredRow): boolean =>
-    numbers.has(rowNumber) ||
-    (matchIndex !== undefined && numbers.has(-1 - matchIndex)) ||
-    listedIds.includes(fields?.person_id ?? '');
-  const suppressed = rows.filter((row) => row.fields && isListed(row));
-  const theirs = suppressed.flatMap(({ rowNumber, matchIndex, matchKeys }) =>
-    // Match keys tell weak evidence, which can be wrong.
-    matchIndex === undefined || matchKeys !== null ? [] : [{ rowNumber, person: -1 - matchIndex }],
-  );
-  await extendEntries(transaction, runId, theirs, keys);
-  return {
-    namesSuppressed: suppressed.length + listedPeople.length > 0,
-    suppressedMatches: new Set(listedPeople.map(({ rowNumber }) => -1 - rowNumber)),
-    personIds: [...listedIds, ...suppressed.flatMap(({ fields }) => fields?.person_id ?? [])],
-    rows: rows.map((row) =>
-      suppressed.includes(row)
-        ? {
-            ...row,
-            outcome: 'suppressed',
-            // Weak evidence adds no key to the list: without a lookup the next run would pay again.
-            isLookup: row.matchKeys !== null && !numbers.has(row.rowNumber),
-            reason: 'the returned person is on the suppression list: nothing was written',
-            evidence: null,
-            matchKeys: null,
-            fields: undefined,
-            facts: undefined,
-          }
-        : row,
-    ),
-  };
 }

@@ -9,7 +9,7 @@ import { priceOfAnswer, type AnswerPrice } from './answer-price.ts';
 import { compareAnswer } from './compare-answer.ts';
 import { logEntriesOf } from './log-entries.ts';
 import { DecisionsChanged, requireDecisions } from './require-decisions.ts';
-import { withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
+import type { AnsweredRow, AnswerToRecord } from './answered-rows.ts';
 import {
   closeAttempt,
   settledCredits,
@@ -21,6 +21,7 @@ import { releaseClaims } from '../../ledger/release-claims.ts';
 import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
+import { withoutSuppressed } from './without-suppressed.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries, reopenDeliveriesOfLostAnswers } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
