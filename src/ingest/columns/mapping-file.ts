@@ -8,8 +8,8 @@ const columns = z.union([column, z.array(column)]);
 const optOutColumn = z.strictObject({ column, values: z.array(z.string().min(1)).min(1) });
 const optOutColumns = z.union([column, optOutColumn, z.array(z.union([column, optOutColumn]))]);
 
-/** Temporal shows the name of a source, and `SOURCE/ID` names a contact. */
-const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+/** The form of names of sources: Temporal shows them, and `SOURCE/ID` names a contact. */
+export const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 const sourceForm = 'a short name of letters, digits, "_", "-" and "."';
 
 const mappingSchema = z.strictObject({

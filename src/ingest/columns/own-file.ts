@@ -1,6 +1,7 @@
 import { importers, type Importer } from '../../domain/crm/importer.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
+import { sourceName } from './mapping-file.ts';
 
 /** A file that `enrich export` has written. */
 export interface OwnFile {
@@ -31,8 +32,8 @@ export function recogniseOwnFile(
   rows: readonly (readonly string[])[],
 ): OwnFile | undefined {
   const sourceColumn = header.map(headerKey).indexOf('source');
-  const source = rows[0]?.[sourceColumn]?.trim();
-  if (isOwnExport(header) && source) {
+  const source = rows[0]?.[sourceColumn]?.trim() ?? '';
+  if (isOwnExport(header) && sourceName.test(source)) {
     if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
     return { source, idNames: ['contact_id'], sourceColumn };
   }

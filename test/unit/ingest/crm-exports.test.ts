@@ -265,6 +265,11 @@ describe('a file that enrich export wrote', () => {
     expect(rows[0]).toMatchObject({ contactId: '88001', identity: { email: 'siri@fjell.example' } });
   });
 
+  it('a cell that cannot name a source does not become the source of a file', async () => {
+    const { source } = await read(`${own}\nada@orbit.example,88001,Siri,Holm,siri@fjell.example,,,r\n`);
+    expect(source).toBe('generic');
+  });
+
   it.each([1, 400])(
     'a file that enrich export wrote is refused if row %i is of another source',
     async (rows) => {
