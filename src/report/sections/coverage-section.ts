@@ -10,7 +10,7 @@ export function coverageSection({ coverage }: RunReport): Section {
   const { contacts, fields } = coverage;
   const title = 'Coverage before and after';
   if (fields.length === 0) {
-    const lead = 'The rows of the file were deleted after their retention period (RETENTION).';
+    const lead = 'The cells of the file were removed after their retention period (RETENTION).';
     return { id: 'coverage', title, lead, tables: [] };
   }
   return {

@@ -165,7 +165,9 @@ describe('afterwards', () => {
     expect(report.coverage.fields).toEqual([]);
     for (const format of reportFormats)
       if (format !== 'json')
-        expect(renderReport(report, format)).toContain('were deleted after their retention period');
+        expect(renderReport(report, format)).toContain(
+          'cells of the file were removed after their retention period',
+        );
   });
 });
 
