@@ -201,6 +201,14 @@ export function serviceName({ service }: Config): string {
   return service.baseUrl ?? sandbox;
 }
 
+/** Whether these settings name the service of runs; otherwise only the settings of the workers do. */
+export function knowsService({
+  service,
+  temporalAddress,
+}: Pick<Config, 'service' | 'temporalAddress'>): boolean {
+  return service.baseUrl !== undefined || temporalAddress === undefined;
+}
+
 /** Defaults of a run. Credits are a decimal as text. */
 export function runDefaults(config: Config): {
   readonly service: string;
@@ -212,7 +220,7 @@ export function runDefaults(config: Config): {
   const { budgets, freshness, lateResults } = config;
   return {
     service: serviceName(config),
-    serviceOf: config.temporalAddress === undefined ? 'command' : 'workers',
+    serviceOf: knowsService(config) ? 'command' : 'workers',
     maxCredits: budgets.perRun === undefined ? null : formatCredits(budgets.perRun),
     freshness,
     lateDeadlineSeconds: lateResults.deadlineSeconds,

@@ -5,9 +5,9 @@ import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { claimPeople } from './pages/claims.ts';
 
 /**
- * Assigns a run of a Temporal server to the service of its workers, which the command that began the run may not know.
- * Possible until a service may have answered one of its calls. The claims of the run move along; people whom another
- * run asks the new service for get the outcome `in_flight`.
+ * Assigns a run to the service of its workers, if the command that began the run named no service. Possible until a
+ * service may have answered one of its calls. The claims of the run move along; people whom another run asks the new
+ * service for get the outcome `in_flight`.
  *
  * @param service of this worker, as in `RunOptions`
  * @returns whether the run is now for that service

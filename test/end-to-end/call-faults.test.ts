@@ -73,6 +73,9 @@ describe('a call that was sent', () => {
   });
 });
 
+/** Settings of a command that leaves the choice of the service to the workers. */
+const ofWorkers = { ENRICHMENT_BASE_URL: '' };
+
 describe('a call that was certainly not sent', () => {
   const paused: RunFacts[] = [];
 
@@ -86,7 +89,7 @@ describe('a call that was certainly not sent', () => {
       };
       await system.startWorker({ ENRICHMENT_BASE_URL: addresses[cause]! });
       const calls = system.sandbox.log.bill().calls;
-      const facts = (await system.here(['run', system.sample(20), '--yes', '--json'])).facts();
+      const facts = (await system.here(['run', system.sample(20), '--yes', '--json'], ofWorkers)).facts();
       expect(facts).toMatchObject({ status: 'paused', reason: expect.any(String) });
       expect(facts.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
       expect((await attemptsOf(facts.run_id))['released']).toBeGreaterThan(1);
@@ -276,19 +279,35 @@ describe('with one call at a time', () => {
       });
     });
 
-    it('workers of another service take over a run without answers, and pay for each person once', async () => {
+    it('a run whose command names no service pays once for each person at that of the workers', async () => {
       await system.startWorker(elsewhere());
-      // No person whom another test has asked the first service for.
-      const file = join(system.directory, 'unseen.csv');
-      writeFileSync(
-        file,
-        ['Email', ...Array.from({ length: 12 }, (_, n) => `nova${n}@unseen.example`)].join('\n'),
-      );
-      const first = await system.here(['run', file, '--yes', '--json']);
+      const file = unseen('nova');
+      const first = await system.here(['run', file, '--yes', '--json'], ofWorkers);
       const again = await system.here(['run', file, '--yes', '--json'], elsewhere());
       expect(first.facts()).toMatchObject({ status: 'finished', calls: 2 });
       expect(again.facts()).toMatchObject({ status: 'finished', calls: 0 });
     });
+
+    it('workers of another service send nothing of a run whose command names its service', async () => {
+      await system.startWorker(elsewhere());
+      const before = system.sandbox.log.bill().calls;
+      const paused = (await system.here(['run', unseen('vega'), '--yes', '--json'])).facts();
+      expect(paused).toMatchObject({ status: 'paused', reason_type: 'service.other' });
+      expect(system.sandbox.log.bill().calls).toBe(before);
+      await system.startWorker();
+      expect((await system.here(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
+        status: 'finished',
+        calls: 2,
+      });
+    });
+
+    /** People whom no other test has asked a service for. */
+    function unseen(name: string): string {
+      const file = join(system.directory, `${name}.csv`);
+      const addresses = Array.from({ length: 12 }, (_, n) => `${name}${n}@unseen.example`);
+      writeFileSync(file, ['Email', ...addresses].join('\n'));
+      return file;
+    }
   });
 });
 

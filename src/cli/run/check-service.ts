@@ -1,4 +1,4 @@
-import { serviceName } from '../../config/settings.ts';
+import { knowsService, serviceName } from '../../config/settings.ts';
 import { sandbox } from '../../domain/runs/asked-service.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { describeServiceStatus, readServiceStatus } from '../../calls/service/service-status.ts';
@@ -6,7 +6,7 @@ import type { RunOptions } from '../../domain/runs/run-options.ts';
 import { servicesOfRuns } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
-import { knowsService } from './describe-service.ts';
+
 import { webhookUrlOf } from '../session/webhook-address.ts';
 import { withSessionClient } from '../session/with-service.ts';
 

@@ -1,13 +1,5 @@
 import type { Config } from '../../config/settings.ts';
 
-/** Whether this command's settings name the service of its runs; otherwise only the settings of the workers do. */
-export function knowsService({
-  service,
-  temporalAddress,
-}: Pick<Config, 'service' | 'temporalAddress'>): boolean {
-  return service.baseUrl !== undefined || temporalAddress === undefined;
-}
-
 /**
  * Names the service that a command calls, in one line. Commands print the line before a plan, so that a
  * person who did not export a variable does not take the sandbox's invented people for real ones.

@@ -10,8 +10,8 @@ export interface RunOptions {
   /** Address of the service, or `sandbox`: answers of another service do not count. */
   readonly service: string;
   /**
-   * `workers`: the run began on a Temporal server, whose workers may have another service.
    * `command`: the service is that of the command, and no worker of another service sends a call.
+   * `workers`: the command named no service, and the run is for that of the workers.
    */
   readonly serviceOf: 'command' | 'workers';
   readonly source: string | null;

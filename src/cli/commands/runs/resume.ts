@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
-import { knowsService } from '../../run/describe-service.ts';
+import { knowsService } from '../../../config/settings.ts';
 import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
 import { reportRun } from '../../run/enrich-export.ts';
 import { jsonOption } from '../../terminal/json-option.ts';

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { RunPriority } from '../../../contract/run-priorities.ts';
 import { exitCodes } from '../../../domain/problem.ts';
-import { describeService, knowsService } from '../../run/describe-service.ts';
+import { knowsService } from '../../../config/settings.ts';
+import { describeService } from '../../run/describe-service.ts';
 import { enrichExport, reportRun } from '../../run/enrich-export.ts';
 import { tell } from '../../terminal/output.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
