@@ -169,6 +169,9 @@ export const report = z
     outcomes: z
       .partialRecord(z.enum([...outcomes, 'open']), count)
       .describe('Number of rows by outcome. Rows that have no outcome yet are "open".'),
+    contested_rows: count.describe(
+      'Rows whose record id names different people in the file. Their outcome is "duplicate"; none is asked for.',
+    ),
     lost_contacts: z
       .array(
         z.strictObject({

@@ -6,6 +6,7 @@ import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
 import { evaluateTruth } from './evaluation/evaluate-truth.ts';
 import { needsPerson } from './needs-person.ts';
 import { readCalls } from './figures/read-calls.ts';
+import { readContestedRows } from './figures/read-contested-rows.ts';
 import { readCosts } from './figures/read-costs.ts';
 import { readCoverage } from './figures/read-coverage.ts';
 import { readCredits } from './figures/read-credits.ts';
@@ -54,6 +55,7 @@ export async function gatherReport(
         generated_at: options.now.toISOString(),
         run: describe(run, facts.service, approvedAt, options.now),
         outcomes: inOrderOfOutcomes(facts.outcomes),
+        contested_rows: await readContestedRows(transaction, run.runId),
         lost_contacts: await readLostContacts(transaction, run.runId),
         coverage: await readCoverage(transaction, run),
         credits,

@@ -1,5 +1,10 @@
 import { counted, nounFor } from '../domain/text/counted.ts';
-import { afterLostAnswers, afterOverBudget, afterUnknownCalls } from '../runs/needed-decisions.ts';
+import {
+  afterLostAnswers,
+  afterOverBudget,
+  afterUnknownCalls,
+  contestedRecords,
+} from '../runs/needed-decisions.ts';
 import type { Action, RunReport } from './report-types.ts';
 
 /** The actions that only a person can take, most urgent first. */
@@ -34,6 +39,10 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
       what: `The budget had no credits left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
       next: afterOverBudget,
     });
+  if (report.contested_rows > 0) {
+    const { what, next } = contestedRecords(report.contested_rows);
+    actions.push({ what: `${what}.`, next });
+  }
   if (late.quarantined > 0)
     actions.push({
       what: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be read.`,

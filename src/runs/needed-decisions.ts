@@ -9,6 +9,14 @@ export const afterOverBudget =
 /** The next step after calls whose answers were lost and whose cost is decided. */
 export const afterLostAnswers = 'run the same command again: it asks for these people again';
 
+/** What is wrong with rows whose record id names different people, and what a person can do about it. */
+export function contestedRecords(rows: number): { readonly what: string; readonly next: string } {
+  return {
+    what: `${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} a record id that names different people in the file`,
+    next: 'correct these record ids in the CRM, and run its new export: this run asks for none of these people',
+  };
+}
+
 /** The next step after calls of unknown cost. */
 export function afterUnknownCalls(runId: string): string {
   return `enrich attempts list ${runId}, then retry or release each`;

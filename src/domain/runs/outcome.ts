@@ -19,7 +19,7 @@ export const outcomeFacts = {
     meaning: 'the returned person does not match by the identity rule',
   },
   no_identifier: { answer: null, group: 'not asked', meaning: 'the row has no identifier to ask with' },
-  duplicate: { answer: null, group: 'not asked', meaning: 'the same person as another row' },
+  duplicate: { answer: null, group: 'not asked', meaning: 'the same person or record id as another row' },
   suppressed: { answer: null, group: 'not asked', meaning: 'opted out, or on the suppression list' },
   fresh: { answer: null, group: 'not asked', meaning: 'asked recently' },
   in_flight: { answer: null, group: 'not asked', meaning: 'another run is asking for the person' },

@@ -6,7 +6,12 @@ import { formatPercent } from '../../domain/text/format-percent.ts';
 import { words } from '../wording.ts';
 
 /** The section on outcomes: how many rows ended in each. */
-export function outcomesSection({ run, outcomes, lost_contacts: lost }: RunReport): Section {
+export function outcomesSection({
+  run,
+  outcomes,
+  contested_rows: contested,
+  lost_contacts: lost,
+}: RunReport): Section {
   const whole = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
   const rows = Object.entries(outcomes).map(([outcome, number]) => [
     words(outcome),
@@ -24,6 +29,15 @@ export function outcomesSection({ run, outcomes, lost_contacts: lost }: RunRepor
         columns: [{ title: 'Outcome' }, ...numberColumns('Rows', 'Share'), { title: 'Meaning' }],
         rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
       },
+      ...(contested === 0
+        ? []
+        : [
+            {
+              caption: 'Rows whose record id names different people, which the run does not ask for',
+              columns: [{ title: 'Outcome' }, ...numberColumns('Rows')],
+              rows: [['duplicate', formatNumber(contested)]],
+            },
+          ]),
       ...(lost.length === 0
         ? []
         : [

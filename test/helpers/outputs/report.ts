@@ -26,6 +26,7 @@ export function reportWith(differing: Partial<RunReport> = {}): RunReport {
       undone: null,
     },
     outcomes: { enriched: 1_000, not_found: 150, identity_mismatch: 40, over_budget: 10 },
+    contested_rows: 0,
     lost_contacts: [{ reason: 'another contact could be this person as well', rows: 3 }],
     coverage: {
       contacts: 1_200,
