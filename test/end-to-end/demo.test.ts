@@ -88,11 +88,16 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
 });
 
-it('enrich demo is refused in a warehouse that has runs of another service', async () => {
-  expect((await system.hereAlone(['run', system.sample(3), '--yes'])).code).toBe(0);
-  const demo = await system.hereAlone(['demo', '--people', '20']);
-  expect(demo.stderr).toMatch(
-    /^error: this warehouse has runs of the service http:.*\n +where: DATABASE_URL/m,
-  );
-  expect(demo.code).toBe(2);
+it('enrich demo, run and worker with the sandbox are refused in a warehouse with runs of a service', async () => {
+  const file = system.sample(3);
+  expect((await system.hereAlone(['run', file, '--yes'])).code).toBe(0);
+  const withSandbox = [
+    await system.hereAlone(['demo', '--people', '20']),
+    await system.hereAlone(['run', file, '--yes', '--freshness', '0s'], { ENRICHMENT_BASE_URL: '' }),
+    await system.here(['worker'], { ENRICHMENT_BASE_URL: '' }),
+  ];
+  for (const { stderr, code } of withSandbox) {
+    expect(stderr).toMatch(/^error: this warehouse has runs of the service http:.*\n +where: DATABASE_URL/m);
+    expect(code).toBe(2);
+  }
 });

@@ -1,4 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
+import { knowsService } from '../../config/settings.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
@@ -16,6 +17,7 @@ import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
 import { approvalQuestion, describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun, type OnPlan } from './follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
+import { refuseInventedPeople } from './refuse-invented-people.ts';
 import { runPage } from './run-page.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { sendUpdate } from './send-update.ts';
@@ -66,6 +68,7 @@ export async function enrichExport(
 
 /** Checks, before a run begins, what the run needs: otherwise it would keep the status `ingesting` forever. */
 async function requireComponents(session: Session, spec: SpecifiedRun): Promise<void> {
+  if (knowsService(session.config)) await refuseInventedPeople(session);
   await checkService(session, spec.options);
   await requireNamespace(await session.temporal(), session.stack.temporal);
   // A worker or receiver cannot start on a used port.

@@ -10,8 +10,7 @@ import { defaultPolicies } from '../../../domain/crm/field-policy.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { exportForCrm } from '../../../export/crm-import/export-for-crm.ts';
 import { sampleExport } from '../../../sandbox/population/sample-export.ts';
-import { sandbox } from '../../../domain/runs/asked-service.ts';
-import { getRun, servicesOfRuns } from '../../../runs/runs.ts';
+import { getRun } from '../../../runs/runs.ts';
 import { describeService } from '../../run/describe-service.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
@@ -19,6 +18,7 @@ import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
 import { describePlan } from '../../run/describe-run.ts';
 import { enrichExport, reportRun } from '../../run/enrich-export.ts';
+import { refuseInventedPeople } from '../../run/refuse-invented-people.ts';
 import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -46,7 +46,7 @@ export function demoCommand(): Command {
         config,
         { temporal: true, service: true },
         async (session) => {
-          await refuseRealContacts(session);
+          await refuseInventedPeople(session);
           const planned = await planExport(session, spec);
           tell(`\n${describeMapping(planned.run)}\n`);
           tell(`${describePlan(planned.plan, planned.run.options)}\n`);
@@ -76,16 +76,6 @@ function refuseOtherWorkers({ temporalAddress }: Config): void {
       next: 'run the demo where neither TEMPORAL_ADDRESS nor DATABASE_URL is set: there it costs nothing',
     },
   );
-}
-
-/** The invented contacts and credits of the demo would stay in the warehouse, in its exports and its budgets. */
-async function refuseRealContacts({ warehouse, config }: Session): Promise<void> {
-  const other = (await servicesOfRuns(warehouse)).find((service) => service !== sandbox);
-  if (other === undefined) return;
-  throw new UsageProblem('demo.other-runs', `this warehouse has runs of the service ${other}`, {
-    where: config.databaseUrl === undefined ? 'ENRICH_DATA_DIR' : 'DATABASE_URL',
-    next: 'run the demo without DATABASE_URL and with ENRICH_DATA_DIR of a new folder; nothing was changed',
-  });
 }
 
 async function writeSample(config: Config, people: number, seed: number): Promise<string> {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { serviceName } from '../../../config/settings.ts';
 import { formatRateLimits } from '../../../domain/rates/rate-limit.ts';
+import { refuseInventedPeople } from '../../run/refuse-invented-people.ts';
 import { tell } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -21,6 +22,7 @@ Example:
     .action(async (options: Record<string, unknown>) => {
       const config = settingsOf(options);
       await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
+        await refuseInventedPeople(session);
         await session.work();
         tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
         // Workers of one deployment must agree on both. Their logs show one that was not restarted after a change.
