@@ -260,10 +260,11 @@ describe('a body', () => {
     expect(read(other)).toBeUndefined();
   });
 
-  it('a list of two million numbers, or an envelope with it, is refused within a second', () => {
+  it('a list of two million numbers, or an envelope with it, is refused within seconds', () => {
     const numbers = `[${'1,'.repeat(2_000_000)}1]`;
     const began = performance.now();
     expect([read(numbers), read(`{"data":${numbers}}`)]).toEqual([undefined, undefined]);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    // It takes half a second. When each number was read as a person, it took a second per megabyte, 8 s.
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 });
