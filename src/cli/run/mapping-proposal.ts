@@ -71,12 +71,17 @@ export async function openWithMapping(
     refusePersonalColumns({ header, mapping: fieldOfColumn }, choice);
   }
   if (flags.writeMapping !== undefined) {
-    const fields = fieldsOfHeader(header, fieldOfColumn);
+    const { missed } = opened.columns;
+    const fields = fieldsOfHeader(header, fieldOfColumn).map((field, at) => field ?? missed[at]);
     const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
     await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields), [
+      ...missed.flatMap((field, at) =>
+        field === undefined ? [] : [`Proposed, not recognised: ${field} is ${JSON.stringify(header[at])}`],
+      ),
       ...furtherProposals(fields, opened.layout),
       ...commentsOf(header, fields),
     ]);
+    tell(`next: ${useMapping('check', flags.writeMapping, shown)}`);
   }
   return { fileSha256: opened.survey.sha256, mapping: reading.mapping ?? null, source };
 }
@@ -99,9 +104,7 @@ async function openWithProposal(
   const isComplete = await isReadable(path, reading, proposal);
   const { type, message, where, exitCode } = problem;
   const options = { exitCode, cause: problem, ...(where !== undefined && { where }) };
-  const plan = `enrich plan ${shown}`;
-  const use = (file: string): string =>
-    `${isComplete ? 'check' : 'complete'} ${file}, then: ${plan} --mapping ${shellWord(file)}`;
+  const use = (file: string): string => useMapping(isComplete ? 'check' : 'complete', file, shown);
   if (flags.writeMapping !== undefined) {
     await writeMapping(flags.writeMapping, path, proposal, [
       ...(isProposed ? [] : ['Write for example: columns: {email: "Work mail"}']),
@@ -118,8 +121,12 @@ async function openWithProposal(
   const begin = isProposed ? 'save the proposal' : 'if its rows are people, begin a mapping file';
   throw new Problem(type, message, {
     ...options,
-    next: `${begin}: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`,
+    next: `${begin}: enrich plan ${shown} --write-mapping columns.yaml; ${use('columns.yaml')}`,
   });
+}
+
+function useMapping(what: 'check' | 'complete', file: string, shown: string): string {
+  return `${what} ${file}, then: enrich plan ${shown} --mapping ${shellWord(file)}`;
 }
 
 const mostColumns = 40;

@@ -4,11 +4,12 @@ import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
-import { singleFields, type SingleField } from './fields.ts';
+import { singleFields, type Field, type SingleField } from './fields.ts';
 import { knownExports, type KnownExport } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, namedOptOuts, stageOptOuts, type OptOutColumn } from './opt-outs/opt-out-columns.ts';
 import { recogniseOwnFile } from './own-file.ts';
+import { proposeMissedColumns } from './propose-columns.ts';
 import { recogniseExport } from './recognise-export.ts';
 import { refuseWithoutPeople } from './refuse-without-people.ts';
 import { takeShortNames } from './short-names.ts';
@@ -25,6 +26,8 @@ export interface ColumnMap {
   readonly optOuts: readonly OptOutColumn[];
   /** The column that must name `source` in every row; undefined: all rows of the file are of one source. */
   readonly sourceColumn: number | undefined;
+  /** A proposed field of each column that is not read and seems to matter; undefined: none. */
+  readonly missed: readonly (Field | undefined)[];
   readonly warnings: readonly string[];
 }
 
@@ -68,6 +71,13 @@ export function mapColumns(
   const single = withWholeNames(named, given.single, header);
   const emails = given.emails ?? columns.claim('email', namesOf('email'));
   const optOuts = [...given.optOuts, ...namedOptOuts(columns, header), ...stageOptOuts(columns, known)];
+  const chosenColumns = {
+    ...single,
+    email: emails,
+    opted_out: optOuts.filter(({ scope }) => scope === 'processing').map(({ column }) => column),
+  };
+  const isFree = (column: number): boolean => columns.isFree(column);
+  const missed = proposeMissedColumns(layout, isFree, known !== undefined, chosenColumns);
   const map: ColumnMap = {
     source: name ?? known?.source ?? 'generic',
     single,
@@ -75,16 +85,12 @@ export function mapColumns(
     lastNameFirst: columnsWithLastNameFirst(single.name, emails[0], rows),
     optOuts,
     sourceColumn: own?.sourceColumn,
-    warnings: columnWarnings(
-      columns,
-      layout,
-      known ? 'recognised' : chosen === undefined ? 'unknown' : 'named',
-      {
-        ...single,
-        email: emails,
-        opted_out: optOuts.filter(({ scope }) => scope === 'processing').map(({ column }) => column),
-      },
-    ),
+    missed,
+    warnings: columnWarnings(columns, layout, {
+      isUnknown: known === undefined && chosen === undefined,
+      chosen: chosenColumns,
+      missed,
+    }),
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;

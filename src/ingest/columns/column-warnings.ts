@@ -6,7 +6,6 @@ import type { Columns } from './columns.ts';
 import { flagWarnings, unreadFlags } from './opt-outs/consent-flags.ts';
 import type { Field } from './fields.ts';
 import { optOutOf } from './opt-outs/opt-out.ts';
-import { proposeColumns } from './propose-columns.ts';
 import { foreignIds } from './recognise-export.ts';
 
 interface FirstRows {
@@ -17,23 +16,31 @@ interface FirstRows {
 /**
  * Warnings of what a person would want to be read otherwise, by the header and the first rows.
  *
- * @param source whose columns these are: a recognised CRM's, of a name without known columns, or unknown
- * @param chosen columns of each field
+ * @param read.isUnknown the columns are of no recognised CRM, and no source is named
+ * @param read.chosen columns of each field
+ * @param read.missed proposed fields of columns that are not read
  */
 export function columnWarnings(
   columns: Columns,
   layout: FirstRows,
-  source: 'recognised' | 'named' | 'unknown',
-  chosen: Partial<Record<Field, readonly number[]>>,
+  {
+    isUnknown,
+    chosen,
+    missed,
+  }: {
+    readonly isUnknown: boolean;
+    readonly chosen: Partial<Record<Field, readonly number[]>>;
+    readonly missed: readonly (Field | undefined)[];
+  },
 ): string[] {
   const shortened = shortenedIds(layout, chosen.contact_id?.[0]);
   const flags = unreadFlags(columns, layout);
   return [
     ...privacyRecords(layout.header),
     ...shortened,
-    ...(source === 'unknown' && shortened.length === 0 ? foreignIds(layout.header, layout.rows) : []),
+    ...(isUnknown && shortened.length === 0 ? foreignIds(layout.header, layout.rows) : []),
     ...unreadAddresses(layout, chosen.email ?? []),
-    ...unusedColumns(columns, layout, source === 'recognised', chosen),
+    ...unusedColumns(layout.header, missed),
     ...flagWarnings(layout.header, flags),
     ...(chosen.opted_out?.length === 0 ? unreadNames(columns, layout.header, flags) : []),
   ];
@@ -75,34 +82,20 @@ function unreadAddresses({ header, rows }: FirstRows, emails: readonly number[])
   });
 }
 
-/**
- * Warnings about unused columns that seem to matter: columns that identify people, if no other column does, and record
- * ids, because a later mapping makes a second contact of each record. The record ids of a known CRM are recognised:
- * other columns with ids are of its companies or owners.
- *
- * @param chosen columns of each field
- */
-function unusedColumns(
-  columns: Columns,
-  { header, rows }: FirstRows,
-  isKnownCrm: boolean,
-  chosen: Partial<Record<Field, readonly number[]>>,
-): string[] {
-  const isMissing = (field: Field): boolean => (chosen[field] ?? []).length === 0;
-  const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];
-  const missing = new Map<Field, string>(
-    identifiers.every(isMissing) ? identifiers.map((field) => [field, `the people's ${field}`]) : [],
+/** A warning of columns that are not read and seem to matter, with the way to read them. */
+function unusedColumns(header: readonly string[], missed: readonly (Field | undefined)[]): string[] {
+  const unused = missed.flatMap((field, column) =>
+    field === undefined ? [] : [`"${shownHeader(header[column]!)}" (${field})`],
   );
-  if (!isKnownCrm && isMissing('contact_id')) missing.set('contact_id', 'the record ids');
-  if (missing.size === 0) return [];
-  return proposeColumns(header, rows).flatMap((field, column) =>
-    field !== undefined && missing.has(field) && columns.isFree(column)
-      ? [
-          `column "${shownHeader(header[column]!)}" seems to hold ${missing.get(field)!}, and is not used; ` +
-            `to use it: --mapping FILE with {"columns": {"${field}": ${column + 1}}}`,
-        ]
-      : [],
-  );
+  if (unused.length === 0) return [];
+  const [columns, them] = unused.length === 1 ? ['this column is', 'it'] : ['these columns are', 'them'];
+  const beforehand = missed.includes('contact_id')
+    ? '; do so before the first run, because a contact_id that comes later makes a second contact of each record'
+    : '';
+  return [
+    `${columns} not used, and may identify people or records: ${unused.join(', ')}; to use ${them}: ` +
+      `--write-mapping FILE writes a proposal, and after you have checked FILE, --mapping FILE reads it${beforehand}`,
+  ];
 }
 
 /** `5.01234E+17`: what a spreadsheet program saves of a number with more digits than its column shows. */

@@ -90,6 +90,35 @@ export function proposeColumns(
   return isNamed || name === -1 ? proposed : proposed.with(name, 'name');
 }
 
+const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];
+
+/**
+ * Proposes fields for free columns that a person would want to be read: if no column identifies people, for the fields
+ * that no column has, and record ids in any case. A known CRM has its own columns of record ids, names and companies:
+ * others are of its companies or owners.
+ *
+ * @param isFree whether a column is neither read nor ignored
+ * @param chosen columns of each field
+ */
+export function proposeMissedColumns(
+  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+  isFree: (column: number) => boolean,
+  isKnownCrm: boolean,
+  chosen: Partial<Record<Field, readonly number[]>>,
+): (Field | undefined)[] {
+  const isMissing = (field: Field): boolean => (chosen[field] ?? []).length === 0;
+  const isAnonymous = identifiers.every(isMissing);
+  const isMissed = (field: Field): boolean => {
+    if (identifiers.includes(field)) return isAnonymous;
+    return !isKnownCrm && isMissing(field) && (isAnonymous || field === 'contact_id');
+  };
+  if (isKnownCrm ? !isAnonymous : !isAnonymous && !isMissing('contact_id'))
+    return header.map(() => undefined);
+  return proposeColumns(header, rows).map((field, column) =>
+    field !== undefined && isMissed(field) && isFree(column) ? field : undefined,
+  );
+}
+
 /** Whether most cells look like full names of different people, and have a word in common with the row's address. */
 function isFullName(rows: readonly { readonly cell: string; readonly address: string }[]): boolean {
   const filled = rows

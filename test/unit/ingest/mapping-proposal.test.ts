@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { openWithMapping } from '../../../src/cli/run/mapping-proposal.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { openWithMapping, readMapping } from '../../../src/cli/run/mapping-proposal.ts';
 import { proposeColumns } from '../../../src/ingest/columns/propose-columns.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
@@ -187,5 +187,34 @@ it('the next step after --write-mapping quotes the names of files as a shell nee
     openWithMapping(file('Nr,Kontakt\n1,mira@orbit.example\n', 'two words.csv'), {}, { writeMapping }),
   ).rejects.toMatchObject({
     next: expect.stringMatching(/enrich plan '.*two words\.csv' --mapping '.* of Ada\.yaml'$/),
+  });
+});
+
+it('--write-mapping of a file that is half recognised maps the columns that are left out', async () => {
+  const header =
+    'Kd-Nr.;Vorname;Nachname;E-Mail-Adresse (geschäftlich);Firma / Arbeitgeber;Webseite;Bemerkung';
+  const rows = [
+    'K-1;Mira;Berg;mira@orbit.example;Orbit;orbit.example;',
+    'K-2;Jon;Lund;jon@acme.example;Acme;;x',
+  ];
+  const path = file([header, ...rows, ''].join('\n'));
+  const writeMapping = `${file('')}.yaml`;
+  const tells = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  await openWithMapping(path, {}, { writeMapping }, 'kunden.csv');
+  expect(tells.mock.calls.flat()).toContain(
+    `next: check ${writeMapping}, then: enrich plan kunden.csv --mapping ${writeMapping}\n`,
+  );
+  tells.mockRestore();
+  const before = await openExport(path, {});
+  expect(before.columns.warnings).toEqual([
+    expect.stringMatching(
+      /"Kd-Nr." \(contact_id\), "E-Mail.*" \(email\), "Firma .*" \(organization_name\).*before the first run/,
+    ),
+  ]);
+  const after = await openExport(path, { mapping: await readMapping(writeMapping) });
+  expect(after.columns).toMatchObject({
+    emails: [3],
+    single: { contact_id: [0], first_name: [1], last_name: [2], organization_name: [4], domain: [5] },
+    warnings: [],
   });
 });
