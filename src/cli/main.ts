@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { onInterruption } from '../dev/interruption.ts';
+import { endWithNpm, onInterruption } from '../dev/interruption.ts';
 import { runProgram } from './program.ts';
 import { guardOutput, printFailure } from './terminal/output.ts';
 
@@ -8,6 +8,7 @@ guardOutput();
 const words = process.argv.slice(2);
 const isJson = words.includes('--json');
 onInterruption((_signal, exitCode) => process.exit(exitCode));
+endWithNpm(process.env);
 process.on('exit', (exitCode) => {
   if (!isJson || exitCode <= 128) return;
   const next = 'run the command again; enrich status shows what was done';

@@ -12,6 +12,7 @@ interface Listener {
 
 const listeners: Listener[] = [];
 let isListening = false;
+let wasSignalled = false;
 
 /**
  * @returns a function that removes every handler that was added since, because the handlers of a command end with the
@@ -41,6 +42,7 @@ export function onInterruption(handle: Handler): () => void {
     for (const signal of Object.keys(exitCodes) as EndingSignal[]) {
       const exitCode = exitCodes[signal];
       process.on(signal, () => {
+        wasSignalled = true;
         const newest = listeners.at(-1);
         if (!newest) process.exit(exitCode);
         const { repeated } = newest;
@@ -72,4 +74,24 @@ export function holdInterruption(): () => void {
     remove();
     if (held !== undefined) process.emit(held, held);
   };
+}
+
+const parentCheckMilliseconds = 500;
+
+/**
+ * Treats the end of the parent as SIGTERM in a process that npx or npm started. npm passes a signal only to the shell
+ * in between, which ends: without this check, the command would run on without its signal.
+ *
+ * After a signal the check does nothing: a signal to the process group reaches both the shell and the command, and the
+ * end of the shell must not count as a second signal.
+ */
+export function endWithNpm(environment: NodeJS.ProcessEnv): void {
+  if (environment['npm_command'] === undefined && environment['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    if (!wasSignalled) process.emit('SIGTERM', 'SIGTERM');
+  }, parentCheckMilliseconds);
+  timer.unref();
 }
