@@ -47,8 +47,8 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
 
   await receiver.close();
   expect(receiver.events.map(({ eventType, job }) => [eventType, job.name])).toEqual([
-    ['START', 'enrich.hubspot'],
-    ['COMPLETE', 'enrich.hubspot'],
+    ['START', 'enrich.demo'],
+    ['COMPLETE', 'enrich.demo'],
   ]);
   const folder = join(system.directory, 'state', 'demo', 'hubspot-import');
   expect(ended.stderr).toMatch(
@@ -58,6 +58,13 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
     parts: { file: string; rows: number }[];
   };
   expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toMatch(/^Record ID[,;].+\r?\n/);
+
+  // The invented record ids stay out of the files for the user's own CRM.
+  const own = await system.here(['export', '--for', 'hubspot', '--output', join(system.directory, 'own')]);
+  expect(own).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no run has read an export of HubSpot'),
+  });
 
   const sandbox = await demoSandbox();
   const { credits, billedAgain } = sandbox.log.bill();

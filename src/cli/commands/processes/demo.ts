@@ -10,7 +10,6 @@ import { defaultPolicies } from '../../../domain/crm/field-policy.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { exportForCrm } from '../../../export/crm-import/export-for-crm.ts';
 import { sampleExport } from '../../../sandbox/population/sample-export.ts';
-import { getRun } from '../../../runs/runs.ts';
 import { describeService } from '../../run/describe-service.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
@@ -22,6 +21,12 @@ import { refuseInventedPeople } from '../../run/refuse-invented-people.ts';
 import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+
+/** The CRM whose export the demo invents. */
+const crm = 'hubspot';
+
+/** A source of its own: the record ids are invented, and must not get into files for a CRM of the user. */
+const source = 'demo';
 
 export function demoCommand(): Command {
   return withSettings(new Command('demo'))
@@ -41,18 +46,18 @@ export function demoCommand(): Command {
       refuseOtherWorkers(config);
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
-      const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
+      const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone', source }, config);
       const { ended: facts, importHint } = await withSession(
         config,
         { temporal: true, service: true },
         async (session) => {
           await refuseInventedPeople(session);
           const planned = await planExport(session, spec);
-          tell(`\n${describeMapping(planned.run)}\n`);
+          tell(`\n${describeMapping({ ...planned.run, source: crm })}\n`);
           tell(`${describePlan(planned.plan, planned.run.options)}\n`);
           const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
           tell('');
-          await showContacts(session, ended.run_id);
+          await showContacts(session);
           return { ended, importHint: await writeImport(session) };
         },
       );
@@ -80,7 +85,7 @@ function refuseOtherWorkers({ temporalAddress }: Config): void {
 
 async function writeSample(config: Config, people: number, seed: number): Promise<string> {
   const folder = join(config.embedded.dataDirectory, 'demo');
-  const file = join(folder, `hubspot-crm-exports-${people}-${seed}.csv`);
+  const file = join(folder, `${crm}-crm-exports-${people}-${seed}.csv`);
   if (existsSync(file)) return file;
   try {
     makeFolder(folder);
@@ -92,10 +97,9 @@ async function writeSample(config: Config, people: number, seed: number): Promis
 }
 
 /** Prints a few contacts of the warehouse, with the statement that selects them. */
-async function showContacts(session: Session, runId: string): Promise<void> {
-  const { source } = await getRun(session.warehouse, runId);
+async function showContacts(session: Session): Promise<void> {
   const statement = `select contact_id, first_name, last_name, title, organization_name, email, phone
-  from enrichment.enriched_contacts where source = '${source ?? ''}'
+  from enrichment.enriched_contacts where source = '${source}'
   order by phone is null, enriched_at desc, contact_id limit 5`;
   const { rows } = await session.warehouse.pool.query<Record<string, string | null>>(statement);
   tell(`${statement};\n`);
@@ -104,13 +108,13 @@ async function showContacts(session: Session, runId: string): Promise<void> {
   print('');
 }
 
-/** Writes import files for the CRM of the export. */
+/** Writes import files of the demo's contacts for the CRM. */
 async function writeImport({ warehouse, config }: Session): Promise<string> {
-  const folder = join(config.embedded.dataDirectory, 'demo', 'hubspot-import');
+  const folder = join(config.embedded.dataDirectory, 'demo', `${crm}-import`);
   const { parts, contacts } = await exportForCrm(warehouse, {
-    importer: 'hubspot',
+    importer: crm,
     folder,
-    source: undefined,
+    source,
     runId: undefined,
     since: undefined,
     policies: defaultPolicies,
@@ -118,7 +122,7 @@ async function writeImport({ warehouse, config }: Session): Promise<string> {
   const updates = parts.reduce((sum, { rows }) => sum + rows, 0);
   return (
     `\nback to the CRM: ${counted(updates, 'update')} of ${counted(contacts, 'contact')} in ${folder}` +
-    '\nwritten by: npx enrich export --for hubspot --output FOLDER'
+    `\nwritten by: npx enrich export --for ${crm} --source ${source} --output FOLDER`
   );
 }
 
