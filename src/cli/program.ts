@@ -39,10 +39,24 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
 /** The flag that commander's error quotes is where it is; of an argument, its command. */
 function asUsageProblem(error: CommanderError, command: string): UsageProblem {
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const help = `${command} --help shows what it takes, and an example`;
+  const invalid =
+    /^option '(?<flag>\S+).*' argument '(?<value>.*)' is invalid\. ?(?<hint>.*)$/.exec(message) ??
+    /^command-argument value '(?<value>.*)' is invalid for argument '(?<name>.*?)'\. ?(?<hint>.*)$/.exec(
+      message,
+    );
+  if (invalid?.groups) {
+    const { flag, name, value, hint } = invalid.groups;
+    const [, step] = /^(Write .*?)\.?$/.exec(hint!.replace('Allowed choices are', 'Write one of')) ?? [];
+    return new UsageProblem('usage', `"${value}" is not valid${step === undefined ? `: ${hint}` : ''}`, {
+      where: flag?.replace(/,$/, '') ?? `<${name}> of ${command}`,
+      next: step === undefined ? help : step.replace('Write', 'write'),
+    });
+  }
   const [, flag] = /'(--?\w[\w-]*)[^']*'/.exec(message) ?? [];
   return new UsageProblem('usage', message, {
     where: flag ?? command,
-    next: `${command} --help shows what it takes, and an example`,
+    next: help,
   });
 }
 

@@ -1,3 +1,4 @@
+import { describeCode } from '../domain/error-code.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 
 /** SQLSTATE and socket codes of a database that is unreachable, as opposed to a refused statement. */
@@ -57,11 +58,15 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   const code = databaseErrorCode(error);
   const message = error instanceof Error ? error.message : String(error);
   if (isDatabaseAway(error)) {
-    return new Problem('database.unreachable', `the database does not answer (${code ?? message})`, {
-      where,
-      next: 'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command continues',
-      cause: error,
-    });
+    return new Problem(
+      'database.unreachable',
+      `the database does not answer: ${code === undefined ? message : describeCode(code)}`,
+      {
+        where,
+        next: 'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command continues',
+        cause: error,
+      },
+    );
   }
   if (code === '28P01' || code === '28000') {
     return new UsageProblem('database.login-refused', 'the database refuses the user or the password', {

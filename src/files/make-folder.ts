@@ -1,3 +1,4 @@
+import { describeCode } from '../domain/error-code.ts';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageProblem } from '../domain/problem.ts';
@@ -29,7 +30,7 @@ export function asUnusable(error: unknown, dataDirectory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new UsageProblem(
     'data-directory.unusable',
-    `the folder for embedded state cannot be used (${String(error.code)})`,
+    `the folder for embedded state cannot be used: ${describeCode(String(error.code))}`,
     {
       where: dataDirectory,
       next: 'name a folder that may be written, on a disk that has space: --data-dir, or ENRICH_DATA_DIR',

@@ -1,3 +1,4 @@
+import { describeCode } from '../domain/error-code.ts';
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 
@@ -82,7 +83,7 @@ export function asS3Problem(error: unknown, shown: string, kind: keyof typeof ac
  */
 export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof access): Problem {
   const { name, code } = error as { name?: string; code?: string };
-  return new Problem(`${kind}.unreachable`, `S3 does not answer (${code ?? name ?? 'unknown'})`, {
+  return new Problem(`${kind}.unreachable`, `S3 does not answer: ${describeCode(code ?? name)}`, {
     where: shown,
     next: 'check the connection, AWS_REGION and AWS_ENDPOINT_URL',
     cause: error,

@@ -1,3 +1,4 @@
+import { describeCode } from '../domain/error-code.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 
 /** Codes of errors that last until a person names another file or folder, or changes its permissions. */
@@ -29,7 +30,8 @@ export function asUnwritable(error: unknown, what: string, where: string): unkno
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
   const code = String(error.code);
   if (ofConnection.test(code)) return error;
-  return new Problem('output.unwritable', `${what} cannot be written (${code})`, {
+  const reason = code === 'ENOENT' ? `the folder does not exist (${code})` : describeCode(code);
+  return new Problem('output.unwritable', `${what} cannot be written: ${reason}`, {
     where,
     next: fullDisk.includes(code)
       ? 'free space on the disk, or name a path on another disk'

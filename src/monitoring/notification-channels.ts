@@ -1,3 +1,4 @@
+import { describeCode } from '../domain/error-code.ts';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { commandEnvironment } from '../config/command-environment.ts';
@@ -35,7 +36,7 @@ export function urlChannel(url: string, secret: string | undefined): Channel {
         },
         signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
       }).catch((error: unknown) => {
-        throw new Error(`no answer (${codeOf(error)})`);
+        throw new Error(`no answer: ${describeCode(codeOf(error))}`);
       });
       await answer.body?.cancel();
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);

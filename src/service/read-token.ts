@@ -1,3 +1,4 @@
+import { describeCode } from '../domain/error-code.ts';
 import { exec } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -21,7 +22,7 @@ export class UnreadableToken extends Problem {
   readonly code: string;
 
   constructor(setting: string, code: string) {
-    super('service.no-token', `no access token could be read (${code})`, {
+    super('service.no-token', `no access token could be read: ${describeCode(code)}`, {
       where: setting,
       next: 'check that the file contains only the token, or that the command prints only the token',
     });

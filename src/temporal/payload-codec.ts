@@ -1,3 +1,4 @@
+import { describeCode } from '../domain/error-code.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Payload, PayloadCodec } from '@temporalio/common';
@@ -151,10 +152,10 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = (cause as NodeJS.ErrnoException).code;
     throw new UsageProblem(
       'codec.keys',
-      `the file of keys for Temporal’s payloads cannot be read (${code})`,
+      `the file of keys for Temporal’s payloads cannot be read: ${describeCode(code)}`,
       {
         where: `TEMPORAL_CODEC_KEYS_FILE: ${file}`,
         next: 'name a file that exists, and let this user read it (in a container: user 1000)',

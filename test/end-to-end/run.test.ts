@@ -29,7 +29,10 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
   const markdown = await system.here(['report', runId, '--format', 'markdown', '--output', '-']);
   const page = await system.here(['report', runId, '--output', 'report.html']);
   const nowhere = await system.here(['report', runId, '--output', '/proc/none/report.html']);
-  expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be written (ENOENT)') });
+  expect(nowhere).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('cannot be written: the folder does not exist (ENOENT)'),
+  });
   expect([json.code, markdown.code, page.code]).toEqual([0, 0, 0]);
   expect(JSON.parse(json.stdout)).toMatchObject({ run: { run_id: runId }, outcomes });
   expect(markdown.stdout).toMatch(new RegExp(`^\\| enriched \\| ${outcomes['enriched']} \\|`, 'm'));

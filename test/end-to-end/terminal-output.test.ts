@@ -86,7 +86,9 @@ describe('standard output that takes no more', () => {
     'a full standard output is an error of one sentence in enrich %s',
     async (command) => {
       const ended = await system.shell(`$ENRICH ${command} > /dev/full`);
-      expect(ended.stderr).toMatch(/error: standard output cannot be written \(ENOSPC\)\n {2}next: /);
+      expect(ended.stderr).toMatch(
+        /error: standard output cannot be written: the disk is full \(ENOSPC\)\n {2}next: /,
+      );
       expect(ended.stderr.match(/error:/g)).toHaveLength(1);
       expect(ended.stderr).not.toMatch(/^\s+at /m);
       expect(ended.code).toBe(1);
@@ -203,9 +205,13 @@ describe('enrich sql --command', () => {
     },
   );
 
-  it('enrich sql --command refuses a statement that writes', async () => {
-    const { stderr, code } = await system.here(['sql', '--command', 'delete from budgets']);
-    expect(stderr).toContain('cannot execute DELETE in a read-only transaction');
+  it.each([
+    ['delete from budgets', 'cannot execute DELETE in a read-only transaction'],
+    ['delete from enriched_contacts', 'cannot delete from view "enriched_contacts"'],
+  ])('enrich sql --command refuses a statement that writes: %s', async (statement, reason) => {
+    const { stderr, code } = await system.here(['sql', '--command', statement]);
+    expect(stderr).toContain(reason);
+    expect(stderr).toContain('this command only reads;');
     expect(stderr).toContain('enrich sql without --command opens psql');
     expect(code).toBe(2);
   });

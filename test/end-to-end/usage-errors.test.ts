@@ -149,7 +149,6 @@ describe('a flag that cannot be read', () => {
   });
 
   it.each([
-    ['enrich status', '--limit', ['status', '--limit', 'x']],
     ['enrich plan', '--order-by', ['plan', 'good.csv', '--order-by', '']],
     // The next word is --json, which is a flag and no value.
     ['enrich plan', '--max-credits', ['plan', 'good.csv', '--max-credits']],
@@ -175,6 +174,36 @@ describe('a flag that cannot be read', () => {
       });
       expect(ended.stderr).toContain('error: ');
       expect(ended.code).toBe(2);
+    },
+  );
+
+  it.each([
+    [
+      ['priority', 'latest', 'high'],
+      '"high" is not valid',
+      '<priority> of enrich priority',
+      /^write one of ad-hoc, /,
+    ],
+    [
+      ['report', 'latest', '--format', 'xml'],
+      '"xml" is not valid',
+      '--format',
+      /^write one of terminal, .*html$/,
+    ],
+    [
+      ['status', '--limit', 'many'],
+      '"many" is not valid',
+      '--limit',
+      /^write a whole number, from 1 to 10000$/,
+    ],
+  ])(
+    'the error of a value that a command does not take says what it takes: %j',
+    async (parameters, message, where, next) => {
+      const ended = await system.enrich([...parameters, '--json']);
+      expect(JSON.parse(ended.stdout)).toEqual({
+        error: { type: 'usage', message, where, next: expect.stringMatching(next) },
+        exit_code: 2,
+      });
     },
   );
 
@@ -434,6 +463,8 @@ it('enrich evaluate says that a truth file is empty', async () => {
 
 it('enrich sandbox names a key file that cannot be read', async () => {
   const ended = await system.here(['sandbox', '--api-key-file', 'none']);
-  expect(ended.stderr).toMatch(/^error: the key cannot be read \(ENOENT\)\n {2}where: --api-key-file none\n/);
+  expect(ended.stderr).toMatch(
+    /^error: the key cannot be read: no such file or folder \(ENOENT\)\n {2}where: --api-key-file none\n/,
+  );
   expect(ended.code).toBe(2);
 });

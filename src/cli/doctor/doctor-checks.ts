@@ -1,3 +1,4 @@
+import { describeCode } from '../../domain/error-code.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -253,7 +254,7 @@ async function ask(address: string): Promise<Response | string> {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     if (!(cause instanceof Error)) return 'failed';
     // Some causes have a code and an empty message. Others have only a message, such as "bad port".
-    return 'code' in cause ? String(cause.code) : cause.message;
+    return 'code' in cause ? describeCode(String(cause.code)) : cause.message;
   }
 }
 

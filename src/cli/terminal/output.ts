@@ -1,3 +1,4 @@
+import { describeCode } from '../../domain/error-code.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 import { visible, visibleInLine } from '../../domain/text/visible.ts';
@@ -107,7 +108,7 @@ class OutputProblem extends Problem {
   readonly code: string;
 
   constructor(code: string) {
-    super('output.unwritable', `standard output cannot be written (${code})`, {
+    super('output.unwritable', `standard output cannot be written: ${describeCode(code)}`, {
       next: 'free disk space, or send the output elsewhere; nothing else was lost',
     });
     this.code = code;

@@ -1,3 +1,4 @@
+import { describeCode } from '../../domain/error-code.ts';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { Problem } from '../../domain/problem.ts';
@@ -15,7 +16,7 @@ export async function readYamlFile(
   problemOf: (what: string, cause: unknown) => Problem,
 ): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const what = error.code === 'ENOENT' ? 'does not exist' : `cannot be read (${error.code})`;
+    const what = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${describeCode(error.code)}`;
     throw problemOf(`${name} ${what}`, error);
   });
   try {

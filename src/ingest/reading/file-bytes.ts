@@ -1,3 +1,4 @@
+import { describeCode } from '../../domain/error-code.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
@@ -137,7 +138,7 @@ export function emptyFile(path: string): Problem {
 }
 
 function fileProblem(path: string, error: unknown): Problem {
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     // Node replaces the bytes of a name that is no UTF-8: such a file is never found by it.
     if (path.includes('\ufffd')) return notUtf8(path);
@@ -148,13 +149,13 @@ function fileProblem(path: string, error: unknown): Problem {
     });
   }
   if (code === 'EACCES' || code === 'EPERM') {
-    return new UsageProblem('export.not-permitted', `the file cannot be read (${code})`, {
+    return new UsageProblem('export.not-permitted', `the file cannot be read: ${describeCode(code)}`, {
       where: path,
       next: 'give the user that runs this the right to read it',
       cause: error,
     });
   }
-  return new Problem('export.unreadable', `the file cannot be read (${code})`, {
+  return new Problem('export.unreadable', `the file cannot be read: ${describeCode(code)}`, {
     where: path,
     next: 'check the disk or the network share that it is on; what was read so far is kept',
     cause: error,

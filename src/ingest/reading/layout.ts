@@ -7,7 +7,7 @@ import { headerKey } from '../../domain/text/header-name.ts';
 import { fieldsNamed, isKnownName } from '../columns/is-known-name.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import type { Dialect } from './dialect.ts';
-import { refuseOtherDelimiter } from './unknown-delimiter.ts';
+import { refuseJoinedNames, refuseOtherDelimiter } from './unknown-delimiter.ts';
 
 /** The position of the header in a file, and how cells are separated. */
 export interface Layout {
@@ -53,6 +53,7 @@ export function findLayout(
   const rows = best.records
     .slice(best.headerAt + 1)
     .filter((record) => record.length > 1 || header.length === 1);
+  if (given === undefined) refuseJoinedNames(path, { header, rows }, (cell) => isNamed(cell, wanted));
   if (best.score === 0) {
     if (given === undefined) refuseOtherDelimiter(path, sample, (cell) => isNamed(cell, wanted));
     if (looksLikeData(header)) throw noHeader(path);

@@ -34,6 +34,28 @@ export function refuseOtherDelimiter(path: string, sample: string, isKnown: (cel
   if (names.length >= 2) throw unknownDelimiter(path, delimiter);
 }
 
+/** Marks that belong to names and addresses. */
+const usualMark = /[-_.@/&'’()]/;
+
+/**
+ * Refuses a file of one column if another character than those of names separates two known names in its header, and
+ * is once in most of its rows: the two names together would pass for one.
+ *
+ * @throws Problem `export.unknown-delimiter`
+ */
+export function refuseJoinedNames(
+  path: string,
+  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+  isKnown: (cell: string) => boolean,
+): void {
+  const [name, ...others] = header;
+  if (name === undefined || others.length > 0 || rows.length === 0) return;
+  const delimiter = name.match(/(?!["'])[\p{P}\p{S}]/u)?.[0];
+  if (delimiter === undefined || usualMark.test(delimiter) || !name.split(delimiter).every(isKnown)) return;
+  const cells = rows.map(([cell = '']) => cell);
+  if (separates(delimiter, countCharacter(name, delimiter), cells)) throw unknownDelimiter(path, delimiter);
+}
+
 /** The punctuation character that is as often in most rows as in the header, and at least twice. */
 function delimiterOf(header: string, rows: readonly string[]): string | undefined {
   const [delimiter] = [...new Set(header.match(/(?!["'])[\p{P}\p{S}]/gu))]

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode, isUntrusted, trustStep } from '../../domain/error-code.ts';
+import { describeCode, errorCode, isUntrusted, trustStep } from '../../domain/error-code.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
@@ -147,7 +147,7 @@ function untrustedHost(remote: RemoteExport, code: string, cause: unknown): Prob
 }
 
 function unreachable(remote: RemoteExport, error: unknown): Problem {
-  return new Problem('export.unreachable', `the export cannot be fetched (${codeOf(error)})`, {
+  return new Problem('export.unreachable', `the export cannot be fetched: ${codeOf(error)}`, {
     where: remote.shown,
     next: 'check the address and the connection, and run the command again; nothing was paid',
     cause: error,
@@ -158,5 +158,6 @@ function unreachable(remote: RemoteExport, error: unknown): Problem {
 function codeOf(error: unknown): string {
   const { name, message } = error as Partial<Record<'name' | 'message', unknown>>;
   const isOurs = name === 'Error' && typeof message === 'string' && !message.includes('//');
-  return errorCode(error) ?? (isOurs ? message : String(name));
+  const code = errorCode(error);
+  return code === undefined ? (isOurs ? message : String(name)) : describeCode(code);
 }

@@ -1,3 +1,4 @@
+import { describeCode } from '../../domain/error-code.ts';
 import { readFile } from 'node:fs/promises';
 import Papa from 'papaparse';
 import { evaluatedFields, type EvaluatedField, type NamePart } from '../../domain/evaluation/evaluate.ts';
@@ -42,7 +43,12 @@ const truthFields: readonly TruthField[] = [
  */
 export async function readTruth(path: string): Promise<TruthRow[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw unreadable(path, `the truth file cannot be read (${error.code})`, 'name a CSV file', error);
+    throw unreadable(
+      path,
+      `the truth file cannot be read: ${describeCode(error.code)}`,
+      'name a CSV file',
+      error,
+    );
   });
   const { data } = Papa.parse<string[]>(text.replace(/^\ufeff/, ''), { skipEmptyLines: 'greedy' });
   const [header, ...records] = data;

@@ -51,6 +51,17 @@ describe('an address of an export', () => {
     expect(() => parseAddress(given, '/')).toThrow(expect.objectContaining({ type: 'export.address' })),
   );
 
+  it.each([
+    ['s3://b/k.csv', 'the name of its bucket has 1 character, and buckets have 3 to 63'],
+    ['s3://crm_exports/k.csv', 'the name of its bucket has characters other than letters, digits, - and .'],
+    ['s3://crm-exports', 'it has no key'],
+    ['s3:///k.csv', 'it has no bucket'],
+    ['s3://crm-exports/folder/', 'its key ends in /'],
+    ['s3:crm-exports/k.csv', 'it does not begin with s3://'],
+  ])('the error of the address %s says why: %s', (given, reason) =>
+    expect(() => parseAddress(given, '/')).toThrow(reason),
+  );
+
   it('an http address is accepted from this machine', () =>
     expect(canBeFetchedAgain(parseAddress('http://127.0.0.1:8080/contacts.csv', '/'))).toBe(true));
 });

@@ -309,6 +309,25 @@ describe('the header', () => {
     expect((await inspectExport(file(text), { mapping: { delimiter: '^' } })).header).toHaveLength(3);
   });
 
+  it.each([
+    ['email~name', 'mira@orbit.example~Mira Berg', 'jon-a@orbit.example~Jon Lund'],
+    ['Email:Company', 'mira@orbit.example:Orbit', 'jon-a@orbit.example:Acme'],
+  ])('a file of two columns names its likely delimiter: %s', async (...lines) => {
+    expect(await refusal(`${lines.join('\n')}\n`)).toMatchObject({
+      type: 'export.unknown-delimiter',
+      message: `the file seems to be separated by ${/[~:]/.exec(lines[0])![0]}`,
+    });
+  });
+
+  it.each([
+    ['Email:Company', 'mira@orbit.example'],
+    ['contact.email', 'mira@orbit.example'],
+    ['Email:work', 'a:mira@orbit.example'],
+  ])('a file of one column %s is not separated by a mark in its name', async (...lines) => {
+    const mapping = { columns: { email: 1 } };
+    expect((await inspectExport(file(`${lines.join('\n')}\n`), { mapping })).header).toHaveLength(1);
+  });
+
   it('a first line of numbers is not called a contact', async () => {
     expect(await refusal('1,2,3\n')).toMatchObject({
       type: 'export.no-header',

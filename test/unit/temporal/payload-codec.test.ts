@@ -97,7 +97,7 @@ describe('keys', () => {
     writeFileSync(file, `${entry('one')}\n`);
     expect(payloadCodec(readConfig({ TEMPORAL_CODEC_KEYS_FILE: file }).temporalCodec)).toBeDefined();
     rmSync(directory, { recursive: true });
-    expect(() => readCodecKeys({ file })).toThrow('cannot be read (ENOENT)');
+    expect(() => readCodecKeys({ file })).toThrow('cannot be read: no such file or folder (ENOENT)');
   });
 
   it.each([

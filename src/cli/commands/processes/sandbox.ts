@@ -1,3 +1,4 @@
+import { describeCode } from '../../../domain/error-code.ts';
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
@@ -156,7 +157,7 @@ async function apiKeyOf(flags: SandboxFlags): Promise<string> {
   const { apiKeyFile: file, apiKey = defaultApiKey } = flags;
   if (file === undefined) return apiKey;
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageProblem('setting.invalid', `the key cannot be read (${error.code})`, {
+    throw new UsageProblem('setting.invalid', `the key cannot be read: ${describeCode(error.code)}`, {
       where: `--api-key-file ${file}`,
       next: 'name a file that exists and that this user may read',
       cause: error,

@@ -16,6 +16,8 @@ import { print, printJson, recordTable } from '../../terminal/output.ts';
 
 /** PostgreSQL's code for a statement that would write. */
 const readOnly = '25006';
+/** Of views, PostgreSQL refuses such a statement before it looks at the transaction, with a hint for their owner. */
+const changingStatement = /^\s*(?:insert|update|delete|merge|truncate)\b/i;
 /** PostgreSQL's number of the type text[]. */
 const textArray: number = 1009;
 
@@ -85,8 +87,9 @@ async function answersOf({ warehouse }: Session, statement: string): Promise<Ans
     throw new UsageProblem('sql.refused', error.message, {
       where: `--command${error.position === undefined ? '' : `, character ${error.position}`}`,
       next:
-        error.code === readOnly
-          ? 'enrich sql without --command opens psql, which can write'
+        error.code === readOnly || changingStatement.test(statement)
+          ? 'this command only reads; enrich undo, erase and suppress remove data, and enrich sql without --command ' +
+            'opens psql, which can write into tables'
           : (error.hint ?? 'docs/warehouse.md has the tables and questions with their SQL'),
     });
   } finally {
