@@ -17,8 +17,6 @@ export interface TemporalAddress {
   readonly embedded: boolean;
 }
 
-/** gRPC's code of an operation that the state of the workflow does not allow. */
-const failedPrecondition = 9;
 /** gRPC's code of something that does not exist. */
 const notFound = 5;
 
@@ -144,15 +142,6 @@ export async function registerSearchAttributes(client: Client): Promise<boolean>
 /** Whether the workflow is unknown to the server or has ended. */
 export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
-}
-
-/**
- * Whether the server refuses an update because tasks of the workflow fail at the workers, such as tasks whose payloads
- * a worker cannot decrypt.
- */
-export function isWorkflowTaskFailing(error: unknown): boolean {
-  const { cause } = error as { cause?: { code?: unknown; details?: unknown } };
-  return cause?.code === failedPrecondition && String(cause.details).includes('Workflow Task');
 }
 
 /** Whether a workflow refused an update, or ended before it answered. A failed activity of the update is no refusal. */

@@ -1,7 +1,7 @@
 import { describeCode } from '../domain/error-code.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { CodecKeysOrigin } from '../config/settings.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
@@ -75,11 +75,13 @@ export class EncryptingCodec implements PayloadCodec {
     );
   }
 
-  async decode(payloads: Payload[]): Promise<Payload[]> {
+  /** @param context names the workflow in the reason why a payload cannot be decrypted */
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    const where = ['TEMPORAL_CODEC_KEYS', context?.workflowId].filter(Boolean).join(', workflow ');
     return Promise.resolve(
       payloads.map((payload) =>
         textOf(payload.metadata?.['encoding']) === encryptedEncoding
-          ? decrypt(payload, this.#keyOf(payload))
+          ? decrypt(payload, this.#keyOf(payload, where), where)
           : payload,
       ),
     );
@@ -91,7 +93,7 @@ export class EncryptingCodec implements PayloadCodec {
     return this.#keys[0]?.id === (isEncrypted ? textOf(payload.metadata?.['encryption-key-id']) : undefined);
   }
 
-  #keyOf(payload: Payload): CodecKey {
+  #keyOf(payload: Payload, where: string): CodecKey {
     const id = textOf(payload.metadata?.['encryption-key-id']);
     const key = this.#keys.find((each) => each.id === id);
     if (key) return key;
@@ -99,7 +101,7 @@ export class EncryptingCodec implements PayloadCodec {
       'codec.key-missing',
       `a payload in Temporal is encrypted with key "${id}", which is not set here`,
       {
-        where: 'TEMPORAL_CODEC_KEYS',
+        where,
         next:
           'give every worker, receiver and command the same TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE); ' +
           'keep an old key until Temporal has deleted the last run that it encrypted, and each schedule has ' +
@@ -122,7 +124,7 @@ function encrypt(payload: Payload, { id, key }: CodecKey): Payload {
   };
 }
 
-function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
+function decrypt(payload: Payload, { id, key }: CodecKey, where: string): Payload {
   const data = Buffer.from(payload.data ?? []);
   try {
     const decrypting = createDecipheriv(cipher, key, data.subarray(0, nonceBytes), {
@@ -136,7 +138,7 @@ function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
       'codec.undecipherable',
       `a payload in Temporal cannot be decrypted with the key "${id}"`,
       {
-        where: 'TEMPORAL_CODEC_KEYS',
+        where,
         next: 'set the key that encrypted the payload under this name, and give each new key a new name',
         cause,
       },

@@ -1,4 +1,5 @@
 import { DefaultLogger, Runtime, type LogMetadata } from '@temporalio/worker';
+import { Problem } from '../domain/problem.ts';
 import type { Logger } from '../telemetry/log.ts';
 
 let isRuntimeInstalled = false;
@@ -27,12 +28,17 @@ export function installRuntime(log: Logger, metricsListen: string | undefined): 
   });
 }
 
-/** Picks the fields with ids and names. The SDK's other fields hold payloads, stacks and tokens of tasks. */
+/**
+ * Picks the fields with ids and names. The SDK's other fields hold payloads, stacks and tokens of tasks. A Problem has
+ * no secrets, and where a key of the payload codec is missing, only the Problem names the workflow.
+ */
 function pick(meta: LogMetadata | undefined): Record<string, unknown> {
   const names = ['workflowId', 'workflowType', 'activityType', 'attempt', 'taskQueue'];
-  return Object.fromEntries(
-    names.flatMap((name) => (meta?.[name] === undefined ? [] : [[name, meta[name]]])),
-  );
+  const error = meta?.['error'];
+  return {
+    ...Object.fromEntries(names.flatMap((name) => (meta?.[name] === undefined ? [] : [[name, meta[name]]]))),
+    ...(error instanceof Problem && { type: error.type, reason: error.sentence, next: error.next }),
+  };
 }
 
 /** Workers of the call queues have no workflows. Runs report failed workflows, and our log failed activities. */

@@ -15,6 +15,8 @@ import { Progress, type ProgressFigures } from './progress.ts';
 import { readCallWait } from './read-call-wait.ts';
 import type { Session } from '../session/session.ts';
 import { describeWorkerPoll, isWorkflowGone, readWorkerPoll } from '../../temporal/connection.ts';
+import { readTaskFailure } from '../../temporal/failing-workflow.ts';
+import { workflowFailing } from './send-update.ts';
 
 const pollMilliseconds = 250;
 /** Number of polls of the database for each check whether the workflow was terminated. */
@@ -80,6 +82,7 @@ export async function followRun(
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     const end = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, runId, handle);
+      await requireCarriedOut(session, runId);
       return endOfWorkflow(handle);
     });
     return end === undefined ? undefined : pauseWithoutWorkflow(session, runId, end);
@@ -160,6 +163,13 @@ async function notifyDelivery(session: Session, runId: string, handle: WorkflowH
 /** Without a deadline, a call to a server that does not answer would keep a signal from ending the wait. */
 async function withAnswerDeadline<Result>(session: Session, call: () => Promise<Result>): Promise<Result> {
   return (await session.temporal()).withDeadline(Date.now() + longestAnswerMilliseconds, call);
+}
+
+/** @throws Problem `run.workflow-failing` */
+async function requireCarriedOut(session: Session, runId: string): Promise<void> {
+  const client = await session.temporal();
+  const failure = await readTaskFailure(client, runId).catch(() => undefined);
+  if (failure !== undefined) throw workflowFailing(runId, failure);
 }
 
 /** @returns how the workflow ended, such as `terminated`; `gone` without its history; undefined while it runs */

@@ -11,6 +11,7 @@ import { readRunMoney } from '../../runs/read-run-facts.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
 import { readCallWait } from './read-call-wait.ts';
+import { workflowFailing } from './send-update.ts';
 
 /** In these statuses a run continues as soon as it has a worker. */
 export const workingStatuses: readonly string[] = [
@@ -53,7 +54,7 @@ export async function findInterrupted(
   }
   if (runIds.length === 0) return { runIds, lines: [] };
   try {
-    if (await hasWorker(session)) return { runIds: [], lines: [] };
+    if (await hasWorker(session)) return { runIds: [], lines: await describeFailing(session, runIds) };
     return {
       runIds,
       lines: [
@@ -71,6 +72,21 @@ export async function findInterrupted(
       ],
     };
   }
+}
+
+/** Names the runs whose workflows the workers cannot carry out, such as without the key of the payloads. */
+async function describeFailing(session: Session, runIds: readonly string[]): Promise<string[]> {
+  const { readTaskFailure } = await import('../../temporal/failing-workflow.ts');
+  const client = await session.temporal();
+  const lines = await Promise.all(
+    runIds.map(async (runId) => {
+      const failure = await readTaskFailure(client, runId).catch(() => undefined);
+      if (failure === undefined) return [];
+      const { message, next } = workflowFailing(runId, failure);
+      return [`  ${runId}: ${message}`, `  next: ${next}`];
+    }),
+  );
+  return lines.flat();
 }
 
 async function describeInterrupted(session: Session, runId: string): Promise<string[]> {

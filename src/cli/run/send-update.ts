@@ -1,5 +1,6 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { isUpdateRefused, isWorkflowGone, isWorkflowTaskFailing } from '../../temporal/connection.ts';
+import { isUpdateRefused, isWorkflowGone } from '../../temporal/connection.ts';
+import { isWorkflowTaskFailing } from '../../temporal/failing-workflow.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../terminal/output.ts';
 
@@ -79,17 +80,19 @@ export function knownFailure(error: unknown, runId: string): Problem | undefined
   const codecProblem = [error, cause].find(isCodecProblem);
   if (codecProblem) return codecProblem;
   if (!isWorkflowTaskFailing(error)) return undefined;
-  return new Problem(
-    'run.workflow-failing',
-    'the workers cannot read or carry out the workflow of this run',
-    {
-      where: runId,
-      next:
-        'set TEMPORAL_CODEC_KEYS as the workers have it, or unset it if they have none; if it is the same, look at ' +
-        'the log of the workers; repeat the command after a minute, when the workers have tried again',
-      cause: error,
-    },
-  );
+  return workflowFailing(runId, undefined, error);
+}
+
+/** @param reason the failure of the workflow at the workers; undefined or empty: only their log has the reason */
+export function workflowFailing(runId: string, reason?: string, cause?: unknown): Problem {
+  const what = 'the workers cannot read or carry out the workflow of this run';
+  return new Problem('run.workflow-failing', reason ? `${what}: ${reason}` : what, {
+    where: runId,
+    next:
+      'set TEMPORAL_CODEC_KEYS as the workers have it, or unset it if they have none; if it is the same, look at ' +
+      'the log of the workers; Temporal retries the workflow within ten minutes: then repeat the command',
+    cause,
+  });
 }
 
 function isCodecProblem(error: unknown): error is Problem {

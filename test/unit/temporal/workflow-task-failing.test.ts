@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWorkflowTaskFailing } from '../../../src/temporal/connection.ts';
+import { isWorkflowTaskFailing } from '../../../src/temporal/failing-workflow.ts';
 
 describe('isWorkflowTaskFailing()', () => {
   const failure = (code: number, details: string): Error =>

@@ -1,0 +1,44 @@
+import type { Client } from '@temporalio/client';
+
+/** gRPC's code of an operation that the state of the workflow does not allow. */
+const failedPrecondition = 9;
+/** Temporal tries a failed workflow task again, after growing pauses. Fewer failures can be a worker that restarts. */
+const leastAttempts = 3;
+/** The failure of a workflow task is followed by the events that came since, such as signals. */
+const newestEvents = 10;
+
+/**
+ * Whether the server refuses an update because tasks of the workflow fail at the workers, such as tasks whose payloads
+ * a worker cannot decrypt.
+ */
+export function isWorkflowTaskFailing(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown; details?: unknown } };
+  return cause?.code === failedPrecondition && String(cause.details).includes('Workflow Task');
+}
+
+/**
+ * Finds out whether the tasks of a workflow, or of its children, fail at the workers again and again.
+ *
+ * @returns the message of the failure, empty if the workers encrypted the message; undefined: the tasks do not fail
+ */
+export async function readTaskFailure(client: Client, workflowId: string): Promise<string | undefined> {
+  const { workflowService, options } = client;
+  const execution = { namespace: options.namespace, execution: { workflowId } };
+  const { pendingWorkflowTask, pendingChildren } = await workflowService.describeWorkflowExecution(execution);
+  for (const { workflowId: child } of pendingChildren ?? []) {
+    const ofChild = child ? await readTaskFailure(client, child) : undefined;
+    if (ofChild !== undefined) return ofChild;
+  }
+  if ((pendingWorkflowTask?.attempt ?? 0) < leastAttempts) return undefined;
+  const { history } = await workflowService.getWorkflowExecutionHistoryReverse({
+    ...execution,
+    maximumPageSize: newestEvents,
+  });
+  const newest = history?.events?.find(
+    (event) => event.workflowTaskFailedEventAttributes ?? event.workflowTaskCompletedEventAttributes,
+  );
+  const failed = newest?.workflowTaskFailedEventAttributes;
+  if (!failed) return undefined;
+  const { message, encodedAttributes } = failed.failure ?? {};
+  return encodedAttributes ? '' : (message ?? '');
+}

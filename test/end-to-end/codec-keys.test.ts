@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, expect, it } from 'vitest';
+import { expectPromisesKept } from '../helpers/system/promises.ts';
+import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+
+const system = await TestSystem.ofFile();
+const key = { TEMPORAL_CODEC_KEYS: `of-the-command:${randomBytes(32).toString('base64')}` };
+const workers: Begun[] = [];
+
+async function startWorker(settings: Record<string, string> = {}): Promise<Begun> {
+  const worker = system.begin(['worker'], { ...system.sharedTemporal(), ...settings });
+  workers.push(worker);
+  await expect.poll(worker.output).toContain('worker on');
+  return worker;
+}
+
+afterEach(async () => {
+  for (const worker of workers.splice(0)) {
+    worker.kill('SIGTERM');
+    await worker.ended;
+  }
+});
+
+it('commands and the worker report a run whose codec key the worker lacks', async () => {
+  const worker = await startWorker();
+  const run = await system.here(['run', system.sample(10), '--yes', '--json'], key);
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    error: {
+      type: 'run.workflow-failing',
+      message: expect.stringContaining('encrypted with key "of-the-command", which is not set here'),
+    },
+    exit_code: 1,
+  });
+  const runId = (await system.here(['status', 'latest', '--json'], key)).facts().run_id;
+  expect(worker.output()).toMatch(
+    new RegExp(`encrypted with key \\\\"of-the-command\\\\"[^\\n]*workflow ${runId}`),
+  );
+
+  const status = await system.here(['status', runId], key);
+  expect(status.stdout).toContain(`${runId}: the workers cannot read or carry out the workflow`);
+  for (const command of ['resume', 'pause', 'resume', 'cancel']) {
+    const ended = await system.here([command, runId], key);
+    expect(ended.stderr).toContain('error: the workers cannot read or carry out the workflow of this run');
+    expect(ended.code).toBe(1);
+  }
+  await expectPromisesKept(system);
+});
+
+it('enrich resume reports a paused run whose codec key a new worker lacks', async () => {
+  const worker = await startWorker(key);
+  const begin = ['run', system.sample(10), '--yes', '--json', '--max-credits', '1', '--on-budget', 'pause'];
+  const { run_id: runId } = (await system.here(begin, key)).facts();
+  worker.kill('SIGTERM');
+  await worker.ended;
+  await startWorker();
+  const ended = await system.here(['resume', runId], key);
+  expect(ended.stderr).toContain('error: the workers cannot read or carry out the workflow of this run');
+  expect(ended.code).toBe(1);
+  await expectPromisesKept(system);
+});
