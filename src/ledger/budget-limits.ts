@@ -79,7 +79,8 @@ export async function setDefaultBudget(
         .onConflict((conflict) => conflict.column('period').doUpdateSet({ credits_limit: limit }))
         .execute();
     }
-    await noteChange(transaction, `every-${period}`, before?.limit ?? null, limit, note);
+    const isKept = (before === undefined) === (wanted === 'default') && (before?.limit ?? null) === limit;
+    if (!isKept) await noteChange(transaction, `every-${period}`, before?.limit ?? null, limit, note);
 
     const present = await presentBudget(transaction, period);
     const budget = await lockBudget(transaction, present, ownDefault);
@@ -88,11 +89,11 @@ export async function setDefaultBudget(
   });
 }
 
-/** Writes a limit, at least the used credits. */
+/** Writes a limit, at least the used credits. A command that changes nothing leaves no entry in the history. */
 async function writeLimit(
   transaction: Transaction<Tables>,
   budgetId: string,
-  { limit: before, used }: { readonly limit: string | null; readonly used: string },
+  { limit: before, byCommand: wasByCommand, used }: LockedBudget,
   { limit: wanted, byCommand }: { readonly limit: string | null; readonly byCommand: boolean },
   note: Note,
 ): Promise<LimitChange> {
@@ -102,7 +103,8 @@ async function writeLimit(
     .set({ credits_limit: limit, set_by_command: byCommand })
     .where('budget_id', '=', budgetId)
     .execute();
-  await noteChange(transaction, budgetId, before, limit, note);
+  if (limit !== before || byCommand !== wasByCommand)
+    await noteChange(transaction, budgetId, before, limit, note);
   return { budgetId, before, after: limit };
 }
 
@@ -118,6 +120,13 @@ export async function presentBudget(database: Kysely<Tables>, period: BudgetPeri
   return result.rows[0]!.name;
 }
 
+interface LockedBudget {
+  readonly limit: string | null;
+  readonly byCommand: boolean;
+  /** Settled and reserved credits. */
+  readonly used: string;
+}
+
 /**
  * Locks the row of a budget. A budget that does not exist is created with its default limit. Figures are decimal text.
  */
@@ -125,7 +134,7 @@ async function lockBudget(
   transaction: Transaction<Tables>,
   budgetId: string,
   ownDefault: Credits | undefined,
-): Promise<{ limit: string | null; used: string }> {
+): Promise<LockedBudget> {
   const start = await resolve(transaction, budgetId, 'default', ownDefault, '0');
   await transaction
     .insertInto('budgets')
@@ -134,6 +143,7 @@ async function lockBudget(
     .execute();
   return transaction
     .selectFrom('budgets')
+    .select('set_by_command as byCommand')
     .select((budget) => decimalText(budget.ref('credits_limit')).as('limit'))
     .select((budget) => decimalText(budget('settled', '+', budget.ref('reserved'))).as('used'))
     .where('budget_id', '=', budgetId)

@@ -149,7 +149,9 @@ async function resolve(
 }
 
 function describeChange({ budgetId, before, after }: LimitChange): string {
-  return `${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`;
+  return before === after
+    ? `${budgetId}: ${formatLimit(after)}, as before`
+    : `${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`;
 }
 
 /** @param flag `--from-now-on`; the name of a default budget means the same */

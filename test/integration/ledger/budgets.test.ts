@@ -182,6 +182,30 @@ describe('the history', () => {
     ]);
   });
 
+  it('the history of budgets has no entry for a command that changes nothing', async () => {
+    const setEvery = (limit: Parameters<typeof setDefaultBudget>[2]) =>
+      setDefaultBudget(warehouse.database, 'day', limit, undefined, note);
+    await setDay('default');
+    await setEvery('default');
+    expect(await readBudgetHistory(warehouse.database, undefined, 10)).toEqual([]);
+    await setDay(wholeCredits(30));
+    await setDay(wholeCredits(30));
+    // It changes nothing today, and replaces a setting from now on.
+    await setEvery('none');
+    await setDay(wholeCredits(30));
+    await setEvery('none');
+    await setDay('none');
+    const changes = await readBudgetHistory(warehouse.database, undefined, 20);
+    const [day] = changes.map(({ budget }) => budget);
+    expect(changes.map(({ budget, new_limit: limit }) => [budget, limit])).toEqual([
+      [day, null],
+      [day, '30'],
+      [day, null],
+      ['every-day', null],
+      [day, '30'],
+    ]);
+  });
+
   it('the history of budgets records a changed setting once', async () => {
     await applyBudgetLimits(warehouse.database, tenADay);
     const twelve = { day: wholeCredits(12) };
