@@ -393,7 +393,7 @@ it.each([
 describe('enrich run --plan', () => {
   it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
     const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
-    expect(ended.stdout).toMatch(/failed: the plan is no longer 0123456789abcdef but [0-9a-f]{16}/);
+    expect(ended.stdout).toMatch(/failed: the plan is [0-9a-f]{16}, and not 0123456789abcdef: /);
     expect(ended.stderr).not.toContain('"level"');
     expect(ended.code).toBe(2);
   });

@@ -244,7 +244,8 @@ function inTenths(credits: Credits): Credits {
 function planChanged(expected: string, actual: string): Problem {
   return new UsageProblem(
     'plan.changed',
-    `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its people changed`,
+    `the plan is ${actual}, and not ${expected}: that is the plan of another file or other options, or the file or ` +
+      'what is known of its people has changed since',
     { where: '--plan', next: 'read the new plan with enrich plan FILE, and run that plan' },
   );
 }

@@ -135,7 +135,7 @@ it('the plan of a run names how many people its calls have, and no maximum of ca
 });
 
 it('the plan of a run with phones says that it pays again for people whom an earlier call found', () => {
-  const note = 'a call cannot ask for phones or addresses alone';
+  const note = 'it pays for the record of 3 people';
   const known = { ...plan, foundBefore: 3 };
   expect(describePlan(known, { ...options, reveal: ['phone'] })).toContain(note);
   expect(describePlan(plan, { ...options, reveal: ['phone'] })).not.toContain(note);
