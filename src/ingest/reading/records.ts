@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { counted } from '../../domain/text/counted.ts';
+import { counted, nounFor } from '../../domain/text/counted.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { encodeText, type ByteText } from './byte-text.ts';
@@ -132,9 +132,11 @@ export class RecordParser {
       faults.set(
         index,
         lastLine > line
-          ? `lines ${line} to ${lastLine} are one damaged record: a quote, delimiter or line end is missing or surplus`
-          : `the quote in line ${line} is not closed: it would swallow ` +
-              `${counted(linesSwallowed, 'line')} below, which are read on their own`,
+          ? `lines ${line} to ${lastLine} of the file are one damaged record: ` +
+              'a quote, delimiter or line end is missing or surplus'
+          : `the quote in line ${line} of the file is not closed: it would swallow ` +
+              `${counted(linesSwallowed, 'line')} below, which ` +
+              nounFor(linesSwallowed, 'is read on its own', 'are read on their own'),
       );
     }
     records.push(...damage.records);

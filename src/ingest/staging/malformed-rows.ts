@@ -20,6 +20,6 @@ export class MalformedRows {
   warnings(): string[] {
     if (this.#count === 0) return [];
     const which = `${this.#count > shownFaults ? 'the first are ' : ''}${this.#examples.join('; ')}`;
-    return [`${counted(this.#count, 'row')} cannot be read: ${which}`];
+    return [`${counted(this.#count, 'row')} cannot be read (rows are counted below the header): ${which}`];
   }
 }

@@ -230,7 +230,7 @@ describe('every record has one row, and an outcome where it can go no further', 
       ['malformed', 'too many cells: 4, and the header has 3'],
       ['malformed', 'too many cells: 5, and the header has 3'],
       ['malformed', 'the header once more'],
-      ['malformed', expect.stringContaining('the quote in line 6 is not closed')],
+      ['malformed', expect.stringContaining('the quote in line 6 of the file is not closed')],
       [null, null],
       [null, null],
     ]);
@@ -333,12 +333,13 @@ describe('every record has one row, and an outcome where it can go no further', 
   it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
     const few = await stage('id,email\n1,a@x.example\ncanary\n3,b@x.example\n');
     expect(few.staged.warnings).toEqual([
-      '1 row cannot be read: row 2 (too few cells: 1, and the header has 2)',
+      '1 row cannot be read (rows are counted below the header): row 2 (too few cells: 1, and the header has 2)',
     ]);
     const many = await stage(`id,email\n${'1,a@x.example\n2,b@x.example,canary\n'.repeat(4)}`);
     const reason = '(too many cells: 3, and the header has 2)';
     expect(many.staged.warnings).toEqual([
-      `4 rows cannot be read: the first are row 2 ${reason}; row 4 ${reason}; row 6 ${reason}`,
+      '4 rows cannot be read (rows are counted below the header): the first are ' +
+        `row 2 ${reason}; row 4 ${reason}; row 6 ${reason}`,
     ]);
   });
 

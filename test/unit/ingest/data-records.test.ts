@@ -80,9 +80,22 @@ describe('a stray quote', () => {
       'Di,Ek,Orbit,di@orbit.example',
     ]);
     expect(faults).toEqual([
-      'the quote in line 3 is not closed: it would swallow 2 lines below, which are read on their own',
+      'the quote in line 3 of the file is not closed: it would swallow 2 lines below, which are read on their own',
     ]);
     expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben', 'Cy', 'Di']);
+  });
+
+  it('a stray quote that swallows one row says so in the singular', async () => {
+    const { faults } = await recordsOf([
+      'First Name,Last Name,Company,Email',
+      'Ada,Novak,Orbit,ada@orbit.example',
+      '"Eve,Ek,Orbit,eve@orbit.example',
+      'Cy,Dahl,"Helio",',
+      'Di,Ek,Orbit,di@orbit.example',
+    ]);
+    expect(faults).toEqual([
+      'the quote in line 3 of the file is not closed: it would swallow 1 line below, which is read on its own',
+    ]);
   });
 
   it('a stray quote that pairs with another far below swallows no row between them', async () => {
@@ -157,7 +170,7 @@ it('the rest of a record whose first cell is not closed is no row', async () => 
     'Cy,cy@helio.example,Helio',
   ]);
   expect(faults).toEqual([
-    'lines 2 to 3 are one damaged record: a quote, delimiter or line end is missing or surplus',
+    'lines 2 to 3 of the file are one damaged record: a quote, delimiter or line end is missing or surplus',
   ]);
   expect(read.map(([name]) => name)).toEqual(['Bob', 'Cy']);
 });
@@ -389,6 +402,11 @@ describe('a footer', () => {
     '"Totals: 1,234 rows"',
     '"Total number of contacts: 2",,',
     'TOTAL = 2.',
+    'Summe: 40 Kontakte',
+    'Итого: 2 контакта',
+    '合計 2件',
+    'Yhteensä 2',
+    'Összesen: 2 névjegy',
   ])('a last line with only a total is a footer: %s', async (line) => {
     const { read, faults, warnings } = await recordsOf([
       'Name,Company,Email',
@@ -404,6 +422,7 @@ describe('a footer', () => {
   it.each([
     ['another line follows', ['Total: 2 contacts', 'Ben,,']],
     ['it has no number', ['Total Ada']],
+    ['it only begins with such a word', ['Summerfield 2', 'Ben,,', 'Sumatra 24']],
     ['it has more cells', ['Total: 2,Orbit,t@orbit.example']],
     ['it names an identity', ['Total: 2 ,,t@orbit.example']],
     ['it has a longer text', ['Total 3 people whom Ada Moreau called']],
