@@ -211,12 +211,16 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
   const { publicUrl, listen } = config.webhook;
   const port = listen === undefined ? '' : `, listening on ${listen.host}:${listen.port}`;
   if (publicUrl === undefined) {
-    if (config.service.baseUrl === undefined)
-      return [ok('receiver', `part of each command${port}; the sandbox delivers to it`)];
-    if (config.temporalAddress === undefined && isLoopback(new URL(config.service.baseUrl).hostname))
-      return [ok('receiver', `part of each command${port}; the service on this machine delivers to it`)];
+    const { baseUrl } = config.service;
+    const isServiceHere = baseUrl === undefined || isLoopback(new URL(baseUrl).hostname);
+    // Only a command with embedded Temporal has its own receiver. Workers of a server need a separate one.
+    if (config.temporalAddress === undefined && isServiceHere) {
+      const caller = baseUrl === undefined ? 'sandbox' : 'service on this machine';
+      return [ok('receiver', `part of each command${port}; the ${caller} delivers to it`)];
+    }
     const what = `no public address${port}: only polls fetch phones and waterfall results`;
-    const next = 'set WEBHOOK_PUBLIC_URL to the https address under which the service reaches the receiver';
+    const next =
+      'start enrich receiver, and set WEBHOOK_PUBLIC_URL to the https address under which the service reaches it';
     return [attention('receiver', what, next)];
   }
   const { protocol, hostname } = new URL(publicUrl);

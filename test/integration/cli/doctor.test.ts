@@ -194,6 +194,7 @@ describe('the doctor', () => {
       'receiver',
       { WEBHOOK_PUBLIC_URL: 'https://10.0.0.9:8080', ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' },
     ],
+    ['receiver', { TEMPORAL_ADDRESS: '127.0.0.1:9' }],
     ['rate limits', { RATE_LIMITS: 'unlimited' }],
     ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
   ])('enrich doctor warns of %s of %o', async (part, settings) => {
