@@ -8,7 +8,10 @@ const pastTime = z.strictObject({
   workflow_id: z.string().describe('Id of the Temporal workflow that carried it out.'),
   status: z
     .string()
-    .describe('Status of the workflow in Temporal, or "paused" where a run waits for a person, or "gone".'),
+    .describe(
+      'Status of the workflow in Temporal; or "paused" where a run waits for a person, "waiting" where no worker ' +
+        'can carry the time out, or "gone".',
+    ),
   summary: z.string().describe('What was done, or why not.'),
   runs: z.array(z.string()).describe('Ids of the runs.'),
 });

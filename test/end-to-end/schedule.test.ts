@@ -276,3 +276,19 @@ describe('enrich schedule apply', () => {
     await system.here(['schedule', 'delete', 'sealed'], { TEMPORAL_CODEC_KEYS: current! });
   });
 });
+
+it('enrich schedule list and show say what a triggered time without a worker waits for', async () => {
+  await system.stopWorker();
+  const alone = (...parameters: string[]): Promise<Ended> => system.hereAlone(['schedule', ...parameters]);
+  await alone(...words('set alone exports/crm-1.csv --cron @daily --max-credits 5'));
+  expect((await alone('trigger', 'alone')).code).toBe(0);
+  const needed =
+    'no worker: it continues while enrich dev or enrich run is running with the same data folder';
+  const { stdout } = await alone('list');
+  expect(stdout).toMatch(/^ *alone .* waiting$/m);
+  expect(stdout).toContain(`  alone waits: ${needed}`);
+  expect(JSON.parse((await alone('show', 'alone', '--json')).stdout)).toMatchObject({
+    recent: [{ status: 'waiting', summary: needed }],
+  });
+  await alone('delete', 'alone', '--cancel-runs');
+});

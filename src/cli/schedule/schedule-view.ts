@@ -10,7 +10,10 @@ import { fieldsOf } from './schedule-definition.ts';
 import { overrunWarning } from './schedule-outlook.ts';
 import type { KnownSchedule } from './schedule-server.ts';
 import type { Session } from '../session/session.ts';
+import { hasWorker } from '../run/present-status.ts';
+import { workflowFailing } from '../run/send-update.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
+import { readTaskFailure } from '../../temporal/failing-workflow.ts';
 
 const timesShown = 5;
 
@@ -37,7 +40,11 @@ export function describeList(schedules: readonly KnownSchedule[], facts: readonl
   const failures = facts
     .filter(({ recent }) => recent.at(-1)?.status === 'failed')
     .map(({ name }) => `  ${name} failed at its last time; why: enrich schedule show ${name}`);
-  return [list, ...notes, ...failures].join('\n');
+  const waiting = facts.flatMap(({ name, recent }) => {
+    const last = recent.at(-1);
+    return last?.status === 'waiting' ? [`  ${name} waits: ${last.summary}`] : [];
+  });
+  return [list, ...notes, ...failures, ...waiting].join('\n');
 }
 
 function lastTime(timezone: string, taken: Date | undefined, facts: ScheduleFacts | undefined): string {
@@ -114,7 +121,7 @@ async function pastTime(
     const state = status.name.toLowerCase();
     if (status.name === 'RUNNING') {
       const runs = (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
-      return { workflow_id, runs, ...(await statusOfOpenTime(session, runs)) };
+      return { workflow_id, runs, ...(await statusOfOpenTime(session, workflow_id, runs)) };
     }
     if (status.name === 'COMPLETED') {
       const { summary, runs } = (await handle.result()) as ScheduledRunResult;
@@ -133,21 +140,34 @@ async function pastTime(
  * next times from beginning.
  */
 async function statusOfOpenTime(
-  { warehouse }: Session,
+  session: Session,
+  workflowId: string,
   runIds: readonly string[],
 ): Promise<Pick<PastTime, 'status' | 'summary'>> {
   for (const runId of runIds) {
-    const run = await runIfKnown(warehouse, runId);
+    const run = await runIfKnown(session.warehouse, runId);
     if (run?.status === 'paused' && run.pauseReason)
       return {
         status: 'paused',
         summary: `${run.fileName}: ${run.pauseReason.reason}; next: ${run.pauseReason.next}`,
       };
   }
-  return {
-    status: 'running',
-    summary: runIds.length > 0 ? 'enriching' : 'no run yet: it searches for an export, or waits for a worker',
-  };
+  const needed = await neededByOpenTime(session, workflowId);
+  if (needed !== undefined) return { status: 'waiting', summary: needed };
+  const what = runIds.length > 0 ? 'enriching' : 'no run yet: it searches for an export';
+  return { status: 'running', summary: what };
+}
+
+/** What a scheduled time needs before it can continue; undefined: a worker carries the time out. */
+async function neededByOpenTime(session: Session, workflowId: string): Promise<string | undefined> {
+  if (!(await hasWorker(session)))
+    return session.stack.temporal.embedded
+      ? 'no worker: it continues while enrich dev or enrich run is running with the same data folder'
+      : 'no worker polls: start one with enrich worker';
+  const failure = await readTaskFailure(await session.temporal(), workflowId);
+  if (failure === undefined) return undefined;
+  const { message, next } = workflowFailing(workflowId, failure);
+  return `${message}; next: ${next}`;
 }
 
 /** Temporal's wrappers say only where an error happened; the innermost error says what happened. */

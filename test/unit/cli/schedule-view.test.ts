@@ -89,3 +89,15 @@ it('describeList() shows that the last time of a schedule failed', () => {
   expect(list).toContain('2026-11-21 02:00 failed');
   expect(list).toContain('nightly failed at its last time; why: enrich schedule show nightly');
 });
+
+it('describeList() shows what a scheduled time without a worker waits for', () => {
+  const scheduled_at = '2026-11-21T02:00:00Z';
+  const summary = 'no worker polls: start one with enrich worker';
+  const past = { scheduled_at, workflow_id: 'nightly', status: 'waiting', summary, runs: [] };
+  const list = describeList(
+    [schedule('nightly', { paused: false }, scheduled_at)],
+    [{ ...facts, recent: [past] }],
+  );
+  expect(list).toContain('2026-11-21 02:00 waiting');
+  expect(list).toContain(`  nightly waits: ${summary}`);
+});
