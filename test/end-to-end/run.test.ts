@@ -100,6 +100,7 @@ describe('enrich run', () => {
       const file = system.sample(30);
       const bill = sinceNow();
       const left = await system.answerPrompts(['run', file], '\u0003');
+      expect(left.shown).not.toContain('awaiting approval');
       const runId = /run (\S+)/.exec(left.shown)![1]!;
       await system.terminateWorkflow(runId);
       const pauseReason = { type: 'run.paused', reason: 'a test', next: 'none' };

@@ -12,7 +12,7 @@ import { readRunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
-import { readCallWait } from './read-call-wait.ts';
+import { readCallWait, readLateWait } from './read-call-wait.ts';
 import type { Session } from '../session/session.ts';
 import { describeWorkerPoll, isWorkflowGone, readWorkerPoll } from '../../temporal/connection.ts';
 import { readTaskFailure } from '../../temporal/failing-workflow.ts';
@@ -64,6 +64,8 @@ export async function followRun(
       onPlan?.(run, run.plan);
     }
     if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
+    // The plan and the question follow.
+    if (run.status === 'awaiting_approval') return run.status;
     progress.show({
       phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
       hasEnded: isAtRest,
@@ -72,13 +74,15 @@ export async function followRun(
       asked: money.people,
       calls: money.calls,
       credits: money.settled,
+      reserved: money.reserved,
+      waiting: undefined,
       ...(await waitingFor(session, run, (run.plan?.people ?? 0) - money.people)),
       ...(lateCredits !== undefined && { waiting: lateCredits }),
       ...(!ended && lostWorker !== undefined && { waiting: lostWorker }),
     });
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
-    if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
+    if (ended || signal.aborted) return run.status;
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     const end = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, runId, handle);
@@ -223,16 +227,9 @@ async function waitingFor(
   session: Session,
   run: RunRecord,
   left: number,
-): Promise<Pick<ProgressFigures, 'waiting' | 'etaSeconds'>> {
-  const nothing = { waiting: undefined };
-  if (run.status !== 'running') return nothing;
-  const late = await readLateResultsStatus(session.warehouse, run.runId);
-  if (left <= 0 && late.awaited > 0) {
-    const waiting =
-      `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ` +
-      `${counted(late.arrived, 'delivery', 'deliveries')} arrived`;
-    return { waiting };
-  }
-  if (left <= 0) return nothing;
-  return readCallWait(session, run, left);
+): Promise<Partial<Pick<ProgressFigures, 'phase' | 'waiting' | 'etaSeconds'>>> {
+  if (run.status !== 'running') return {};
+  if (left > 0) return readCallWait(session, run, left);
+  const waiting = await readLateWait(session, run.runId);
+  return waiting === undefined ? {} : { phase: 'late results', waiting };
 }

@@ -10,7 +10,7 @@ import { reservedSlots } from '../../ledger/waiting-batches.ts';
 import { readRunMoney } from '../../runs/read-run-facts.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
-import { readCallWait } from './read-call-wait.ts';
+import { readCallWait, readLateWait } from './read-call-wait.ts';
 import { workflowFailing } from './send-update.ts';
 
 /** In these statuses a run continues as soon as it has a worker. */
@@ -125,13 +125,17 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   ];
 }
 
-/** Says why a run makes no call now, because a rate window is full or the service reports no calls left. */
+/** Says why a run makes no call now: a rate window is full, the service has no calls left, or all calls are made. */
 export async function describeCallWait(session: Session, facts: RunFacts): Promise<string[]> {
   if (facts.status !== 'running') return [];
   const run = await getRun(session.warehouse, facts.run_id);
   const left = (run.plan?.people ?? 0) - (await readRunMoney(session.warehouse, facts.run_id)).people;
-  const { waiting } = left > 0 ? await readCallWait(session, run, left) : {};
-  return waiting === undefined ? [] : [`  ${waiting}`];
+  if (left > 0) {
+    const { waiting } = await readCallWait(session, run, left);
+    return waiting === undefined ? [] : [`  ${waiting}`];
+  }
+  const awaited = await readLateWait(session, facts.run_id);
+  return awaited === undefined ? [] : [`  all calls are made; late results of ${awaited}`];
 }
 
 /** Whether a run has a worker, so that it continues without a command. */

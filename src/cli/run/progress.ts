@@ -1,5 +1,6 @@
 import { counted } from '../../domain/text/counted.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { endChangingLine, showChangingLine, write } from '../terminal/output.ts';
 
 export interface ProgressFigures {
@@ -11,7 +12,10 @@ export interface ProgressFigures {
   /** People in calls until now. The pace counts only these, because skipped people take no time. */
   readonly asked: number;
   readonly calls: number;
+  /** Settled credits. */
   readonly credits: string;
+  /** Reserved credits of calls that are in flight or await late results. */
+  readonly reserved: string;
   /** Why the run waits; undefined: it does not wait. */
   readonly waiting: string | undefined;
   /** Seconds until the last call, by the rate windows; undefined: by the pace until now; null: not known. */
@@ -62,6 +66,7 @@ export class Progress {
     asked,
     calls,
     credits,
+    reserved,
     waiting,
     etaSeconds,
   }: ProgressFigures): Part[] {
@@ -71,12 +76,13 @@ export class Progress {
     const filled = Math.round(share * barWidth);
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const rate = (asked - (this.#firstAsked ?? 0)) / Math.max(seconds, 0.001);
+    const held = reserved === '0' ? '' : `, ${formatNumber(reserved)} reserved`;
     const parts: (Part | false)[] = [
       { text: phase, rank: 0 },
       { text: `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`, rank: 4 },
       { text: `${done}/${total}`, rank: 0 },
       { text: counted(calls, 'call'), rank: 3 },
-      { text: counted(credits, 'credit'), rank: 2 },
+      { text: `${counted(credits, 'credit')}${held}`, rank: 2 },
       rate > 0 && { text: `${rate.toFixed(1)}/s`, rank: 5 },
       etaSeconds !== null &&
         (rate > 0 || etaSeconds !== undefined) &&

@@ -2,7 +2,10 @@ import { serviceName } from '../../config/settings.ts';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { parseRateLimits, trustedSeconds } from '../../domain/rates/rate-limit.ts';
+import { counted } from '../../domain/text/counted.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
+import { clockIn } from '../../domain/text/time-zone.ts';
+import { readLateResultsStatus } from '../../late-results/read-late-results-status.ts';
 import { bulkMatchScope, freeSlots, ownFreeSlots } from '../../ledger/rate-windows.ts';
 import { readReports } from '../../ledger/rate-reports.ts';
 import type { RunRecord } from '../../runs/runs.ts';
@@ -41,4 +44,14 @@ export async function readCallWait(
     : [...(await ownFreeSlots(database, of.scope, limits)), ...reports];
   const seconds = waitSeconds + estimateSeconds(Math.ceil(left / peoplePerCall), windows, noTimePerCall);
   return { waiting, etaSeconds: seconds > 0 ? seconds : undefined };
+}
+
+/** @returns which late results a run awaits, and its deadline; undefined: the run awaits none */
+export async function readLateWait(
+  { warehouse }: Pick<Session, 'warehouse'>,
+  runId: string,
+): Promise<string | undefined> {
+  const { awaited, until } = await readLateResultsStatus(warehouse, runId);
+  if (awaited === 0 || until === null) return undefined;
+  return `${counted(awaited, 'call')} awaited until ${clockIn('UTC', new Date(until))} UTC`;
 }

@@ -11,12 +11,13 @@ const figures: ProgressFigures = {
   asked: 120,
   calls: 12,
   credits: '104',
+  reserved: '0',
   waiting: 'waiting 9s: the window 20/10s is full',
 };
 
-function shown(columns: number): string {
+function shown(columns: number, more: Partial<ProgressFigures> = {}): string {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns }) as unknown as WriteStream;
-  new Progress(stream).show(figures);
+  new Progress(stream).show({ ...figures, ...more });
   return stripVTControlCharacters(String(stream.read()));
 }
 
@@ -83,4 +84,12 @@ it('the pace of the progress line leaves out people who were in no call', () => 
   stream.read();
   progress.show({ ...figures, phase: 'finished', hasEnded: true, done: 5_000, waiting: undefined });
   expect(stripVTControlCharacters(String(stream.read()))).toMatch(/5000\/5000 {2}12 calls {2}104 credits$/);
+});
+
+it('the progress line of a run that awaits late results shows the reserved credits and the deadline', () => {
+  const late = { phase: 'late results', done: 5_000, calls: 500, credits: '0', reserved: '4000' };
+  const waiting = '500 calls awaited until 2026-11-27 17:41 UTC';
+  expect(shown(140, { ...late, waiting })).toBe(
+    `late results  [########################]  5000/5000  500 calls  0 credits, 4,000 reserved  ${waiting}`,
+  );
 });
