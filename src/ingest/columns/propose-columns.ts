@@ -65,14 +65,13 @@ export function proposeColumns(
     return field;
   };
   const isOther = header.map(isOwnerColumn);
-  const byCells = header.map((_, column) =>
-    isOther[column]
-      ? undefined
-      : once(fieldOfCells(rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== ''))),
+  const filled = header.map((_, column) =>
+    rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== ''),
   );
+  const byCells = filled.map((cells, column) => (isOther[column] ? undefined : once(fieldOfCells(cells))));
   const proposed = header.map((name, column) => {
     if (isOther[column]) return undefined;
-    const field = byCells[column] ?? fieldOfName(name);
+    const field = byCells[column] ?? fieldOfName(name, filled[column]!);
     const isCompany =
       field !== 'organization_name' || rows.length === 0 || rows.some((row) => !isNumber(row[column] ?? ''));
     return byCells[column] ?? (isCompany ? once(field) : undefined);
@@ -161,10 +160,13 @@ function fieldOfCells(cells: readonly string[]): Field | undefined {
 const detail =
   /(?:phone|fax|size|city|country|state|street|address|zip|industry|type|revenue|employees|größe|telefon)$/;
 
-function fieldOfName(name: string): Field | undefined {
+/** @param cells that are not empty: a name such as `Mailing street` is no reason to read them as addresses */
+function fieldOfName(name: string, cells: readonly string[]): Field | undefined {
   // Opt-out columns are recognised without a mapping.
   if (optOutOf(name) !== undefined) return undefined;
   const field = fieldWithin(name);
+  const read = contents.find(([each]) => each === field)?.[1];
+  if (read && cells.length > 0 && !cells.some((cell) => read(cell) !== undefined)) return undefined;
   const isDetail = idNames.some((each) => each.test(name)) || detail.test(headerKey(name));
   return field === 'organization_name' && isDetail ? undefined : field;
 }

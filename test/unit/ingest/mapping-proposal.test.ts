@@ -43,6 +43,17 @@ describe('proposeColumns()', () => {
     expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);
   });
 
+  it.each(['Mailing street', 'Email confirmed', 'Domainname alt', 'LinkedIn connected'])(
+    'proposeColumns() does not propose %s by its name if no cell can be read as the field',
+    (name) => {
+      expect(proposeColumns([name], [['Main Street 1'], ['']])).toEqual([undefined]);
+    },
+  );
+
+  it('proposeColumns() proposes an empty column by its name', () => {
+    expect(proposeColumns(['Work mail'], [[''], ['']])).toEqual(['email']);
+  });
+
   it.each([
     'Owner Email',
     'Deal Owner',
