@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -467,4 +467,39 @@ it('enrich sandbox names a key file that cannot be read', async () => {
     /^error: the key cannot be read: no such file or folder \(ENOENT\)\n {2}where: --api-key-file none\n/,
   );
   expect(ended.code).toBe(2);
+});
+
+describe('a folder without a warehouse', () => {
+  const folder = join(system.directory, 'elsewhere');
+  const embedded = { ENRICH_DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' };
+
+  it.each([
+    'status',
+    'report latest',
+    'resume latest',
+    'pause latest',
+    'cancel latest',
+    'skip latest --page 1',
+    'priority latest ad-hoc',
+    'undo latest',
+    'attempts list',
+    'budget show',
+    'inbox list',
+    'export',
+    'changes',
+    'evaluate --truth good.csv',
+    'review list',
+    'suppress check ada@orbit.example',
+    'sql -c select',
+    'schedule list',
+    'prune --retention changes=90d',
+    'rebuild',
+  ])('enrich %s is a usage error in a folder without a warehouse, and creates none', async (line) => {
+    const ended = await system.hereAlone(line.split(' '), embedded);
+    expect(ended.stderr).toContain('error: there is no data folder, and so no warehouse\n');
+    expect(ended.stderr).toContain(`  where: ${folder}\n`);
+    expect(ended.stderr).toContain('  next:  change to the folder of the runs, or set ENRICH_DATA_DIR');
+    expect(ended.code).toBe(2);
+    expect(existsSync(folder)).toBe(false);
+  });
 });

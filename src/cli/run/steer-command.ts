@@ -8,7 +8,8 @@ import { printFacts } from '../terminal/output.ts';
 import { reasonOption } from '../terminal/note-flags.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/existing-warehouse.ts';
+import { withSettings } from '../session/settings-flags.ts';
 
 /** Makes `pause` or `cancel`: a command that sends an update to a run, with a reason that the UI shows. */
 export function steerCommand(
@@ -37,7 +38,7 @@ run makes no further call.
 Example:\n  enrich ${name} latest --reason "budget review"`,
     )
     .action(async (runId: string, options: { reason: string } & JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
       const needs = { temporal: true, service: config.temporalAddress === undefined };
       await withSession(config, needs, async (session) => {

@@ -5,7 +5,8 @@ import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
 import { printFacts } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { sendUpdate } from '../../run/send-update.ts';
 import { requireUnfinished } from '../../run/stop-run.ts';
 
@@ -21,7 +22,7 @@ export function priorityCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich priority latest backfill')
     .action(async (runId: string, priority: RunPriority, options: JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       const server = config.temporalAddress !== undefined;
       await withSession(config, { temporal: server, service: false }, async (session) => {
         const run = await runToSteer(session.warehouse, runId, 'unfinished');

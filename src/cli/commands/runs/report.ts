@@ -8,7 +8,8 @@ import { renderReport, reportFormats, type ReportFormat } from '../../../report/
 import { anyRun } from '../../run/run-to-steer.ts';
 import { print, tell, write } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',
@@ -52,7 +53,7 @@ Examples:
   enrich report latest --output report.html`,
     )
     .action(async (runId: string, options: { format?: ReportFormat; output?: string; truth?: string }) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       const output = options.output === '-' ? undefined : options.output;
       const format = options.format ?? formatOf(output ?? '');
       const report = await withWarehouse(config, ({ warehouse }) =>

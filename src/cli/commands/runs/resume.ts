@@ -6,7 +6,8 @@ import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
 import { reportRun } from '../../run/enrich-export.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { interruptionOf, resumeRun, waitForRun } from '../../run/steer-run.ts';
 import { requireUnfinished } from '../../run/stop-run.ts';
 
@@ -25,7 +26,7 @@ Examples:
   enrich resume latest`,
     )
     .action(async (runId: string, options: { json?: boolean }) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       const needs = { temporal: true, service: knowsService(config) };
       const facts = await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, 'waiting');

@@ -13,7 +13,8 @@ import { backfillSchedule, missedTimes, requireDate } from '../../schedule/sched
 import { getSchedule, listSchedules, triggerSchedule } from '../../schedule/schedule-server.ts';
 import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from '../../schedule/schedule-session.ts';
 import { describeList, describeSchedule, factsOf } from '../../schedule/schedule-view.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
@@ -49,7 +50,7 @@ function listCommand(): Command {
     .option(...jsonArrayOption)
     .addHelpText('after', '\nExample:\n  enrich schedule list')
     .action(async (options: { json?: boolean }) => {
-      await withSchedules(settingsOf(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(options), async (session, client) => {
         const schedules = await listSchedules(client);
         const facts = [];
         for (const schedule of schedules) facts.push(await factsOf(session, schedule));
@@ -66,7 +67,7 @@ function showCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule show nightly')
     .action(async (name: string, options: { json?: boolean }) => {
-      await withSchedules(settingsOf(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(options), async (session, client) => {
         const facts = await factsOf(session, await getSchedule(client, name));
         printFacts<'schedule'>(options.json, facts, describeSchedule(facts));
       });
@@ -81,7 +82,7 @@ function pauseCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
     .action(async (name: string, options: { reason: string } & JsonFlag) => {
-      await withSchedules(settingsOf(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(options), async (session, client) => {
         const { paused: wasPaused, note = '' } = (await getSchedule(client, name)).description.state;
         if (!wasPaused) await client.schedule.getHandle(name).pause(options.reason);
         printFacts<'schedule'>(
@@ -101,7 +102,7 @@ function resumeCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule resume nightly')
     .action(async (name: string, options: JsonFlag) => {
-      await withSchedules(settingsOf(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(options), async (session, client) => {
         await getSchedule(client, name);
         await client.schedule.getHandle(name).unpause('enrich schedule resume');
         await tellWhatRunsSchedules(session);
@@ -118,7 +119,7 @@ function triggerCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
     .action(async (name: string, options: JsonFlag) => {
-      await withSchedules(settingsOf(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(options), async (session, client) => {
         const known = await getSchedule(client, name);
         await triggerSchedule(client, known);
         await tellWhatRunsSchedules(session);
@@ -157,7 +158,7 @@ Example:
   enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`,
     )
     .action(async (name: string, options: { from: string; to: string } & JsonFlag) => {
-      await withSchedules(settingsOf(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(options), async (session, client) => {
         const { definition } = await getSchedule(client, name);
         requireDate(definition);
         const { timezone } = definition;
@@ -197,7 +198,7 @@ Examples:
   enrich schedule delete nightly --cancel-runs`,
     )
     .action(async (name: string, options: { cancelRuns?: boolean } & JsonFlag) => {
-      await withSchedules(settingsOf(options), async (_session, client) => {
+      await withSchedules(settingsOfExisting(options), async (_session, client) => {
         const times = await openTimesOf(client, name);
         const runs = times.flatMap((time) => time.runs);
         const cancels = runs.length > 0 && (options.cancelRuns ?? (await agreesToCancel(runs, options)));

@@ -9,7 +9,8 @@ import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { reasonOption } from '../../terminal/note-flags.ts';
 import { withSession, type Session } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/present-status.ts';
 import { sendUpdate } from '../../run/send-update.ts';
 import { requireUnfinished } from '../../run/stop-run.ts';
@@ -42,7 +43,7 @@ Example:
   enrich skip latest --page 7 --reason "wrong region"`,
     )
     .action(async (runId: string, options: SkipOptions & JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       const needs = { temporal: config.temporalAddress !== undefined, service: false };
       await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, 'unfinished');

@@ -23,7 +23,8 @@ import {
 } from '../../run/present-status.ts';
 import { runPage } from '../../run/run-page.ts';
 import { withSession } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 export function statusCommand(): Command {
   return withSettings(new Command('status'))
@@ -33,7 +34,7 @@ export function statusCommand(): Command {
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
     .addHelpText('after', '\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       // The command prints a link to a UI that runs already, and starts no server for it.
       const needs = { temporal: runId !== undefined && hasUi(config), service: false };
       await withSession(config, needs, async (session) => {

@@ -14,7 +14,8 @@ import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/n
 import { progressReporter } from '../../terminal/progress-reporter.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 interface UndoFlags extends NoteFlags {
@@ -71,7 +72,7 @@ Examples:
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`,
     )
     .action(async (runId: string, options: UndoFlags) => {
-      await withWarehouse(settingsOf(options), (session) => undo(session, runId, options));
+      await withWarehouse(settingsOfExisting(options), (session) => undo(session, runId, options));
     });
 }
 

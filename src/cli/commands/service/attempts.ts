@@ -20,7 +20,8 @@ import { describeFields, print, printFacts, printJson, table, tell } from '../..
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 export function attemptsCommand(): Command {
   return new Command('attempts')
@@ -45,7 +46,7 @@ function listCommand(): Command {
     .option(...jsonArrayOption)
     .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts list --overdue')
     .action(async (runId: string | undefined, options: ListFlags) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       await withWarehouse(config, async ({ warehouse }) => {
         const attempts = await listAttempts(warehouse, {
           runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
@@ -121,7 +122,7 @@ function showCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
     .action(async (attemptId: string, options: JsonFlag) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const attempt = await getAttempt(warehouse, attemptId);
         printFacts<'attempt'>(options.json, attempt, describeFields(attempt));
         const { attempt_id: id, status, awaited_until: deadline } = attempt;
@@ -156,7 +157,7 @@ function releaseCommand(): Command {
   return decisionCommand('release')
     .description('Release the credits of calls that the service did not bill.')
     .action(async (named: readonly string[], options: DecisionFlags) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       await withWarehouse(config, async ({ warehouse }) => {
         const attempts = await attemptsOf(warehouse, named);
         const isBilled = await warnOfBill(warehouse, serviceName(config), attempts);
@@ -193,7 +194,7 @@ function retryCommand(): Command {
           next: 'give --credits with one call at a time',
         });
       }
-      await withWarehouse(settingsOf(options), async ({ warehouse }) =>
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) =>
         decide(warehouse, await attemptsOf(warehouse, named), options, {
           credits: ({ credits_reserved: held }) => given ?? held,
           done: (credits) =>

@@ -13,7 +13,8 @@ import { jsonArrayOption } from '../../terminal/json-option.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 const forms = `${budgetNameForms}, ${defaultBudgetNames.join(', ')}`;
 
@@ -45,7 +46,7 @@ Example:
   enrich budget show`,
     )
     .action(async (options: { json?: boolean }) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const budgets = await readBudgets(warehouse.database, shownOfEach);
         if (options.json === true) return printJson<'budget-list'>(budgets);
         print(
@@ -75,7 +76,7 @@ function historyCommand(): Command {
     .option('--limit <n>', 'maximum number of changes', wholeNumber(1, 10_000), 50)
     .addHelpText('after', '\nExample:\n  enrich budget history day')
     .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const budgetIds = name === undefined ? undefined : await budgetIdsOf(warehouse, name);
         const changes = await readBudgetHistory(warehouse.database, budgetIds, options.limit);
         if (options.json === true) return printJson<'budget-history'>(changes);

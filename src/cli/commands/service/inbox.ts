@@ -16,7 +16,8 @@ import { wholeNumber } from '../../terminal/number-flag.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { withSessionClient } from '../../session/with-service.ts';
 
 export function inboxCommand(): Command {
@@ -39,7 +40,7 @@ function listCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
     .action(
       async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {
-        await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
           const deliveries = await listDeliveries(warehouse, {
             runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
             status: options.status,
@@ -79,7 +80,7 @@ function showCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
     .action(async (deliveryId: string, options: { body?: boolean } & JsonFlag) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const delivery = await getDelivery(warehouse, deliveryId);
         if (options.body === true)
           process.stdout.write(await readDeliveryBody(warehouse, delivery.delivery_id));
@@ -95,7 +96,7 @@ function replayCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
     .action(async (named: string, options: JsonFlag) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const before = await getDelivery(warehouse, named);
         const { delivery_id: deliveryId } = before;
         await reopenDelivery(warehouse, deliveryId);
@@ -124,7 +125,7 @@ Example:
   enrich inbox sweep`,
     )
     .action(async (options: JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       await withSession(config, { temporal: false, service: true }, (session) =>
         withSessionClient(session, async (dependencies) => {
           const polls = await makePollsDue(session.warehouse, dependencies.service);

@@ -5,7 +5,8 @@ import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, table } from '../../terminal/output.ts';
 import { writeLines } from '../../terminal/write-lines.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 interface ChangesFlags {
   readonly since?: string;
@@ -32,7 +33,7 @@ Examples:
   enrich changes --json --since CURSOR`,
     )
     .action(async (options: ChangesFlags) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });
         if (options.json === true) {
           return writeLines(asJson(changes));

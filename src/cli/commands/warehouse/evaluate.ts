@@ -6,7 +6,8 @@ import { evaluateTruth } from '../../../report/evaluation/evaluate-truth.ts';
 import { printFacts, table } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 export function evaluateCommand(): Command {
   return withSettings(new Command('evaluate'))
@@ -25,7 +26,7 @@ Examples:
   enrich report latest --truth sample.csv --output report.html`,
     )
     .action(async (options: { truth: string; source?: string } & JsonFlag) => {
-      const evaluation = await withWarehouse(settingsOf(options), ({ warehouse }) =>
+      const evaluation = await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
         evaluateTruth(warehouse.database, options.truth, options.source),
       );
       printFacts<'evaluation'>(options.json, evaluation, describe(evaluation));

@@ -28,7 +28,8 @@ import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import { printJson, tell } from '../../terminal/output.ts';
 import { ignoreClosedPipe } from '../../terminal/write-lines.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 interface ExportFlags extends Partial<CrmImportFlags> {
   readonly run?: string;
@@ -96,7 +97,7 @@ Examples:
   enrich export --for hubspot --run latest --output hubspot-import`,
     )
     .action(async (options: ExportFlags) => {
-      const config = settingsOf(options);
+      const config = settingsOfExisting(options);
       refusePoliciesWithoutImporter(options);
       await withWarehouse(config, async ({ warehouse }) => {
         if (options.source !== undefined) await requireSource(warehouse.database, options.source);

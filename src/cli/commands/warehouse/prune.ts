@@ -7,7 +7,8 @@ import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.t
 import { jsonOption } from '../../terminal/json-option.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 export function pruneCommand(): Command {
@@ -36,7 +37,7 @@ Example:
   enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
-      const config = settingsOf(options, { RETENTION: options.retention });
+      const config = settingsOfExisting(options, { RETENTION: options.retention });
       const { retention } = config;
       if (Object.keys(retention).length === 0) {
         throw new UsageProblem('setting.missing', 'no retention is set', {

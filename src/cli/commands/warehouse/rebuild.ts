@@ -7,7 +7,8 @@ import type { Warehouse } from '../../../db/database.ts';
 import { readUnfinishedUndo } from '../../../runs/undo-run.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { progressReporter } from '../../terminal/progress-reporter.ts';
@@ -33,7 +34,7 @@ Examples:
   enrich rebuild --from-answers`,
     )
     .action(async (options: { check?: boolean; fromAnswers?: boolean; json?: boolean }) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const check = options.check === true;
         const signal = stopAfterBatch();
         if (check && options.fromAnswers === true)

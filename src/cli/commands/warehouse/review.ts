@@ -14,7 +14,8 @@ import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/n
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 export function reviewCommand(): Command {
   return new Command('review')
@@ -46,7 +47,7 @@ function listCommand(): Command {
     .option(...jsonArrayOption)
     .addHelpText('after', '\nExample:\n  enrich review list --source hubspot --limit 10')
     .action(async ({ source, limit, json, ...options }: { source?: string; limit: number } & JsonFlag) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse: { database } }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
         if (source !== undefined) await requireSource(database, source);
         const withheld = await findWithheld(database, { source, limit });
         if (json === true) return printJson<'review-list'>(withheld);
@@ -71,7 +72,7 @@ function showCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich review show hubspot 4711')
     .action(async (source: string, contactId: string, options: JsonFlag) => {
-      const review = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+      const review = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
         readReview(database, { source, contactId }),
       );
       printFacts<'review'>(options.json, review, describe(review));
@@ -153,7 +154,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
         person_now: decided.personNow,
         open_run: decided.openRun ?? null,
       });
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         if (options.yes !== true) {
           const preview = await previewDecision(warehouse, decision, noteOf(options));
           printFacts<'review-decision'>(options.json, facts(false, preview), describeEffect(preview, true));

@@ -11,6 +11,7 @@ import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { decodePercent } from '../../../domain/text/decode-percent.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { print, printJson, recordTable } from '../../terminal/output.ts';
 
@@ -41,7 +42,9 @@ Examples:
   enrich sql --command 'select * from run_costs' --json | jq '.[0]'`,
     )
     .action(async (options: { json?: boolean; command?: string }) => {
-      await withWarehouse(settingsOf(options), async (session) => {
+      // psql can also fill a new warehouse, such as with a table for --from-table.
+      const config = options.command === undefined ? settingsOf(options) : settingsOfExisting(options);
+      await withWarehouse(config, async (session) => {
         if (options.command !== undefined) {
           const answers = await answersOf(session, options.command);
           if (options.json === true) printJson<'sql-rows'>(objectsOf(onlyAnswer(answers)));

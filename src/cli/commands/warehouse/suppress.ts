@@ -18,6 +18,7 @@ import { withStagedExport } from '../../run/plan-export.ts';
 import type { CommandFlags } from '../../run/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 export function suppressCommand(): Command {
@@ -104,7 +105,7 @@ function removeCommand(): Command {
     .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
       const keys = keysOf(who);
-      const removed = await withWarehouse(settingsOf(options), ({ warehouse }) =>
+      const removed = await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
         unsuppress(warehouse, keys),
       );
       const absent = keys.length - removed;
@@ -124,7 +125,7 @@ function checkCommand(): Command {
     .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
       const keys = who.map(keyOf);
-      const listed = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+      const listed = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
         areSuppressed(database, keys),
       );
       printFacts<'suppress-check'>(
@@ -143,7 +144,7 @@ function listCommand(): Command {
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich suppress list')
     .action(async (options: { limit: number; json?: boolean }) => {
-      const { entries, counts } = await withWarehouse(settingsOf(options), async ({ warehouse }) => ({
+      const { entries, counts } = await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => ({
         entries: await listSuppressions(warehouse, options.limit),
         counts: await countSuppressions(warehouse),
       }));
