@@ -106,6 +106,9 @@ describe('enrich export', () => {
     expect(statSync(output).mode & 0o777).toBe(0o600);
     const printed = await system.here(['export', '--run', run.run_id]);
     expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
+    const second = await system.here(['export', '--run', 'latest', '--output', output]);
+    expect(ended.stderr).not.toContain('replaced');
+    expect(second.stderr).toContain(`${output}, which replaced an earlier file\n`);
   });
 
   it('enrich export takes the format from the ending of the file, and prints rows, file and cursor', async () => {

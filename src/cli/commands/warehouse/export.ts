@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -65,7 +66,7 @@ export function exportCommand(): Command {
     .option('--since <cursor>', 'contacts that changed after this cursor, which --json prints')
     .option(
       '--output <path>',
-      'file, s3://bucket/key, or with --for a folder, which is replaced (default: standard output)',
+      'file or s3://bucket/key, or with --for a folder; an earlier one is replaced (default: standard output)',
     )
     .addOption(
       new Option('--for <crm>', `files for the importer of ${importerNames.join(', ')}`).conflicts([
@@ -80,6 +81,9 @@ export function exportCommand(): Command {
     .addHelpText(
       'after',
       `
+--output replaces a file or an object when the new one is complete, so a nightly job can write the same name. A folder
+of --for is replaced too, but only a folder that the command wrote.
+
 Every table has the rows that belong to the chosen contacts. Suppressed contacts are left out and counted. Columns of
 every table: docs/exporting.md. contact_id is the record's id in the CRM.
 
@@ -134,11 +138,14 @@ async function writeTable(
   // Read before the rows: the next export then includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
+  const replaces = output !== undefined && statSync(output, { throwIfNoEntry: false })?.isFile() === true;
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
   tell(
-    counted(rows, table === 'contacts' ? 'contact' : 'row') + (output === undefined ? '' : ` in ${output}`),
+    counted(rows, table === 'contacts' ? 'contact' : 'row') +
+      (output === undefined ? '' : ` in ${output}`) +
+      (replaces ? ', which replaced an earlier file' : ''),
   );
   if (suppressed > 0) tell(describeSuppressed(suppressed));
   else if (rows === 0 && runId !== undefined)
