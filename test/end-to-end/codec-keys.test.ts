@@ -24,7 +24,7 @@ afterEach(async () => {
 it('commands and the worker report a run whose codec key the worker lacks', async () => {
   const worker = await startWorker();
   const run = await system.here(['run', system.sample(10), '--yes', '--json'], key);
-  expect(JSON.parse(run.stdout)).toMatchObject({
+  expect(run.facts()).toMatchObject({
     error: {
       type: 'run.workflow-failing',
       message: expect.stringContaining('encrypted with key "of-the-command", which is not set here'),
