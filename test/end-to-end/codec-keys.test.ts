@@ -23,7 +23,9 @@ afterEach(async () => {
 
 it('commands and the worker report a run whose codec key the worker lacks', async () => {
   const worker = await startWorker();
-  const run = await system.here(['run', system.sample(10), '--yes', '--json'], key);
+  // A process of its own: a process prints one JSON value, and other tests share this one.
+  const withKey = { ...system.sharedTemporal(), ...key };
+  const run = await system.enrich(['run', system.sample(10), '--yes', '--json'], withKey);
   expect(run.facts()).toMatchObject({
     error: {
       type: 'run.workflow-failing',
