@@ -17,7 +17,7 @@ import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
 import { approvalQuestion, describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun, type OnPlan } from './follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
-import { refuseInventedPeople } from './refuse-invented-people.ts';
+import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
 import { runPage } from './run-page.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { sendUpdate } from './send-update.ts';

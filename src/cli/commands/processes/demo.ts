@@ -17,7 +17,7 @@ import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
 import { describePlan } from '../../run/describe-run.ts';
 import { enrichExport, reportRun } from '../../run/enrich-export.ts';
-import { refuseInventedPeople } from '../../run/refuse-invented-people.ts';
+import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
 import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';

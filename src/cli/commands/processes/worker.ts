@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { serviceName } from '../../../config/settings.ts';
 import { formatRateLimits } from '../../../domain/rates/rate-limit.ts';
-import { refuseInventedPeople } from '../../run/refuse-invented-people.ts';
+import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
 import { tell } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';

@@ -2,7 +2,7 @@ import { serviceName } from '../../config/settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { sandbox } from '../../domain/runs/asked-service.ts';
 import { servicesOfRuns } from '../../runs/runs.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from './session.ts';
 
 /**
  * Keeps the sandbox's invented people out of a warehouse with contacts of a real service, if `ENRICHMENT_BASE_URL` was
