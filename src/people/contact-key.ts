@@ -4,6 +4,12 @@ export interface ContactKey {
   readonly contactId: string;
 }
 
+/** The key of a row of a run. */
+export interface RowKey {
+  readonly runId: string;
+  readonly rowNumber: number;
+}
+
 /** The key of a contact as one text. */
 export function contactKey(source: string, contactId: string): string {
   return `${source} ${contactId}`;

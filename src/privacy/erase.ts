@@ -8,10 +8,11 @@ import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { readKeysOfPeople } from '../people/contacts/contacts-by-match-key.ts';
 import { decideAffected } from '../people/contacts/decide-contacts.ts';
 import { keyOfId } from '../people/log/observation.ts';
-import { project, projectCompanies } from '../people/project.ts';
-import { peopleOf } from './find-people.ts';
+import { unnestRows } from '../people/unnest-keys.ts';
+import { isOfPeople } from './find-people.ts';
 import { eraseDecisions, readDecidedContacts } from './erase-decisions.ts';
 import { eraseFromAddresses } from './erase-from-addresses.ts';
+import { eraseFromLog } from './erase-from-log.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 import { recordsOf } from './record-keys.ts';
 import { isHiddenId, withoutIds } from './hidden-ids.ts';
@@ -48,9 +49,13 @@ export async function measureErasure(
 async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<ErasureFigures> {
   const { rows } = await sql<ErasureFigures>`
     select ${traces.contacts.length}::int as contacts,
-      (select count(*)::int from run_rows where (run_id, row_number) in (${rowsOf(traces)})) as rows,
-      (select count(*)::int from observations where ${ofTheirs(traces)}) as observations,
-      (select count(*)::int from person_phones where ${ofTheirs(traces)}) as phones,
+      (
+        select count(*)::int
+        from run_rows
+        where (run_id, row_number) in (select * from ${unnestRows(traces.rows)})
+      ) as rows,
+      (select count(*)::int from observations where ${isOfPeople(traces.people)}) as observations,
+      (select count(*)::int from person_phones where ${isOfPeople(traces.people)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
       (select count(*)::int from webhook_deliveries where ${isDelivered(traces)} and body is not null) as deliveries,
       (
@@ -132,9 +137,9 @@ export async function erase(
 /** Reads the match keys of the person and of the person's rows. */
 async function matchKeysOf(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number[]> {
   const { rows: found } = await sql<{ key: number }>`
-    select unnest(match_keys) as key from observations where ${ofTheirs(traces)}
+    select unnest(match_keys) as key from observations where ${isOfPeople(traces.people)}
     union
-    select unnest(match_keys) from run_rows where (run_id, row_number) in (${rowsOf(traces)})
+    select unnest(match_keys) from run_rows where (run_id, row_number) in (select * from ${unnestRows(traces.rows)})
   `.execute(transaction);
   return found.map(({ key }) => key);
 }
@@ -146,93 +151,6 @@ async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonl
   `.execute(transaction);
   for (const { service } of services)
     await decideAffected(transaction, { service }, await readKeysOfPeople(transaction, service, matchKeys));
-}
-
-/** Query of `run_id` and `row_number`. */
-function rowsOf({ rows }: PersonTraces) {
-  return sql`
-    select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])`;
-}
-
-/** Condition on a table with the columns `service` and `person_key`. */
-function ofTheirs({ people }: PersonTraces) {
-  return sql`(service, person_key) in (${peopleOf(people)})`;
-}
-
-/**
- * Removes the person from the log and projects the contacts again. The change feed shows only that contacts were
- * deleted. A contact that belonged to the person once and belongs to another person now stays.
- */
-async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
-  const { people, contacts } = traces;
-  const { rows: held } = await sql<{
-    service: string;
-    companies: string[] | null;
-    facts: Buffer[] | null;
-  }>`
-    select service,
-      array_agg(distinct organization_key) filter (where organization_key is not null) as companies,
-      array_agg(distinct organization_facts) filter (where organization_facts is not null) as facts
-    from observations where ${ofTheirs(traces)} group by service
-  `.execute(transaction);
-  await sql`delete from observations where ${ofTheirs(traces)}`.execute(transaction);
-  const theirRows = rowsOf(traces);
-  const theirContacts = sql`
-    select * from unnest(${contacts.map(({ source }) => source)}::text[],
-      ${contacts.map(({ contactId }) => contactId)}::text[])`;
-  // Not `or`, which reads the whole log.
-  await sql`delete from contact_records where (run_id, row_number) in (${theirRows})`.execute(transaction);
-  await sql`delete from contact_records where (source, contact_id) in (${theirContacts})`.execute(
-    transaction,
-  );
-  // Not `or`, for the same reason.
-  const { rows: matched } = await sql<{ source: string; contact_id: string }>`
-    select source, contact_id from contact_matches where ${ofTheirs(traces)}
-    union
-    select source, contact_id from contact_matches where (run_id, row_number) in (${theirRows})
-  `.execute(transaction);
-  await sql`delete from contact_matches where (source, contact_id) in (${theirContacts})`.execute(
-    transaction,
-  );
-  await sql`delete from contact_matches where ${ofTheirs(traces)}`.execute(transaction);
-  await sql`
-    update contact_matches set person_keys = null
-    where person_keys && ${people.map(({ personKey }) => personKey)}::text[]
-  `.execute(transaction);
-  // A contact that their row took a former person from does not get that person back.
-  await sql`
-    update contact_matches set row_number = 0, evidence = 'erased'
-    where (run_id, row_number) in (${theirRows}) and person_key is null
-  `.execute(transaction);
-  await sql`delete from contact_matches where (run_id, row_number) in (${theirRows})`.execute(transaction);
-  // The person of a contact can be withdrawn by the run of a rival. Without a person, the entry names only the record.
-  await sql`
-    delete from contact_matches m
-    where (source, contact_id) in (
-        select * from unnest(${matched.map(({ source }) => source)}::text[],
-          ${matched.map((contact) => contact.contact_id)}::text[]))
-      and person_key is null
-      and not exists (
-        select from contact_matches former
-        where former.source = m.source and former.contact_id = m.contact_id and former.person_key is not null)
-  `.execute(transaction);
-  for (const { service, companies, facts } of held) {
-    await project(transaction, {
-      service,
-      people: people.filter((person) => person.service === service).map(({ personKey }) => personKey),
-      contacts,
-    });
-    const described = (companies ?? []).filter((key) => !key.startsWith('name:'));
-    await projectCompanies(transaction, service, described);
-    await sql`
-      delete from organization_facts f
-      where facts_hash = any(${facts ?? []}::bytea[])
-        and not exists (
-          select from observations o
-          where o.service = ${service} and o.organization_key = any(${companies ?? []}::text[])
-            and o.organization_facts = f.facts_hash)
-    `.execute(transaction);
-  }
 }
 
 /** Replaces the person's ids where only the number of ids matters. */
@@ -295,7 +213,7 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
     with locked as (
       select r.run_id, r.row_number
       from run_rows r
-      where (r.run_id, r.row_number) in (${rowsOf(traces)})
+      where (r.run_id, r.row_number) in (select * from ${unnestRows(traces.rows)})
       order by r.run_id, r.row_number
       for update
     )

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
+import { unnestRows } from '../people/unnest-keys.ts';
 import { peopleOf, readPeople, type FoundPerson } from './find-people.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 
@@ -40,8 +41,7 @@ async function namesOfRows(
 ): Promise<NameCells[]> {
   const found = await sql<NameCells>`
     select distinct r.first_name, r.last_name, r.name
-    from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])
-      as t (run_id, row_number)
+    from ${unnestRows(rows)} as t (run_id, row_number)
     join run_rows r using (run_id, row_number)
   `.execute(database);
   return found.rows;

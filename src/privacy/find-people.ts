@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { RowKey } from '../people/contacts/newest-rows.ts';
+import type { RowKey } from '../people/contact-key.ts';
+import { unnestRows } from '../people/unnest-keys.ts';
 import type { Tables } from '../db/schema.ts';
 import { isOverruled } from '../people/decisions/contact-decisions.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
@@ -34,8 +35,7 @@ export async function findPeople(
       select s.observation_id from observations s where s.identity_keys && ${keys}::text[]
       union all
       select s.observation_id
-      from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
-        as r (run_id, row_number)
+      from ${unnestRows(rows)} as r (run_id, row_number)
       cross join lateral (
         select * from contact_matches m where m.run_id = r.run_id and m.row_number = r.row_number offset 0
       ) m
@@ -78,6 +78,11 @@ export function peopleOf(people: readonly PersonKey[]): RawBuilder<unknown> {
   return sql`
     select * from unnest(${people.map(({ service }) => service)}::text[],
       ${people.map(({ personKey }) => personKey)}::text[])`;
+}
+
+/** Condition on a table with the columns `service` and `person_key`: an entry is about one of these people. */
+export function isOfPeople(people: readonly PersonKey[]): RawBuilder<boolean> {
+  return sql`(service, person_key) in (${peopleOf(people)})`;
 }
 
 /** Identity keys of a person; a shared mailbox only together with the name. */

@@ -10,12 +10,13 @@ import {
   distinctPeople,
   findPeople,
   findStrangers,
+  isOfPeople,
   keysOf,
   peopleOf,
   type PersonKey,
 } from './find-people.ts';
-import type { ContactKey } from '../people/contact-key.ts';
-import type { RowKey } from '../people/contacts/newest-rows.ts';
+import type { ContactKey, RowKey } from '../people/contact-key.ts';
+import { unnestContacts, unnestRows } from '../people/unnest-keys.ts';
 import { findRowsOfContacts } from './rows-of-contacts.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
@@ -191,10 +192,7 @@ async function findWordless(
 ): Promise<RowKey[]> {
   const { rows } = await sql<RowKey>`
     select r.run_id as "runId", r.row_number as "rowNumber"
-    from unnest(
-      ${records.map(({ source }) => source)}::text[],
-      ${records.map(({ contactId }) => contactId)}::text[]
-    ) as record (source, contact_id)
+    from ${unnestContacts(records)} as record (source, contact_id)
     join run_rows r on r.contact_id = record.contact_id and r.keys = '{}' and r.raw = '[]'
     join runs on runs.run_id = r.run_id and runs.source = record.source
     where not exists (
@@ -226,7 +224,7 @@ export function asWord(text: string): string {
 
 async function findContacts(database: Kysely<Tables>, people: readonly PersonKey[]): Promise<ContactKey[]> {
   const { rows } = await sql<ContactKey>`
-    select source, contact_id as "contactId" from contacts where (service, person_key) in (${peopleOf(people)})
+    select source, contact_id as "contactId" from contacts where ${isOfPeople(people)}
     order by source, contact_id
   `.execute(database);
   return rows;
@@ -244,13 +242,13 @@ async function findAttempts(
   rows: readonly FoundRow[],
 ): Promise<string[]> {
   const { rows: attempts } = await sql<{ attemptId: string }>`
-    select attempt_id as "attemptId" from attempt_people where (run_id, row_number) in (
-      select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[]))
+    select attempt_id as "attemptId" from attempt_people
+    where (run_id, row_number) in (select * from ${unnestRows(rows)})
     union select attempt_id from attempts where found_ids <> '{}' and found_ids && ${personIds}::text[]
     union select attempt_id from webhook_deliveries
     where person_ids <> '{}' and person_ids && ${personIds}::text[] and attempt_id is not null
       and status <> 'quarantined'
-    union select attempt_id from observations where (service, person_key) in (${peopleOf(people)})
+    union select attempt_id from observations where ${isOfPeople(people)}
   `.execute(database);
   return attempts.map(({ attemptId }) => attemptId);
 }

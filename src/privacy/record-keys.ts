@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { exportOrder, isExport } from '../db/valid-entries.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
+import { unnestRows } from '../people/unnest-keys.ts';
 import type { PersonTraces } from './person-traces.ts';
 import { namedRecordKey, recordKey } from './suppressions.ts';
 
@@ -23,9 +24,7 @@ export async function recordsOf(
 ): Promise<string[]> {
   const { rows: found } = await sql<RecordOfPerson>`
     with theirs as materialized (
-      select *
-      from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])
-        as t (run_id, row_number)
+      select * from ${unnestRows(rows)} as t (run_id, row_number)
     )
     select ${recordKey} as "recordKey", ${namedRecordKey} as "namedRecordKey", r.first_name, r.last_name, r.name,
       (${sql.raw(isExport('runs'))}) is true as counts, coalesce(newest.others, '[]') as others

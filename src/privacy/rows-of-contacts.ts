@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { exportOrder, isExport } from '../db/valid-entries.ts';
-import type { ContactKey } from '../people/contact-key.ts';
-import type { RowKey } from '../people/contacts/newest-rows.ts';
+import type { ContactKey, RowKey } from '../people/contact-key.ts';
+import { unnestContacts } from '../people/unnest-keys.ts';
 import { isContestedRecord } from '../people/contacts/contact-states.ts';
 
 /**
@@ -18,10 +18,7 @@ export async function findRowsOfContacts(
 ): Promise<RowKey[]> {
   const { rows } = await sql<RowKey>`
     select r.run_id as "runId", r.row_number as "rowNumber"
-    from unnest(
-      ${contacts.map(({ source }) => source)}::text[],
-      ${contacts.map(({ contactId }) => contactId)}::text[]
-    ) as named (source, contact_id)
+    from ${unnestContacts(contacts)} as named (source, contact_id)
     join contacts c using (source, contact_id)
     join runs given on given.run_id = c.run_id
     cross join lateral (select * from run_rows where contact_id = c.contact_id offset 0) r

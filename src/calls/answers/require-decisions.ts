@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactDecision, RowDecision } from '../../domain/identity/verdicts.ts';
 import { decisionsOf } from '../../people/decisions/contact-decisions.ts';
+import { unnestContacts } from '../../people/unnest-keys.ts';
 import type { Withdrawal } from './withdrawals.ts';
 
 /** Somebody decided about a contact (`enrich review`) after the answer was compared with the warehouse. */
@@ -39,8 +40,7 @@ export async function requireDecisions(
   const contacts = withdrawals.map(({ contact }) => contact);
   const { rows } = await sql<{ decisions: readonly ContactDecision[] | null }>`
     select ${decisionsOf(sql`${service}`, sql`w.source`, sql`w.contact_id`)} as decisions
-    from unnest(${contacts.map(({ source }) => source)}::text[],
-      ${contacts.map(({ contactId }) => contactId)}::text[]) with ordinality as w (source, contact_id, place)
+    from ${unnestContacts(contacts)} with ordinality as w (source, contact_id, place)
     order by w.place
   `.execute(transaction);
   const read = contacts.map((contact) => contact.decisions);

@@ -11,7 +11,9 @@ import {
   type ContactState,
   type MatchedContact,
 } from './contact-states.ts';
-import { isDecided, readRows, type RowKey } from './newest-rows.ts';
+import type { RowKey } from '../contact-key.ts';
+import { unnestRows } from '../unnest-keys.ts';
+import { isDecided, readRows } from './newest-rows.ts';
 import { emailHashes } from '../known/email-hashes.ts';
 import { eachOf, placesByMatchKey, sharesMatchKey } from '../known/shares-match-key.ts';
 
@@ -163,8 +165,7 @@ export async function readReplacedKeys(
 ): Promise<readonly number[]> {
   const { rows } = await sql<{ key: number }>`
     select distinct unnest(replaced.match_keys) as key
-    from unnest(${replacing.map(({ runId }) => runId)}::text[], ${replacing.map(({ rowNumber }) => rowNumber)}::int[])
-      as named (run_id, row_number)
+    from ${unnestRows(replacing)} as named (run_id, row_number)
     cross join lateral (
       select * from run_rows where run_id = named.run_id and row_number = named.row_number offset 0
     ) r

@@ -1,13 +1,9 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
+import type { RowKey } from '../contact-key.ts';
+import { unnestRows } from '../unnest-keys.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
-
-/** The key of a row of a run. */
-export interface RowKey {
-  readonly runId: string;
-  readonly rowNumber: number;
-}
 
 /** Condition on `runs`: other runs decide about the contacts of its rows as well. */
 export const isDecided = (service: RawBuilder<unknown>) => sql<boolean>`(runs.finished_at is not null
@@ -26,8 +22,7 @@ export async function readRows(
   withCompared = false,
 ): Promise<ContactState[]> {
   if (rows.length === 0) return [];
-  const which = sql<boolean>`(r.run_id, r.row_number) in (
-    select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))`;
+  const which = sql<boolean>`(r.run_id, r.row_number) in (select * from ${unnestRows(rows)})`;
   return readRowsToDecide(database, service, which, withCompared);
 }
 

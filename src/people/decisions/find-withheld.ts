@@ -6,12 +6,12 @@ import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/ident
 import { contestedReason, isPossible } from '../../domain/identity/rivals.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import { readRows, type RowKey } from '../contacts/newest-rows.ts';
+import { readRows } from '../contacts/newest-rows.ts';
 import type { ContactState } from '../contacts/contact-states.ts';
 import { asCandidate, readNeighbourhood } from '../contacts/neighbourhood.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { emailHashes } from '../known/email-hashes.ts';
-import { contactKey, type ContactKey } from '../contact-key.ts';
+import { contactKey, type ContactKey, type RowKey } from '../contact-key.ts';
 import { readKnownPeople } from '../known/known-people.ts';
 
 /** A known person whose data a contact does not get. */
