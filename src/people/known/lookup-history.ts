@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import {
@@ -46,35 +46,69 @@ export async function recordLateKeys(
   `.execute(transaction);
 }
 
+/** A person to whom a body brought a kind of results. */
+export interface GivenKind {
+  readonly runId: string;
+  readonly attemptId: string;
+  readonly rowNumber: number | null;
+  readonly personKey: string;
+  readonly lateKind: LateKind;
+}
+
+/** SQL of `people`, with whether the deliveries of a run `found` values: one body can lack what another body has. */
+function givenGroups(service: string, people: readonly GivenKind[]): RawBuilder<unknown> {
+  const deliveredBy = people.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
+  const factsOf = people.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
+  return sql`
+    select g.run_id, g.attempt_id, g.row_number, g.person_key, g.field_group, exists (
+      select from observations o
+      where o.person_key = g.person_key and o.service = ${service} and o.run_id = g.run_id
+        and o.kind = g.delivered_by and o.facts -> g.values <> '[]'
+    ) as found
+    from unnest(${people.map(({ runId }) => runId)}::text[], ${people.map(({ attemptId }) => attemptId)}::text[],
+      ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[],
+      ${people.map(({ lateKind }) => lateKind)}::text[], ${deliveredBy}::text[], ${factsOf}::text[])
+      as g (run_id, attempt_id, row_number, person_key, field_group, delivered_by, values)`;
+}
+
 /**
- * Records whether late results brought values of a group of fields for these people: misses have their own freshness.
- * All deliveries of the run count: an address that one body lacks can stand in another body.
+ * Records the lookups of late results of calls whose answer was lost, under the keys that answers of other calls have
+ * for the person: without these lookups, the next run pays for the same phones again.
  */
+export async function recordUnanswered(
+  transaction: Transaction<Tables>,
+  service: string,
+  people: readonly GivenKind[],
+): Promise<void> {
+  if (people.length === 0) return;
+  await sql`
+    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
+    select key_hash(identity_key, ${service}), g.field_group, bool_or(g.found), max(a.admitted_at),
+      number_lookup_run(min(g.run_id), ${service})
+    from (${givenGroups(service, people)}) g
+    join attempts a on a.attempt_id = g.attempt_id and a.answered_at is null
+    join observations o on o.service = ${service} and o.person_key = g.person_key
+    cross join unnest(o.identity_keys) as identity_key
+    group by 1, 2
+    -- In the order in which lookups are written, so that two transactions cannot deadlock.
+    order by 1, 2
+    on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
+      where m.asked_at <= excluded.asked_at
+  `.execute(transaction);
+}
+
+/** Records for late results of answered calls whether they were found: misses have their own freshness. */
 export async function recordWhetherFound(
   transaction: Transaction<Tables>,
   service: string,
-  people: readonly {
-    readonly runId: string;
-    readonly rowNumber: number | null;
-    readonly personKey: string;
-    readonly lateKind: LateKind;
-  }[],
+  people: readonly GivenKind[],
 ): Promise<void> {
   if (people.length === 0) return;
-  const deliveredBy = people.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
-  const factsOf = people.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
   // In the order in which lookups are written, so that two transactions cannot deadlock.
   await sql`
-    with given (run_id, row_number, person_key, field_group, found) as (
-      select g.run_id, g.row_number, g.person_key, g.field_group, exists (
-        select from observations o
-        where o.person_key = g.person_key and o.service = ${service} and o.run_id = g.run_id
-          and o.kind = g.delivered_by and o.facts -> g.values <> '[]'
-      )
-      from unnest(${people.map(({ runId }) => runId)}::text[],
-        ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[],
-        ${people.map(({ lateKind }) => lateKind)}::text[], ${deliveredBy}::text[], ${factsOf}::text[])
-        as g (run_id, row_number, person_key, field_group, delivered_by, values)
+    with given as materialized (
+      ${givenGroups(service, people)}
     ), said as (
       select unnest(r.keys) as identity_key, run_id, field_group, found
       from run_rows r join given using (run_id, row_number)

@@ -3,7 +3,7 @@ import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import type { DeliveryKind, LateKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
-import { recordLateKeys, recordWhetherFound } from '../known/lookup-history.ts';
+import { recordLateKeys, recordUnanswered, recordWhetherFound } from '../known/lookup-history.ts';
 import { factsOfLateResult, keyOfId } from './observation.ts';
 import { reuseLateResults } from './reuse-observations.ts';
 
@@ -76,11 +76,9 @@ export async function recordLateResults(
       keys.flatMap((identityKey) => (identityKey === personKey ? [] : [{ personKey, identityKey }])),
     ),
   );
-  await recordWhetherFound(
-    transaction,
-    delivery.service,
-    given.flatMap(({ recipient, kinds }) =>
-      kinds.map((lateKind) => ({ ...recipient, personKey: keyOfId(recipient.personId), lateKind })),
-    ),
+  const kindsGiven = given.flatMap(({ recipient, kinds }) =>
+    kinds.map((lateKind) => ({ ...recipient, personKey: keyOfId(recipient.personId), lateKind })),
   );
+  await recordUnanswered(transaction, delivery.service, kindsGiven);
+  await recordWhetherFound(transaction, delivery.service, kindsGiven);
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
@@ -12,6 +14,7 @@ import {
   type LateExtras,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
+import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
   endCall,
   expectRebuilt,
@@ -74,6 +77,40 @@ describe('phones of a call whose answer was lost', () => {
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
     expect(await phonesOf(warehouse, earlier)).toEqual(phones);
     expect(await observationsOf(lost)).toEqual(lost.ids);
+  });
+
+  it('the phones of a call whose answer was lost count as asked for, and no later call asks for them', async () => {
+    const earlier = await callWithPhones(warehouse, noExtras);
+    await recordPhonesAnswer(warehouse, earlier);
+    await endCall(warehouse, earlier);
+    const extras: LateExtras = { reveal: ['phone'], waterfall: [] };
+    const lost = await lose(await callAgain(warehouse, earlier, { ids: earlier.ids, extras }));
+    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
+    const { runId } = await stagedRun(
+      warehouse,
+      lost.people.map(({ identity, contactId }) => ({
+        ...identity,
+        keys: identityKeys(identity),
+        contactId,
+      })),
+    );
+    const { dropped } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+    expect(dropped).toMatchObject({ fresh: 2 });
+  });
+
+  it('a person for whom a delivery of a lost call has no phone counts as asked for without a result', async () => {
+    const lost = await lostCall();
+    const [id] = lost.ids;
+    const person = { id, phone_numbers: [] };
+    await deliverTo(warehouse, lost, Buffer.from(JSON.stringify({ credits_consumed: 0, people: [person] })));
+    await recordPhonesAnswer(warehouse, await laterCall(lost));
+    await drainCall(warehouse, lost);
+    const { rows } = await warehouse.pool.query<{ found: boolean; ofCall: boolean }>(
+      `select found, asked_at = (select admitted_at from attempts where attempt_id = $2) as "ofCall"
+       from lookup_history where field_group = 'phone' and key_hash = key_hash($1, 'test')`,
+      [`person:${id}`, lost.attemptId],
+    );
+    expect(rows).toEqual([{ found: false, ofCall: true }]);
   });
 
   it('an undo of the run whose answer was lost takes the phones of the lost call away', async () => {
