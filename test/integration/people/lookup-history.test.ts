@@ -16,7 +16,7 @@ it('recordWhetherFound() locks lookups in the order in which other transactions 
   );
   const other = await warehouse.pool.connect();
   await other.query('begin; select from lookup_history order by key_hash limit 1 for update');
-  const people = [{ runId, rowNumber: 1, personKey: 'person:1', lateKind: 'phone' as const }];
+  const people = [{ runId, attemptId: 'a', rowNumber: 1, personKey: 'person:1', lateKind: 'phone' as const }];
   const recorded = warehouse.database
     .transaction()
     .execute((transaction) => recordWhetherFound(transaction, 'test', people));
