@@ -66,9 +66,9 @@ export async function matchPerson(
   return answer;
 }
 
-async function refuseSuppressed({ warehouse, service }: MatchDependencies, person: Identity): Promise<void> {
+async function refuseSuppressed({ warehouse }: MatchDependencies, person: Identity): Promise<void> {
   const keys = [...identityKeys(person), ...(person.domain === undefined ? [] : [`domain:${person.domain}`])];
-  if (!(await isSuppressed(warehouse.database, service, keys))) return;
+  if (!(await isSuppressed(warehouse.database, keys))) return;
   throw new UsageProblem('match.suppressed', 'this person is on the suppression list', {
     next: 'nothing was sent; to take a person off the list: enrich suppress remove WHO',
   });
@@ -76,11 +76,10 @@ async function refuseSuppressed({ warehouse, service }: MatchDependencies, perso
 
 /** The answer can have a suppressed address, or identify a suppressed person, that the request did not have. */
 async function refuseSuppressedAnswer(
-  { warehouse, service }: MatchDependencies,
+  { warehouse }: MatchDependencies,
   { person }: MatchAnswer,
 ): Promise<void> {
-  if (person === undefined || !(await isSuppressed(warehouse.database, service, keysOfPerson(person))))
-    return;
+  if (person === undefined || !(await isSuppressed(warehouse.database, keysOfPerson(person)))) return;
   throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
     next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
     // A program repeats a command that failed, and would pay again.

@@ -30,8 +30,8 @@ export async function suppressNotAsked(
 /**
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims.
  *
- * A person is suppressed if the list has a key of the row, or a key that an answer stated for the row's contact or for
- * a person with an identifier of the row, also under another id of the person. The domain of this person's present
+ * A person is suppressed if the list has a key of the row, or a key that an answer of any service stated for the row's
+ * contact or for a person with an identifier of the row, also under another id of the person. The domain of this person's present
  * address or employer counts as well. The contact's person does not count for a row that names another known person.
  *
  * @param rowNumbers query of row numbers
@@ -47,7 +47,7 @@ export async function dropSuppressed(
   if (!(await hasSuppressions(database))) return 0;
   const replaced = await rowsOfReplaced(database, runId, rowNumbers);
   const rows = sql`
-    select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source, runs.options ->> 'service' as service
+    select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;

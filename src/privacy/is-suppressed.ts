@@ -7,24 +7,19 @@ import { hasSuppressions, listedRows } from './suppressions.ts';
 
 /**
  * Whether a person is suppressed, as `dropSuppressed` decides about rows: the list has one of the person's keys, or a
- * key that an answer stated for a known person with one of these identifiers, also under another id. The domain of this
- * person's present address or employer counts as well.
+ * key that an answer of any service stated for a known person with one of these identifiers, also under another id. The
+ * domain of this person's present address or employer counts as well.
  */
-export async function isSuppressed(
-  database: Kysely<Tables>,
-  service: string,
-  keys: readonly string[],
-): Promise<boolean> {
+export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
   if (!(await hasSuppressions(database))) return false;
   const person = sql`
-    select 1 as row_number, ${service}::text as service, ${keys}::text[] as keys,
-      ${matchKeysOfIdentityKeys(keys)}::int[] as match_keys`;
-  const people = sql`select * from (${peopleWithKeysOf(person)}) known where service = ${service}`;
+    select 1 as row_number, ${keys}::text[] as keys, ${matchKeysOfIdentityKeys(keys)}::int[] as match_keys`;
+  const people = peopleWithKeysOf(person);
   const { rows } = await sql`
     ${listedRows(sql`
       select r.row_number, unnest(r.keys) as identity_key from (${person}) r
       union all
-      ${keysInLog(service, people)}
+      ${keysInLog(sql`p.service`, people)}
       union all
       ${presentDomains(people)}`)}
   `.execute(database);

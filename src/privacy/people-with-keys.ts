@@ -7,7 +7,9 @@ import { recordKeysOf } from '../people/known/record-keys-of.ts';
  * Query of the known people who share an identifier with a row, also under their other ids: `row_number`, `service` and
  * `person_key`. A hash of an address in the row finds the people with this address.
  *
- * @param rows query of `row_number`, `keys` and `match_keys` as in `run_rows`, and of the `service` of the row's run
+ * Answers of all services count: a suppressed person is the same person at each of them.
+ *
+ * @param rows query of `row_number`, `keys` and `match_keys` as in `run_rows`
  */
 export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -17,7 +19,7 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
     cross join lateral (
       select own.identity_key
       union all
-      select * from (${addressesOfHash(sql`r.service`, sql`own.identity_key`)}) of_hash
+      select * from (${addressesOfHash(undefined, sql`own.identity_key`)}) of_hash
     ) k
     cross join lateral (
       select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0

@@ -19,10 +19,10 @@ export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown
  * Query of the addresses in the log, as identity keys `email:…`, whose hash is an identity key `hash:…` of a row `r` of
  * `run_rows`. The match keys of a row begin with those of its identity keys, in their order.
  *
- * @param service text, or an expression
+ * @param service text; undefined: answers of all services count
  */
 export function addressesOfHash(
-  service: string | RawBuilder<unknown>,
+  service: string | undefined,
   hashKey: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   // `offset 0` keeps the index on the match keys in use.
@@ -32,7 +32,7 @@ export function addressesOfHash(
       select * from observations where match_keys @> array[r.match_keys[array_position(r.keys, ${hashKey})]] offset 0
     ) o
     cross join unnest(o.identity_keys) as e (identity_key)
-    where o.service = ${service}
+    where ${service === undefined ? sql`true` : sql`o.service = ${service}`}
       and o.person_id is not null
       and starts_with(${hashKey}, 'hash:')
       and starts_with(e.identity_key, 'email:')

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, expect, it } from 'vitest';
+import { matchPerson } from '../../../src/calls/match-person.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import type { ServiceClient } from '../../../src/service/client.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+
+const warehouse = await warehouseOfFile();
+const email = 'cleo@orbit.example';
+const md5 = createHash('md5').update(email).digest('hex');
+
+/** The list has the profile of a person of whom only an answer of another service states profile and address. */
+beforeEach(async () => {
+  await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+  const person = { id: 'of-other', email, proflink_url: 'https://www.linkedin.com/in/cleo' };
+  await appendContact(warehouse, { service: 'other', contactId: 'cleo', runId: 'gone', person });
+  await putOnList(warehouse, 'profile:linkedin.com/in/cleo');
+});
+
+it.each<[string, StagedRow]>([
+  ['its address', { keys: [`email:${email}`], email, contactId: 'of-crm' }],
+  ['the hash of its address', { keys: [`hash:${md5}`], hashedEmail: md5, contactId: 'of-crm' }],
+])('a run does not ask for a row if another service connects %s with a listed key', async (_, row) => {
+  const run = await stagedRun(warehouse, [row]);
+  await planRows(warehouse, run.runId, asked);
+  await openPage(warehouse, run.runId, 1, asked);
+  expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
+});
+
+it.each([
+  ['the address', { email }],
+  ['the hash of the address', { hashedEmail: md5 }],
+])('matchPerson() sends no request if another service connects %s with a listed key', async (_, person) => {
+  await expect(
+    matchPerson(
+      {
+        warehouse,
+        service: 'test',
+        client: {} as ServiceClient,
+        rateLimits: [],
+        budgets: {},
+        callTimeoutSeconds: 30,
+      },
+      { person, reveal: [] },
+    ),
+  ).rejects.toMatchObject({ type: 'match.suppressed' });
+});
+
+it('an answer with an address that another service connects with a listed key is not written', async () => {
+  const row = { firstName: 'Cleo', lastName: 'Novak', organizationName: 'Orbit', contactId: 'of-crm' };
+  const runId = await runningRunOf(warehouse, [{ ...row, keys: ['name:cleo novak|orbit'] }]);
+  const person: Person = { id: 'of-test', first_name: 'Cleo', last_name: 'Novak', email };
+  await answerBatch(warehouse, { runId }, () => [{ ...person, organization: { name: 'Orbit' } }]);
+  expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+  const { rows } = await warehouse.pool.query(`select from observations where service = 'test'`);
+  expect(rows).toEqual([]);
+});
