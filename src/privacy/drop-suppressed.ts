@@ -31,8 +31,9 @@ export async function suppressNotAsked(
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims.
  *
  * A person is suppressed if the list has a key of the row, or a key that an answer of any service stated for the row's
- * contact or for a person with an identifier of the row, also under another id of the person. The domain of this person's present
- * address or employer counts as well. The contact's person does not count for a row that names another known person.
+ * contact or for a person with an identifier of the row, also under another id of the person. The domain of this
+ * person's present address or employer counts as well. The contact's person does not count for a row that names
+ * another known person.
  *
  * @param rowNumbers query of row numbers
  * @param which over `r`, a row of the run; other rows stay
