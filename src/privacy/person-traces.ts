@@ -3,7 +3,7 @@ import { isRoleAddress } from '../domain/identity/email-address.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
 import { isOverruled } from '../people/decisions/contact-decisions.ts';
-import { emailHashes } from '../people/known/email-hashes.ts';
+import { emailHashes } from '../domain/identity/email-hashes.ts';
 import { hashKeysOf } from '../people/known/hashed-addresses.ts';
 import { eachOf, sharesMatchKey } from '../people/known/shares-match-key.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alignMatches } from '../../src/domain/identity/alignment.ts';
+import { alignCall } from '../helpers/invented/align-call.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
@@ -39,7 +39,7 @@ describe('whatever comes back', () => {
   it('any answer gives each row one outcome, and each person is assigned, quarantined or a repetition', () => {
     fc.assert(
       fc.property(asked, matches, (rows, people) => {
-        const alignment = alignMatches(rows, people);
+        const alignment = alignCall(rows, people);
         expect(alignment.rows).toHaveLength(rows.length);
         const given = new Set(
           alignment.rows.flatMap((row) => (row.outcome === 'enriched' ? [row.person.id] : [])),
@@ -55,7 +55,7 @@ describe('whatever comes back', () => {
   it('any answer gives no row a person of another first name', () => {
     fc.assert(
       fc.property(asked, matches, (rows, people) => {
-        for (const [index, row] of alignMatches(rows, people).rows.entries()) {
+        for (const [index, row] of alignCall(rows, people).rows.entries()) {
           if (row.outcome !== 'enriched') continue;
           const own = rows[index]!;
           expect(row.person.first_name).toBe(own.firstName);
@@ -72,9 +72,9 @@ describe('whatever comes back', () => {
           const other = (random.next().value as number) % (index + 1);
           [shuffled[index], shuffled[other]] = [shuffled[other]!, shuffled[index]!];
         }
-        const byEvidence = (alignment: ReturnType<typeof alignMatches>) =>
+        const byEvidence = (alignment: ReturnType<typeof alignCall>) =>
           alignment.rows.map((row) => (row.outcome === 'enriched' ? row.person.id : undefined));
-        expect(byEvidence(alignMatches(rows, shuffled))).toEqual(byEvidence(alignMatches(rows, people)));
+        expect(byEvidence(alignCall(rows, shuffled))).toEqual(byEvidence(alignCall(rows, people)));
       }),
     );
   });
@@ -130,7 +130,7 @@ describe('whatever is done to the list of a right answer', () => {
           .toSorted((one, other) => one.place - other.place)
           .map(({ element }) => element);
 
-        for (const [index, row] of alignMatches(rows, answer).rows.entries()) {
+        for (const [index, row] of alignCall(rows, answer).rows.entries()) {
           const { number, comes } = those[index]!;
           const arrived = row.outcome === 'enriched' ? row.person.id : undefined;
           if (comes === 'whole' || comes === 'twice') expect(arrived).toBe(`p${number}`);
@@ -187,7 +187,7 @@ describe('a field that the service sends with another type', () => {
   function isAccepted(own: Identity, whole: object): boolean {
     const body = Buffer.from(JSON.stringify({ matches: [whole], credits_consumed: 1 }));
     const answer = readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch);
-    return alignMatches([own], answer.matches).rows[0]!.outcome === 'enriched';
+    return alignCall([own], answer.matches).rows[0]!.outcome === 'enriched';
   }
 
   it('a field of another type never makes a row accept a person whom it refuses otherwise', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/db/database.ts';
-import { alignMatches } from '../../src/domain/identity/alignment.ts';
 import { decidePerson } from '../../src/domain/identity/decide-person.ts';
 import { identityKeys } from '../../src/domain/identity/identity-keys.ts';
 import {
@@ -11,11 +10,11 @@ import {
   type ComparedIdentity,
 } from '../../src/domain/identity/identity-evidence.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
-import { emailHashes } from '../../src/people/known/email-hashes.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';
+import { alignCall } from '../helpers/invented/align-call.ts';
 import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/invented/identity-world.ts';
 import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
 
@@ -104,10 +103,9 @@ class Play {
       size = 1 + (numbers[at % numbers.length]! % 4);
       const batch = rows.slice(at, at + size);
       const matches = answerOf(this.#world, batch, numbers, at);
-      const { rows: aligned } = alignMatches(
+      const { rows: aligned } = alignCall(
         batch.map(({ identity }) => identity),
         matches,
-        emailHashes,
         {
           candidatesOf: () => this.#candidates(),
           othersOf: (index) => this.#others(batch[index]!),
@@ -145,7 +143,7 @@ class Play {
         others: () => this.#others(row),
         wasAsked: this.#asked.has(row),
       };
-      const decision = decidePerson(readyIdentity(row.identity), surroundings, emailHashes);
+      const decision = decidePerson(readyIdentity(row.identity), surroundings);
       const person = decision.kind === 'person' ? this.people[decision.index]! : undefined;
       const current = this.contacts.get(row);
       const isSame = person && current && isOnePerson(readyPerson(person), readyPerson(current));

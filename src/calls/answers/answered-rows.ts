@@ -4,7 +4,6 @@ import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
-import { emailHashes } from '../../people/known/email-hashes.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../../people/log/observation.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
 import { documentedPerson } from '../../service/answers/documented-person.ts';
@@ -88,7 +87,7 @@ export function answeredRows(
     switch (row.outcome) {
       case 'enriched': {
         const { person, matchIndex, evidence } = row;
-        const matchKeys = keepsMatchKeys(evidence) ? matchKeysOfMatch(identity, person, emailHashes) : null;
+        const matchKeys = keepsMatchKeys(evidence) ? matchKeysOfMatch(identity, person) : null;
         const fields = contactFields(person);
         return { ...answered, evidence, matchKeys, matchIndex, fields, facts: factsAt(person, matchIndex) };
       }

@@ -3,7 +3,6 @@ import type { Tables } from '../../db/schema.ts';
 import { isStub, readyPerson } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfPerson } from '../../domain/identity/match-keys.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { emailHashes } from '../../people/known/email-hashes.ts';
 import { readKnownPeople, type KnownPerson, type PeopleToRead } from '../../people/known/known-people.ts';
 import { KnownRecords, withMergedRecords } from '../../people/known/merged-keys.ts';
 import { keyOfId, keyOfStranger } from '../../people/log/observation.ts';
@@ -15,7 +14,7 @@ export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[
     if (person === null || isStub(person)) return [];
     const compared = readyPerson(person);
     const personKey = compared.personId === undefined ? keyOfStranger(person) : keyOfId(compared.personId);
-    const matchKeys = matchKeysOfPerson(person, emailHashes);
+    const matchKeys = matchKeysOfPerson(person);
     return [{ personKey, person, compared, matchKeys, askedAt, mergedKeys: [], givenTo: new Map() }];
   });
 }

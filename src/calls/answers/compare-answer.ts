@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
 import { alignMatches, type Alignment } from '../../domain/identity/alignment.ts';
-import { emailHashes } from '../../people/known/email-hashes.ts';
 import type { Tables } from '../../db/schema.ts';
 import {
   answeredRows,
@@ -37,7 +36,7 @@ export async function compareAnswer(
   const answered = { ...call, arrived: arrivedPeople(matches) };
   const elsewhere = await readElsewhere(database, answered);
   const identities = people.map((person) => person.identity);
-  const alignment = alignMatches(identities, matches, emailHashes, elsewhere);
+  const alignment = alignMatches(identities, matches, elsewhere);
   const { rows, unmatched } = answeredRows(people, alignment, answer);
   const accepted = rows.flatMap(({ outcome, contactId }) => (outcome === 'enriched' ? [contactId] : []));
   const withdrawals = await findWithdrawals(database, answered, new Set(accepted));

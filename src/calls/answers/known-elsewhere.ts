@@ -8,7 +8,6 @@ import { asCandidate } from '../../people/contacts/neighbourhood.ts';
 import { verdictsOf } from '../../people/decisions/contact-decisions.ts';
 import { readDecidedPeople, recordsOfDecided } from '../../people/decisions/decided-people.ts';
 import { ByMatchKey } from '../../people/known/by-match-key.ts';
-import { emailHashes } from '../../people/known/email-hashes.ts';
 import { identifyingKeys, readKnownPeople, type KnownPerson } from '../../people/known/known-people.ts';
 import { readKnownRows, type KnownRow } from '../../people/known/known-rows.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -75,7 +74,7 @@ function askedRows({ source, people, arrived, decisions }: AnsweredCall): AskedR
     const verdicts = verdictsOf(ofRow, compared);
     const fits = arrived
       .filter((person) => verdictOn(verdicts, person.compared) === undefined)
-      .map((person) => weigh(compared, person.compared, emailHashes).strength);
+      .map((person) => weigh(compared, person.compared).strength);
     const isWeaklyFound = fits.includes('weak') && !fits.includes('strong');
     const keysToLookUp = isWeaklyFound
       ? matchKeysOfIdentity(compared.identity)
@@ -121,7 +120,7 @@ async function readRivalRows(
 ): Promise<readonly KnownRow[]> {
   const weaklyFound = asked.filter(({ isWeaklyFound }) => isWeaklyFound);
   const weaklyFitting = people.filter((person) =>
-    weaklyFound.some(({ compared }) => weigh(compared, person.compared, emailHashes).strength === 'weak'),
+    weaklyFound.some(({ compared }) => weigh(compared, person.compared).strength === 'weak'),
   );
   return readKnownRows(database, service, [...new Set(weaklyFitting.flatMap(({ matchKeys }) => matchKeys))]);
 }

@@ -5,7 +5,6 @@ import { isPossible } from '../../domain/identity/rivals.ts';
 import type { ContactState } from '../../people/contacts/contact-states.ts';
 import { readDoubtfulContacts } from '../../people/contacts/contacts-by-match-key.ts';
 import { anotherFits, findChanges } from '../../people/contacts/find-changes.ts';
-import { emailHashes } from '../../people/known/email-hashes.ts';
 import { identifyingKeys } from '../../people/known/known-people.ts';
 import type { AnsweredCall } from './known-elsewhere.ts';
 
@@ -37,7 +36,7 @@ export async function findWithdrawals(
       !(contact.source === source && accepted.has(contact.contactId)) &&
       arrived.some(
         ({ personKey, compared }) =>
-          personKey !== contact.personKey && isPossible(weigh(contact.compared, compared, emailHashes)),
+          personKey !== contact.personKey && isPossible(weigh(contact.compared, compared)),
       ),
   );
   const changes = await findChanges(database, service, contacts, { arrived });

@@ -1,5 +1,5 @@
 import type { Identity } from './identity.ts';
-import { decidePerson, type Candidate } from './decide-person.ts';
+import { decidePerson, type Candidate, type PersonDecision } from './decide-person.ts';
 import {
   isOnePerson,
   isStub,
@@ -8,14 +8,13 @@ import {
   weigh,
   type ComparedIdentity,
   type ComparedPerson,
-  type EmailHashes,
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import type { Person } from './person.ts';
 import { contestedReason } from './rivals.ts';
-import { noVerdicts, rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
+import { rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
 
 /** Reason of `identity_mismatch` for a row whose person is known from another answer. */
 const knownReason = 'an identifier shows that this row is a person of another answer';
@@ -41,20 +40,30 @@ export interface Alignment {
   readonly quarantined: readonly { readonly matchIndex: number; readonly reason: string }[];
 }
 
-/** Further evidence: people of other answers, and rows outside of the call. */
+/** Further evidence: people of other answers, and rows outside of the call. Rows are named by their index. */
 export interface KnownElsewhere {
-  /** @param row index of a requested row */
   readonly candidatesOf: (row: number) => readonly Candidate[];
-  /**
-   * Rows of other contacts that could be a person, of the call and outside of it.
-   *
-   * @param row index of a requested row
-   */
+  /** Rows of other contacts that could be a person, of the call and outside of it. */
   readonly othersOf: (row: number, person: ComparedPerson) => readonly ComparedIdentity[];
   /** Whether a person of the answer and a candidate are records of one person, also if only others connect them. */
-  readonly areRecordsOfOne?: (came: ComparedPerson, candidate: ComparedPerson) => boolean;
-  /** Decisions about the contact of a requested row. @param row its index */
-  readonly verdictsOf?: (row: number) => Verdicts;
+  readonly areRecordsOfOne: (came: ComparedPerson, candidate: ComparedPerson) => boolean;
+  /** Decisions about the contact of a row. */
+  readonly verdictsOf: (row: number) => Verdicts;
+}
+
+/** A person of the answer. */
+interface Arrived {
+  readonly person: ComparedPerson;
+  readonly matchIndex: number;
+}
+
+/** The rows and the answer of a call, prepared for comparisons. */
+interface Call {
+  readonly rows: readonly ComparedIdentity[];
+  readonly arrived: readonly Arrived[];
+  /** The answer has a match for each row. */
+  readonly inPlace: boolean;
+  readonly known: KnownElsewhere;
 }
 
 /**
@@ -68,99 +77,97 @@ export interface KnownElsewhere {
  *
  * @param asked the requested rows, in the order of `details`
  * @param matches the people of the answer, nulls included
- * @param hashesOf MD5 and SHA-256 of an address, for rows that have only a hash
- * @param known undefined: only the rows and people of this call count
  */
 export function alignMatches(
   asked: readonly Identity[],
   matches: readonly (Person | null)[],
-  hashesOf: EmailHashes = () => [],
-  known?: KnownElsewhere,
+  known: KnownElsewhere,
 ): Alignment {
   const rows = asked.map(readyIdentity);
-  const people = matches.map((person) =>
-    person === null || isStub(person) ? undefined : readyPerson(person),
+  const arrived = matches.flatMap((person, matchIndex) =>
+    person === null || isStub(person) ? [] : [{ person: readyPerson(person), matchIndex }],
   );
-  const inPlace = matches.length === asked.length;
-  const came = people.flatMap((person, matchIndex) => (person ? [{ person, matchIndex }] : []));
+  const call = { rows, arrived, inPlace: matches.length === asked.length, known };
   const decisions = rows.map((row, index) =>
-    decidePerson(
-      row,
-      {
-        candidates: [...came, ...(known?.candidatesOf(index) ?? [])],
-        others: (person) => known?.othersOf(index, person) ?? rows.filter((other) => other !== row),
-        wasAsked: true,
-        verdicts: known?.verdictsOf?.(index),
-      },
-      hashesOf,
-    ),
+    decidePerson(row, {
+      candidates: [...arrived, ...known.candidatesOf(index)],
+      others: (person) => known.othersOf(index, person),
+      wasAsked: true,
+      verdicts: known.verdictsOf(index),
+    }),
   );
   const given = decisions.map((decision, row) =>
-    decision.kind === 'person' ? (came[decision.index] ?? sameInAnswer(row, decision.index)) : undefined,
+    decision.kind === 'person'
+      ? (arrived[decision.index] ?? sameInAnswer(call, row, decision.index))
+      : undefined,
   );
-  const isTaken = (matchIndex: number): boolean =>
-    given.some((each) => each && isOnePerson(each.person, people[matchIndex]!));
+  const left = arrived.filter(
+    ({ person }) => !given.some((each) => each && isOnePerson(each.person, person)),
+  );
   return {
     rows: decisions.map((decision, row): AlignedRow => {
       if (decision.kind === 'refused') return mismatch(decision.reason);
-      if (decision.kind === 'none') return whyNot(row);
+      if (decision.kind === 'none') return whyNot(call, row, left);
       const own = given[row];
       if (own === undefined)
         return mismatch(decision.evidence === 'confirmed' ? confirmedReason : knownReason);
       const { matchIndex } = own;
       return { outcome: 'enriched', person: matches[matchIndex]!, matchIndex, evidence: decision.evidence };
     }),
-    quarantined: came.flatMap(({ matchIndex }) =>
-      isTaken(matchIndex) ? [] : [{ matchIndex, reason: mismatchReason(matchIndex) }],
-    ),
+    quarantined: left.map((each) => ({
+      matchIndex: each.matchIndex,
+      reason: mismatchReason(call, decisions, each),
+    })),
   };
+}
 
-  /** The answer's own record of a person whom an earlier answer identifies, also under a new id. */
-  function sameInAnswer(row: number, index: number): (typeof came)[number] | undefined {
-    const elsewhere = known?.candidatesOf(row)[index - came.length];
-    if (!elsewhere) return undefined;
-    const same = came.find(({ person }) => isOnePerson(person, elsewhere.person));
-    if (same) return same;
-    const renumbered = came.filter(({ person }) => known?.areRecordsOfOne?.(person, elsewhere.person));
-    const [only] = renumbered;
-    const isRejected = only && verdictOn(known?.verdictsOf?.(row) ?? noVerdicts, only.person) === 'rejected';
-    return renumbered.length === 1 && !isRejected ? only : undefined;
-  }
+/** The answer's own record of a person whom an earlier answer identifies, also under a new id. */
+function sameInAnswer({ arrived, known }: Call, row: number, index: number): Arrived | undefined {
+  const elsewhere = known.candidatesOf(row)[index - arrived.length];
+  if (!elsewhere) return undefined;
+  const same = arrived.find(({ person }) => isOnePerson(person, elsewhere.person));
+  if (same) return same;
+  const renumbered = arrived.filter(({ person }) => known.areRecordsOfOne(person, elsewhere.person));
+  const [only] = renumbered;
+  const isRejected = only && verdictOn(known.verdictsOf(row), only.person) === 'rejected';
+  return renumbered.length === 1 && !isRejected ? only : undefined;
+}
 
-  function fitOf(row: number, person: ComparedPerson): Fit {
-    const isRejected = verdictOn(known?.verdictsOf?.(row) ?? noVerdicts, person) === 'rejected';
-    return isRejected ? rejectedFit : weigh(rows[row]!, person, hashesOf);
-  }
+function fitOf({ rows, known }: Call, row: number, person: ComparedPerson): Fit {
+  const isRejected = verdictOn(known.verdictsOf(row), person) === 'rejected';
+  return isRejected ? rejectedFit : weigh(rows[row]!, person);
+}
 
-  function whyNot(row: number): AlignedRow {
-    const left = people.map((person, match) =>
-      person === undefined || isTaken(match) ? undefined : fitOf(row, person),
-    );
-    const doubtful = left.find((fit) => fit && isDoubtful(fit)) ?? (isForPlace(row) ? left[row] : undefined);
-    return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
-  }
+/** @param left people of the answer who are given to no row */
+function whyNot(call: Call, row: number, left: readonly Arrived[]): AlignedRow {
+  const fits = left.map(({ person }) => fitOf(call, row, person));
+  const inPlace = left.findIndex(({ matchIndex }) => matchIndex === row);
+  const doubtful =
+    fits.find(isDoubtful) ?? (inPlace >= 0 && isForPlace(call, left[inPlace]!) ? fits[inPlace] : undefined);
+  return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
+}
 
-  /** Whether the match in the position of a row was perhaps meant for the row: it fits no other row. */
-  function isForPlace(place: number): boolean {
-    const person = people[place];
-    return (
-      inPlace &&
-      person !== undefined &&
-      !rows.some((_, row) => row !== place && isDoubtful(fitOf(row, person)))
-    );
-  }
+/** Whether a match was perhaps meant for the row in its position: it fits no other row. */
+function isForPlace(call: Call, { person, matchIndex }: Arrived): boolean {
+  return (
+    call.inPlace && !call.rows.some((_, row) => row !== matchIndex && isDoubtful(fitOf(call, row, person)))
+  );
+}
 
-  function mismatchReason(match: number): string {
-    for (const decision of decisions)
-      if (
-        decision.kind === 'refused' &&
-        decision.indexes.some((index) => came[index] && isOnePerson(came[index].person, people[match]!))
-      )
-        return decision.reason;
-    const doubts = rows.map((_, row) => fitOf(row, people[match]!));
-    const doubtful = doubts.find(isDoubtful) ?? (inPlace ? doubts[match] : undefined);
-    return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
-  }
+function mismatchReason(
+  call: Call,
+  decisions: readonly PersonDecision[],
+  { person, matchIndex }: Arrived,
+): string {
+  const isMeant = (index: number): boolean => {
+    const refused = call.arrived[index];
+    return refused !== undefined && isOnePerson(refused.person, person);
+  };
+  for (const decision of decisions)
+    if (decision.kind === 'refused' && decision.indexes.some(isMeant)) return decision.reason;
+  const doubts = call.rows.map((_, row) => fitOf(call, row, person));
+  const doubtful = doubts.find(isDoubtful) ?? (call.inPlace ? doubts[matchIndex] : undefined);
+  return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
 }
 
 /** Whether the person was perhaps meant for the row, wherever in the answer the person stands. */

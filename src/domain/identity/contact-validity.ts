@@ -1,4 +1,4 @@
-import { readyIdentity, readyPerson, weigh, type EmailHashes } from './identity-evidence.ts';
+import { readyIdentity, readyPerson, weigh } from './identity-evidence.ts';
 import type { Identity } from './identity.ts';
 import { compareNames } from './name-agreement.ts';
 import type { Person } from './person.ts';
@@ -9,10 +9,10 @@ import type { Person } from './person.ts';
  * A contact with the person's name stays that person when its address or employer changes. A contact with another name,
  * or without a name and with none of the person's identifiers, is another person.
  */
-export function contradictionOf(cells: Identity, person: Person, hashesOf: EmailHashes): string | undefined {
+export function contradictionOf(cells: Identity, person: Person): string | undefined {
   const row = readyIdentity(cells);
   const candidate = readyPerson(person);
-  const fit = weigh(row, candidate, hashesOf);
+  const fit = weigh(row, candidate);
   if (fit.strength !== 'none') return undefined;
   switch (compareNames(row.name, candidate.name)) {
     case 'agree':

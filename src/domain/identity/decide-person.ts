@@ -3,8 +3,8 @@ import {
   weigh,
   type ComparedIdentity,
   type ComparedPerson,
-  type EmailHashes,
   type Evidence,
+  type Fit,
 } from './identity-evidence.ts';
 import { connectedRecords } from './connected-records.ts';
 import { areOthers, canBeOnePerson, wereMerged } from './merged-people.ts';
@@ -61,84 +61,94 @@ const ambiguousReason = 'more than one person fits equally well';
 export function decidePerson(
   row: ComparedIdentity,
   { candidates, others, wasAsked, verdicts = noVerdicts }: Surroundings,
-  hashesOf: EmailHashes,
 ): PersonDecision {
   const decided = verdictsOn(candidates, verdicts);
-  const confirmed = [...decided.keys()].filter((index) => decided[index] === 'confirmed');
-  if (confirmed.length > 0) return { kind: 'person', index: bestRecord(confirmed), evidence: 'confirmed' };
+  const confirmed = indexesOf(decided, (verdict) => verdict === 'confirmed');
+  if (confirmed.length > 0)
+    return { kind: 'person', index: bestRecord(candidates, confirmed), evidence: 'confirmed' };
 
   const fits = candidates.map(({ person }, index) =>
-    decided[index] === 'rejected' ? rejectedFit : weigh(row, person, hashesOf),
+    decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
   );
-  const fitting = (strength: 'strong' | 'weak'): number[] =>
-    [...fits.keys()].filter((index) => fits[index]!.strength === strength);
-
-  const strong = onlyCurrent(fitting('strong'));
+  const strong = onlyCurrent(
+    candidates,
+    indexesOf(fits, ({ strength }) => strength === 'strong'),
+  );
   if (strong.length > 0) {
-    if (!areOnePerson(strong)) return refused(strong, true, ambiguousReason);
-    const index = bestRecord(strong);
-    return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(index) : none();
+    if (!areOnePerson(candidates, decided, strong)) return refused(strong, true, ambiguousReason);
+    const index = bestRecord(candidates, strong);
+    return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(fits, index) : none(fits);
   }
-  if (!wasAsked) return none();
-  const weak = withoutReplaced(fitting('weak'));
-  if (weak.length === 0) return none();
-  const possible = withoutReplaced([...fits.keys()].filter((index) => isPossible(fits[index]!)));
-  if (!areOnePerson([...weak, ...possible])) return refused(weak, false, ambiguousReason);
-  return weak.some((index) => isContested(row, candidates[index]!.person, others, hashesOf))
+  if (!wasAsked) return none(fits);
+  const weak = withoutReplaced(
+    candidates,
+    indexesOf(fits, ({ strength }) => strength === 'weak'),
+  );
+  if (weak.length === 0) return none(fits);
+  const possible = withoutReplaced(candidates, indexesOf(fits, isPossible));
+  if (!areOnePerson(candidates, decided, [...weak, ...possible]))
+    return refused(weak, false, ambiguousReason);
+  return weak.some((index) => isContested(row, candidates[index]!.person, others))
     ? refused(weak, false, contestedReason)
-    : accepted(bestRecord(weak));
+    : accepted(fits, bestRecord(candidates, weak));
+}
 
-  function accepted(index: number): PersonDecision {
-    const fit = fits[index]!;
-    if (fit.strength === 'none') throw new Error('a person who does not fit was chosen');
-    return { kind: 'person', index, evidence: fit.evidence };
-  }
+function indexesOf<Item>(items: readonly Item[], isMeant: (item: Item) => boolean): number[] {
+  return [...items.keys()].filter((index) => isMeant(items[index]!));
+}
 
-  function none(): PersonDecision {
-    const doubts = fits.map((fit) => (fit.strength === 'none' ? fit.reason : weakReason));
-    return { kind: 'none', reason: doubts[0] };
-  }
+function accepted(fits: readonly Fit[], index: number): PersonDecision {
+  const fit = fits[index]!;
+  if (fit.strength === 'none') throw new Error('a person who does not fit was chosen');
+  return { kind: 'person', index, evidence: fit.evidence };
+}
 
-  function bestRecord(indexes: readonly number[]): number {
-    const named = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
-    if (named.length === 0) return indexes[0]!;
-    return named.reduce((best, index) => (askedAt(index) > askedAt(best) ? index : best));
-  }
+function refused(indexes: readonly number[], isStrong: boolean, reason: string): PersonDecision {
+  return { kind: 'refused', isStrong, indexes, reason };
+}
 
-  function askedAt(index: number): number {
-    return askedAtOf(candidates[index]!);
-  }
+function none([first]: readonly Fit[]): PersonDecision {
+  return { kind: 'none', reason: !first || first.strength === 'none' ? first?.reason : weakReason };
+}
 
-  function onlyCurrent(indexes: readonly number[]): readonly number[] {
-    const current = indexes.filter((index) => candidates[index]!.isFormer !== true);
-    return current.length > 0 ? current : indexes;
-  }
+function bestRecord(candidates: readonly Candidate[], indexes: readonly number[]): number {
+  const named = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
+  if (named.length === 0) return indexes[0]!;
+  const askedAt = (index: number): number => askedAtOf(candidates[index]!);
+  return named.reduce((best, index) => (askedAt(index) > askedAt(best) ? index : best));
+}
 
-  /** Name and employer do not tell whether a later answer named the same person. */
-  function withoutReplaced(indexes: readonly number[]): readonly number[] {
-    const current = onlyCurrent(indexes);
-    return indexes.filter(
-      (index) =>
-        current.includes(index) ||
-        current.some((other) => areOthers(candidates[index]!.person, candidates[other]!.person)),
+function onlyCurrent(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
+  const current = indexes.filter((index) => candidates[index]!.isFormer !== true);
+  return current.length > 0 ? current : indexes;
+}
+
+/** Name and employer do not tell whether a later answer named the same person. */
+function withoutReplaced(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
+  const current = onlyCurrent(candidates, indexes);
+  const isOther = (one: number, other: number): boolean =>
+    areOthers(candidates[one]!.person, candidates[other]!.person);
+  return indexes.filter((index) => current.includes(index) || current.some((other) => isOther(index, other)));
+}
+
+/** Other candidates can connect them. */
+function areOnePerson(
+  candidates: readonly Candidate[],
+  decided: readonly (Verdict | undefined)[],
+  [first, ...rest]: readonly number[],
+): boolean {
+  if (first === undefined) return true;
+  const linkedTo = (one: number): number[] =>
+    [...candidates.keys()].filter(
+      (other) => decided[other] !== 'rejected' && isSamePerson(candidates[one]!, candidates[other]!),
     );
-  }
-
-  /** Other candidates can connect them. */
-  function areOnePerson([first, ...rest]: readonly number[]): boolean {
-    if (first === undefined) return true;
-    const linkedTo = (one: number): number[] =>
-      [...candidates.keys()].filter(
-        (other) => decided[other] !== 'rejected' && isSamePerson(candidates[one]!, candidates[other]!),
-      );
-    const connected = connectedRecords(
-      first,
-      linkedTo,
-      (one, other) => one === other,
-      (one, other) => canBeSamePerson(candidates[one]!, candidates[other]!),
-    );
-    return rest.every((index) => connected.includes(index));
-  }
+  const connected = connectedRecords(
+    first,
+    linkedTo,
+    (one, other) => one === other,
+    (one, other) => canBeSamePerson(candidates[one]!, candidates[other]!),
+  );
+  return rest.every((index) => connected.includes(index));
 }
 
 function askedAtOf({ askedAt }: Candidate): number {
@@ -178,8 +188,4 @@ export function verdictsOn(
     );
     return ofSame.includes('rejected') ? 'rejected' : ofSame[0];
   });
-}
-
-function refused(indexes: readonly number[], isStrong: boolean, reason: string): PersonDecision {
-  return { kind: 'refused', isStrong, indexes, reason };
 }

@@ -1,5 +1,6 @@
 import { contactFields } from '../warehouse/contact-fields.ts';
 import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
+import { emailHashes } from './email-hashes.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';
 import { compareNames, compareReady, isMadeOfName, type ComparedName } from './name-agreement.ts';
@@ -53,9 +54,6 @@ export type Fit =
       readonly sharesIdentifier: boolean;
       readonly namesake: boolean;
     };
-
-/** Hexadecimal hashes of an address, for rows that have only a hash. A parameter, because the domain has no crypto. */
-export type EmailHashes = (email: string) => readonly string[];
 
 /** A row, prepared for comparisons with many people. */
 export interface ComparedIdentity {
@@ -166,10 +164,10 @@ export function isStub(person: Person): boolean {
  * - Without an identifier, name and employer must both agree.
  * - A person who could not be read completely needs an identifier, because the missing part could contradict.
  */
-export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
+export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
   const { identity } = row;
   const names = compareNames(row.name, candidate.name);
-  const [strong, ...others] = agreeingIdentifiers(row, candidate, hashesOf);
+  const [strong, ...others] = agreeingIdentifiers(row, candidate);
   const against = (reason: string): Fit => {
     const sameName = names === 'agree';
     const sharesIdentifier =
@@ -216,7 +214,6 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
 function agreeingIdentifiers(
   { identity, personalAddresses }: ComparedIdentity,
   candidate: ComparedPerson,
-  hashesOf: EmailHashes,
 ): Evident[] {
   const { personId, profileUrl, hashedEmail } = identity;
   const kinds: Evident[] = [];
@@ -225,7 +222,7 @@ function agreeingIdentifiers(
   if (personalAddresses.some((email) => candidate.emails.has(email))) kinds.push('email');
   else if (
     hashedEmail !== undefined &&
-    [...candidate.emails].some((email) => !isRoleAddress(email) && hashesOf(email).includes(hashedEmail))
+    [...candidate.emails].some((email) => !isRoleAddress(email) && emailHashes(email).includes(hashedEmail))
   )
     kinds.push('hashed_email');
   return kinds;

@@ -1,6 +1,7 @@
 import { isRoleAddress } from './email-address.ts';
+import { emailHashes } from './email-hashes.ts';
 import type { Identity } from './identity.ts';
-import { readyPerson, type EmailHashes } from './identity-evidence.ts';
+import { readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
 import {
   compareReady,
@@ -40,39 +41,43 @@ function lettersOfAddresses({ email, otherEmails = [] }: Identity): string[] {
  * The keys of a person, keys of identifiers first. Every row that the person could fit has one of them in
  * `matchKeysOfIdentity`.
  */
-export function matchKeysOfPerson(person: Person, hashesOf: EmailHashes): number[] {
+export function matchKeysOfPerson(person: Person): number[] {
   const { name } = readyPerson(person);
   return [
     ...new Set([
-      ...identifyingKeysOfPerson(person, hashesOf),
+      ...identifyingKeysOfPerson(person),
       ...hashed(name ? [...nameKeys(name), ...swappedNameKeys(name), ...localPartsOf(name)] : []),
     ]),
   ];
 }
 
 /** The keys of a person's identifiers. Every row that an identifier shows to be the person shares one. */
-export function identifyingKeysOfPerson(person: Person, hashesOf: EmailHashes): number[] {
+export function identifyingKeysOfPerson(person: Person): number[] {
   const { personId, profileUrl, emails } = readyPerson(person);
-  return matchKeysOfIdentityKeys(
+  return matchKeysWithHashes(
     identityKeys({
       ...(personId !== undefined && { personId }),
       ...(profileUrl !== undefined && { profileUrl }),
       otherEmails: [...emails],
     }),
-    hashesOf,
   );
 }
 
 /** The keys of a row and of its person by weak evidence. */
-export function matchKeysOfMatch(identity: Identity, person: Person, hashesOf: EmailHashes): number[] {
-  return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfPerson(person, hashesOf)])];
+export function matchKeysOfMatch(identity: Identity, person: Person): number[] {
+  return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfPerson(person)])];
 }
 
-/** The keys of rows that share an identity key (`identityKeys`), or have the hash of an address in these keys. */
-export function matchKeysOfIdentityKeys(keys: readonly string[], hashesOf: EmailHashes = () => []): number[] {
+/** The keys of rows that share an identity key (`identityKeys`). */
+export function matchKeysOfIdentityKeys(keys: readonly string[]): number[] {
+  return hashed(keys);
+}
+
+/** The same, and the keys of rows that have the hash of an address in these keys. */
+export function matchKeysWithHashes(keys: readonly string[]): number[] {
   const hashes = keys
     .filter((key) => key.startsWith('email:') && !key.includes('|'))
-    .flatMap((key) => hashesOf(key.slice('email:'.length)).map((hash) => `hash:${hash}`));
+    .flatMap((key) => emailHashes(key.slice('email:'.length)).map((hash) => `hash:${hash}`));
   return hashed([...keys, ...hashes]);
 }
 

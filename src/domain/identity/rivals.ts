@@ -1,10 +1,4 @@
-import {
-  weigh,
-  type ComparedIdentity,
-  type ComparedPerson,
-  type EmailHashes,
-  type Fit,
-} from './identity-evidence.ts';
+import { weigh, type ComparedIdentity, type ComparedPerson, type Fit } from './identity-evidence.ts';
 
 /** Why weak evidence is refused or withdrawn. */
 export const contestedReason = 'another contact could be this person as well';
@@ -27,7 +21,6 @@ export function isContested(
   row: ComparedIdentity,
   person: ComparedPerson,
   others: (person: ComparedPerson) => readonly ComparedIdentity[],
-  hashesOf: EmailHashes,
 ): boolean {
-  return others(person).some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
+  return others(person).some((other) => isPossible(weigh(other, person)) && !shareKey(row, other));
 }

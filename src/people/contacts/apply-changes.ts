@@ -7,7 +7,6 @@ import { hasSuppressions, keysOfRows, listedRows } from '../../privacy/suppressi
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
-import { emailHashes } from '../known/email-hashes.ts';
 import { withoutFill, type ContactChange } from './find-changes.ts';
 import { lockLog, project } from '../project.ts';
 import { recordCells } from './record-cells.ts';
@@ -75,9 +74,7 @@ function matchOf(
     evidence,
     run_id: contact.runId,
     row_number: contact.rowNumber,
-    match_keys: keepsMatchKeys(evidence)
-      ? matchKeysOfMatch(contact.compared.identity, person.person, emailHashes)
-      : null,
+    match_keys: keepsMatchKeys(evidence) ? matchKeysOfMatch(contact.compared.identity, person.person) : null,
   };
 }
 

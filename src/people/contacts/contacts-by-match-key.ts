@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { matchKeysWithHashes } from '../../domain/identity/match-keys.ts';
 import { outcomesAboutPerson, repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import { anyOf } from '../../db/one-of.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
@@ -14,7 +14,6 @@ import {
 import type { RowKey } from '../contact-key.ts';
 import { unnestRows } from '../unnest-keys.ts';
 import { isDecided, readRows } from './newest-rows.ts';
-import { emailHashes } from '../known/email-hashes.ts';
 import { eachOf, placesByMatchKey, sharesMatchKey } from '../known/shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */
@@ -209,9 +208,6 @@ export async function readPeopleKeys(
   `.execute(database);
   return {
     all: [...new Set(rows.flatMap((row) => row.match_keys))],
-    identifying: matchKeysOfIdentityKeys(
-      rows.flatMap((row) => row.identity_keys),
-      emailHashes,
-    ),
+    identifying: matchKeysWithHashes(rows.flatMap((row) => row.identity_keys)),
   };
 }

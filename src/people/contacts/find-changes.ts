@@ -9,7 +9,6 @@ import { rejectedReason } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import { confirmedKeys } from '../decisions/contact-decisions.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
-import { emailHashes } from '../known/email-hashes.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { readUndonePeople, type KnownPerson, type PeopleToRead } from '../known/known-people.ts';
 import type { ContactState } from './contact-states.ts';
@@ -140,7 +139,7 @@ function unlessContradicted(
   nearby: Neighbourhood,
 ): ContactChange | undefined {
   const contradiction = ({ person }: KnownPerson): string | undefined =>
-    contradictionOf(contact.compared.identity, person, emailHashes);
+    contradictionOf(contact.compared.identity, person);
   const reason = contact.isNewRow ? contradiction(current) : undefined;
   if (reason !== undefined) return { kind: 'withdraw', contact, reason };
   const person = nearby.newestOf(current, contact);
@@ -167,11 +166,12 @@ async function fillFromUndone(
   return contacts.flatMap((contact): ContactChange[] => {
     const known = people.sharing(keysOf(contact));
     const candidates = known.map(({ compared, askedAt }) => ({ person: compared, askedAt }));
-    const decision = decidePerson(
-      contact.compared,
-      { candidates, others: () => [], wasAsked: false, verdicts: contact.verdicts },
-      emailHashes,
-    );
+    const decision = decidePerson(contact.compared, {
+      candidates,
+      others: () => [],
+      wasAsked: false,
+      verdicts: contact.verdicts,
+    });
     if (decision.kind !== 'person') return [];
     const person = records.newestOf(known[decision.index]!, contact.verdicts);
     const { evidence } = decision;

@@ -18,7 +18,6 @@ import { verdictOn } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import { readDecidedPeople, recordsOfDecided } from '../decisions/decided-people.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
-import { emailHashes } from '../known/email-hashes.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { readKnownPeople, type KnownPerson } from '../known/known-people.ts';
 import { contactKey, isSameContact } from '../contact-key.ts';
@@ -60,7 +59,7 @@ export class Neighbourhood {
       sharing.some(
         (person) =>
           verdictOn(verdicts, person.compared) === undefined &&
-          weigh(compared, person.compared, emailHashes).strength === 'strong',
+          weigh(compared, person.compared).strength === 'strong',
       );
     const near = isIdentified ? sharing : this.#people.sharing(peopleKeysOf(contact));
     return { people: decided.length > 0 ? [...new Set([...near, ...decided])] : near, isIdentified };
@@ -76,11 +75,12 @@ export class Neighbourhood {
     const { verdicts } = contact;
     const candidates = people.map((person) => asCandidate(person, contact));
     const others = this.#othersOf(contact, people);
-    const decision = decidePerson(
-      contact.compared,
-      { candidates, others, wasAsked: contact.wasAsked, verdicts },
-      emailHashes,
-    );
+    const decision = decidePerson(contact.compared, {
+      candidates,
+      others,
+      wasAsked: contact.wasAsked,
+      verdicts,
+    });
     const current = people.findIndex(({ personKey }) => personKey === contact.personKey);
     return { people, decision, isRejected: verdictsOn(candidates, verdicts)[current] === 'rejected' };
   }
@@ -99,7 +99,7 @@ export class Neighbourhood {
   isContested(contact: ContactState, person: KnownPerson): boolean {
     return (
       isWeak(contact.evidence) &&
-      isContested(contact.compared, person.compared, this.#othersOf(contact, [person]), emailHashes)
+      isContested(contact.compared, person.compared, this.#othersOf(contact, [person]))
     );
   }
 
@@ -169,8 +169,7 @@ export async function readNeighbourhood(
     if (current) obtainable.add(current);
     if (!contact.wasAsked || isIdentified) continue;
     for (const { compared, matchKeys } of near)
-      if (weigh(contact.compared, compared, emailHashes).strength === 'weak')
-        for (const key of matchKeys) weak.add(key);
+      if (weigh(contact.compared, compared).strength === 'weak') for (const key of matchKeys) weak.add(key);
   }
   return new Neighbourhood(
     people,

@@ -10,7 +10,6 @@ import { readRows } from '../contacts/newest-rows.ts';
 import type { ContactState } from '../contacts/contact-states.ts';
 import { asCandidate, readNeighbourhood } from '../contacts/neighbourhood.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
-import { emailHashes } from '../known/email-hashes.ts';
 import { contactKey, type ContactKey, type RowKey } from '../contact-key.ts';
 import { readKnownPeople } from '../known/known-people.ts';
 
@@ -129,7 +128,7 @@ export async function findCandidates(
     return near.flatMap((person, index): WithheldPerson[] => {
       const { personId } = person.compared;
       if (personId === undefined || person.personKey === contact.personKey || decided[index]) return [];
-      const fit = weigh(contact.compared, person.compared, emailHashes);
+      const fit = weigh(contact.compared, person.compared);
       const weakDoubt = contact.wasAsked ? contestedReason : weakReason;
       const doubt = fit.strength === 'none' ? fit.reason : weakDoubt;
       if (!isPossible(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];

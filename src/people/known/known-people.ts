@@ -5,7 +5,6 @@ import { oncePerObject } from '../../domain/identity/once-per-object.ts';
 import { personColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { isValidMatch } from '../../db/valid-entries.ts';
-import { emailHashes } from './email-hashes.ts';
 import type { Tables } from '../../db/schema.ts';
 import { eachOf, placesByMatchKey } from './shares-match-key.ts';
 
@@ -25,7 +24,7 @@ export interface KnownPerson {
 
 /** Computed once for each person: an answer needs the keys several times, and they hash all addresses. */
 const identifyingKeysOnce = oncePerObject((person: Person): readonly number[] =>
-  identifyingKeysOfPerson(person, emailHashes),
+  identifyingKeysOfPerson(person),
 );
 
 /** The match keys of a person's identifiers, without those of the name. */
@@ -169,7 +168,7 @@ async function read(database: Kysely<Tables>, query: RawBuilder<unknown>): Promi
     personKey,
     person,
     compared: readyPerson(person),
-    matchKeys: matchKeysOfPerson(person, emailHashes),
+    matchKeys: matchKeysOfPerson(person),
     askedAt: row.asked_at,
     mergedKeys: row.merged_keys,
     givenTo: new Map(Object.entries(row.given_to ?? {}).map(([contact, time]) => [contact, new Date(time)])),

@@ -4,7 +4,7 @@ import { contactFields, type ContactFields } from '../../domain/warehouse/contac
 import { bounded, identityKeys } from '../../domain/identity/identity-keys.ts';
 import { readyPerson } from '../../domain/identity/identity-evidence.ts';
 import {
-  matchKeysOfIdentityKeys,
+  matchKeysWithHashes,
   identifyingKeysOfPerson,
   matchKeysOfPerson,
 } from '../../domain/identity/match-keys.ts';
@@ -14,7 +14,6 @@ import type { Person } from '../../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../../domain/identity/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import { emailRank } from '../../domain/late-results/late-assignment.ts';
-import { emailHashes } from '../known/email-hashes.ts';
 
 /** The members of a person under their names in the service's JSON, as `documentedPerson` returns them. */
 export type DocumentedPerson = Readonly<Record<string, unknown>>;
@@ -92,7 +91,7 @@ export function factsOfAnswer(
     organization_key: key,
     identity_keys: confirmedKeys(person, fields),
     // The log does not keep that a part of the person was not read. Only identifiers lead to such a person.
-    match_keys: (person.isPartlyRead ? identifyingKeysOfPerson : matchKeysOfPerson)(person, emailHashes),
+    match_keys: (person.isPartlyRead ? identifyingKeysOfPerson : matchKeysOfPerson)(person),
     facts,
     organization:
       organization && key !== null
@@ -141,7 +140,7 @@ export function factsOfLateResult(
     person_id: personId,
     organization_key: null,
     identity_keys: keys,
-    match_keys: matchKeysOfIdentityKeys(keys, emailHashes),
+    match_keys: matchKeysWithHashes(keys),
     facts: {
       phones,
       ...(emailOrigin !== null && {

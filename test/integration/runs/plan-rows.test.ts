@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
-import { emailHashes } from '../../../src/people/known/email-hashes.ts';
+import { matchKeysWithHashes } from '../../../src/domain/identity/match-keys.ts';
+import { emailHashes } from '../../../src/domain/identity/email-hashes.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -297,7 +297,7 @@ describe('opening a page', () => {
          match_keys, facts)
        values ('test', $1, $1, 'answer', now() - interval '1 year', 'run-of-the-log', 'attempt-of-the-log', $2, $3,
          '{}')`,
-      [keys[0], keys, matchKeysOfIdentityKeys(keys, emailHashes)],
+      [keys[0], keys, matchKeysWithHashes(keys)],
     );
   }
 

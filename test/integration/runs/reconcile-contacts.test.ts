@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
-import { emailHashes } from '../../../src/people/known/email-hashes.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import {
   reconcileContacts,
@@ -30,7 +29,7 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
     `insert into enrichment.observations
        (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, match_keys, facts)
      values ('test', $1, $2, 'answer', now(), $5, 'a1', array['email:' || $3::text], $6, $4)`,
-    [key, personId, email, JSON.stringify(facts), runId, matchKeysOfPerson({ email }, emailHashes)],
+    [key, personId, email, JSON.stringify(facts), runId, matchKeysOfPerson({ email })],
   );
   await warehouse.pool.query(`select enrichment.project('test', array[$1], '{}', '{}')`, [key]);
   return key;

@@ -14,7 +14,7 @@ it('decidePerson() does not ask for the rows of other contacts where an identifi
   const others = () => {
     throw new Error('a common name has hundreds of them');
   };
-  expect(decidePerson(row, { candidates: [{ person }], others, wasAsked: true }, () => [])).toEqual({
+  expect(decidePerson(row, { candidates: [{ person }], others, wasAsked: true })).toEqual({
     kind: 'person',
     index: 0,
     evidence: 'email',
@@ -39,19 +39,15 @@ describe('decidePerson() with decisions about the contact', () => {
     verdicts: Readonly<Record<string, Verdict>>,
     askedAt: readonly (Date | undefined)[] = [],
   ) =>
-    decidePerson(
-      row,
-      {
-        candidates: people.map((each, index) => ({
-          person: each,
-          ...(askedAt[index] && { askedAt: askedAt[index] }),
-        })),
-        others: () => [],
-        wasAsked: false,
-        verdicts: new Map(Object.entries(verdicts)),
-      },
-      () => [],
-    );
+    decidePerson(row, {
+      candidates: people.map((each, index) => ({
+        person: each,
+        ...(askedAt[index] && { askedAt: askedAt[index] }),
+      })),
+      others: () => [],
+      wasAsked: false,
+      verdicts: new Map(Object.entries(verdicts)),
+    });
   const merged = (id: string) =>
     readyPerson({
       id,
@@ -85,9 +81,9 @@ describe('decidePerson() with decisions about the contact', () => {
     const byProfile = readyIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
     const candidates = [{ person }, { person: other }];
     const of = { candidates, others: () => [], wasAsked: false };
-    expect(decidePerson(byProfile, of, () => [])).toMatchObject({ kind: 'refused' });
+    expect(decidePerson(byProfile, of)).toMatchObject({ kind: 'refused' });
     const verdicts = new Map([['person:p-1', 'rejected' as const]]);
-    expect(decidePerson(byProfile, { ...of, verdicts }, () => [])).toMatchObject({
+    expect(decidePerson(byProfile, { ...of, verdicts })).toMatchObject({
       kind: 'person',
       index: 1,
     });
