@@ -1,9 +1,8 @@
 import { buildConnector } from 'undici';
 
 const statusLine = Buffer.from('HTTP/1.');
-const continued = Buffer.from(' 100');
-/** In a status line, `HTTP/1.1` precedes the status. */
-const statusOffset = 8;
+/** In a status line, `HTTP/1.1 ` precedes the status. */
+const statusOffset = 9;
 const headEnd = '\r\n\r\n';
 
 /**
@@ -28,10 +27,12 @@ export function connectorSkippingContinue(options: buildConnector.BuildOptions):
   };
 }
 
-/** Calls do not share a connection at the same time, so an interim answer begins a chunk. */
+/** Calls do not share a connection at the same time, so the first interim answer begins a chunk; others can follow. */
 function withoutContinue(bytes: Buffer): Buffer {
-  for (let start = 0; isContinue(bytes, start);) {
-    bytes.write('102', start + statusOffset + 1, 'latin1');
+  for (let start = 0; ;) {
+    const status = statusAt(bytes, start);
+    if (!status?.startsWith('1')) break;
+    if (status === '100') bytes.write('102', start + statusOffset, 'latin1');
     const end = bytes.indexOf(headEnd, start);
     if (end === -1) break;
     start = end + headEnd.length;
@@ -39,9 +40,7 @@ function withoutContinue(bytes: Buffer): Buffer {
   return bytes;
 }
 
-function isContinue(bytes: Buffer, start: number): boolean {
-  return (
-    bytes.subarray(start, start + statusLine.length).equals(statusLine) &&
-    bytes.subarray(start + statusOffset, start + statusOffset + continued.length).equals(continued)
-  );
+function statusAt(bytes: Buffer, start: number): string | undefined {
+  if (!bytes.subarray(start, start + statusLine.length).equals(statusLine)) return undefined;
+  return bytes.toString('latin1', start + statusOffset, start + statusOffset + 3);
 }

@@ -390,6 +390,7 @@ describe('connections', () => {
       '100 of a proxy and of the service',
       'HTTP/1.1 100 \r\nvia: 1.1 edge\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
     ],
+    ['100 after a 103', 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
   ])('connections survive an interim answer %s, together with the answer or before it', async (_, text) => {
     const interim = Buffer.from(text);
     const server = await serve((socket) => {
