@@ -6,6 +6,7 @@ import type { Tables } from '../../db/schema.ts';
 import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { contactOf } from '../../people/contacts/contact-states.ts';
+import { addressesOfHash } from '../../people/known/hashed-addresses.ts';
 import { droppingFresh } from '../../runs/pages/pages.ts';
 import { peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages/people-with-rows.ts';
 import type { Asked } from '../../runs/planning/earlier-lookups.ts';
@@ -84,9 +85,12 @@ export async function refreshOpenPeople(
   const { runId } = batches;
   if (hasSuppressions) await dropSuppressed(database, runId, rowsOfBatches(batches));
   const keys = sql`(
-    select identity_key, r.row_number, p.left_out
+    select known.identity_key, r.row_number, p.left_out
     from ${peopleOfBatchesWithRows(batches)}
-    cross join unnest(r.keys) as identity_key
+    cross join unnest(r.keys) as own (identity_key)
+    cross join lateral (
+      select own.identity_key union all (${addressesOfHash(asked.service, sql`own.identity_key`)})
+    ) known
     where r.outcome is null)`;
   const { rows } = await sql<OpenRow>`
     with ${droppingFresh(runId, keys, asked)}

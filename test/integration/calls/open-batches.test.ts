@@ -10,6 +10,8 @@ import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { emailHashes } from '../../../src/domain/identity/email-hashes.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -146,4 +148,24 @@ it('the people of a batch are read without the other rows of a run that is newer
     return (await fetched()) - before;
   });
   expect(rowsRead).toBeLessThanOrEqual(60);
+});
+
+it('a batch leaves out a hashed address when an earlier call of the page has named its person', async () => {
+  const email = 'hashed@orbit.example';
+  const hash = emailHashes(email)[0]!;
+  const filler = Array.from({ length: 9 }, (_, index) => ({
+    keys: [`email:filler${index}@orbit.example`],
+    email: `filler${index}@orbit.example`,
+    contactId: `filler-${index}`,
+  }));
+  const first = { keys: ['profile:linkedin.com/in/h'], profileUrl: 'linkedin.com/in/h', contactId: 'first' };
+  const second = { keys: [`hash:${hash}`], hashedEmail: hash, contactId: 'second' };
+  const runId = await runningRunOf(warehouse, [first, ...filler, second]);
+  await answerBatch(warehouse, { runId }, (people) =>
+    people.map(({ contactId }) =>
+      contactId === 'first' ? { id: 'h', proflink_url: 'linkedin.com/in/h', email } : null,
+    ),
+  );
+
+  expect(await refreshOpenPeople(warehouse.database, { runId, batches: [2] }, asked)).toEqual([]);
 });
