@@ -11,6 +11,7 @@ import { serviceName, type Config } from '../../../config/settings.ts';
 import { conclusionOf, reconciliationTable } from '../../run/describe-reconciliation.ts';
 import { keepCreditStatement } from '../../../calls/service/keep-credit-statement.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSession } from '../../session/session.ts';
 import { withService, withSessionClient } from '../../session/with-service.ts';
@@ -26,9 +27,8 @@ export function usageCommand(): Command {
         'enrich usage --reconcile',
     )
     .action(async (options: { json?: boolean; reconcile?: boolean }) => {
-      const config = settingsOf(options);
-      if (options.reconcile === true) return reconcile(config, options.json === true);
-      await withService(config, async (client, service) => {
+      if (options.reconcile === true) return reconcile(settingsOfExisting(options), options.json === true);
+      await withService(settingsOf(options), async (client, service) => {
         const [operations, credits] = await Promise.all([client.apiUsage(), client.creditUsage()]).catch(
           (error: unknown) => {
             throw isNotOffered(error) ? notOffered(error, service) : error;

@@ -12,7 +12,8 @@ import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/n
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting } from '../../session/existing-warehouse.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 interface EraseFlags extends NoteFlags {
   readonly contact?: string;
@@ -46,7 +47,7 @@ Examples:
     )
     .action(async (who: string | undefined, options: EraseFlags) => {
       const find = personOf(who, options.contact);
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const keys = await find(warehouse);
         const sameName = await findNamesakes(warehouse, keys);
         if (options.yes !== true) {

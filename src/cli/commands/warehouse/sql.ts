@@ -12,7 +12,7 @@ import { counted } from '../../../domain/text/counted.ts';
 import { decodePercent } from '../../../domain/text/decode-percent.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 import { print, printJson, recordTable } from '../../terminal/output.ts';
 
 /** PostgreSQL's code for a statement that would write. */
@@ -42,9 +42,7 @@ Examples:
   enrich sql --command 'select * from run_costs' --json | jq '.[0]'`,
     )
     .action(async (options: { json?: boolean; command?: string }) => {
-      // psql can also fill a new warehouse, such as with a table for --from-table.
-      const config = options.command === undefined ? settingsOf(options) : settingsOfExisting(options);
-      await withWarehouse(config, async (session) => {
+      await withWarehouse(settingsOfExisting(options), async (session) => {
         if (options.command !== undefined) {
           const answers = await answersOf(session, options.command);
           if (options.json === true) printJson<'sql-rows'>(objectsOf(onlyAnswer(answers)));
