@@ -27,12 +27,12 @@ export async function* readDataRecords(
   const readRow = createRowReader(columns);
   const faultOf = createRecordCheck(layout.header.length, shape.width);
   const headerIn = createHeaderCheck(layout.header);
-  const checked = (record: ByteText[], fault: string | undefined): string | undefined => {
+  const checked = (record: ByteText[], index: number, batch: RecordBatch): string | undefined => {
     rows += 1;
     const repeated = headerIn(record);
-    if (repeated === 'other') throw secondHeader(survey.path, rows);
+    if (repeated === 'other') throw secondHeader(survey.path, batch.lineOf(index));
     if (repeated === 'same') return 'the header once more';
-    const found = fault ?? faultOf(record);
+    const found = batch.faults.get(index) ?? faultOf(record);
     if (found === undefined && !isOfSource(record)) throw mixedSources(survey.path);
     return found;
   };
@@ -62,8 +62,9 @@ export async function* readDataRecords(
         isBehindBlank = true;
         continue;
       }
-      const fault = checked(record, batch.faults.get(index));
-      search.add({ record, fault, isBehindBlank }, couldBeFooter(record), passed);
+      const fault = checked(record, index, batch);
+      const line = fault === undefined ? undefined : (): number => batch.lineOf(index);
+      search.add({ record, fault, line, isBehindBlank }, couldBeFooter(record), passed);
       isBehindBlank = record.every((cell) => cell.trim() === '');
     }
     if (passed.length > 0) yield batchOf(passed);
@@ -75,7 +76,10 @@ export async function* readDataRecords(
     onWarning(`the last line has no line end: if the file was cut off, row ${rows} is not whole`);
 }
 
-export type DataRecords = Pick<RecordBatch, 'records' | 'faults'>;
+export interface DataRecords extends Pick<RecordBatch, 'records' | 'faults'> {
+  /** The line in the file, from 1, of a record with a fault. */
+  readonly lineOf: (index: number) => number | undefined;
+}
 
 /** Only a cell with an apostrophe is decoded: a full-width sign is three bytes. */
 function withoutFormulaApostrophe(cell: ByteText): ByteText {
@@ -84,7 +88,11 @@ function withoutFormulaApostrophe(cell: ByteText): ByteText {
 
 function batchOf(lines: readonly ReportLine[]): DataRecords {
   const faults = lines.flatMap(({ fault }, index) => (fault === undefined ? [] : [[index, fault] as const]));
-  return { records: lines.map(({ record }) => record), faults: new Map(faults) };
+  return {
+    records: lines.map(({ record }) => record),
+    faults: new Map(faults),
+    lineOf: (index) => lines[index]?.line?.(),
+  };
 }
 
 /** One cell with text and nothing beside it, in a table of several columns. */
@@ -93,10 +101,10 @@ function isAlone(record: readonly ByteText[], columns: number): boolean {
   return record.every((cell, index) => index === 0 || cell === '');
 }
 
-function secondHeader(path: string, row: number): Problem {
+function secondHeader(path: string, line: number): Problem {
   return new UsageProblem(
     'export.second-header',
     'a second header with other columns stands among the rows',
-    { where: `${path}, row ${row}`, next: 'split the file there into two, and run each of them' },
+    { where: `${path}, line ${line}`, next: 'split the file there into two, and run each of them' },
   );
 }

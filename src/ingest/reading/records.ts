@@ -7,6 +7,7 @@ import { DamageInspector, type Damage } from './damage.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
 import type { Layout } from './layout.ts';
 import { readByteText } from './read-text.ts';
+import { RecordLines } from './record-lines.ts';
 import type { RowShape } from './row-shape.ts';
 import type { SurveyedExport } from './survey.ts';
 
@@ -14,6 +15,8 @@ export interface RecordBatch {
   readonly records: ByteText[][];
   /** Why records cannot be read, by their positions. */
   readonly faults: ReadonlyMap<number, string>;
+  /** The line in the file, from 1, that a record begins in. */
+  readonly lineOf: (index: number) => number;
   /** The file ends with these records, in the middle of a line. */
   readonly endsInLine?: boolean;
 }
@@ -81,6 +84,7 @@ export class RecordParser {
     const input = this.#withOneLineEnd(written, last);
     const records: ByteText[][] = [];
     const faults = new Map<number, string>();
+    const lines = new RecordLines(lineBreakOf(this.#dialect), this.#line);
     this.#inspector?.restart();
     let start = 0;
     for (;;) {
@@ -111,6 +115,9 @@ export class RecordParser {
       }
       start = damage.end;
       this.#takeOut(input, damage, records, faults);
+      const line = this.#line + this.#breaks(input, damage.start);
+      for (let index = damage.index; index < records.length; index += 1) lines.begin(index, line);
+      lines.begin(records.length, this.#line + this.#breaks(input, damage.end));
     }
     const waiting = last ? undefined : this.#inspector?.above[0];
     this.#rest = input.slice(waiting?.start ?? start);
@@ -118,7 +125,8 @@ export class RecordParser {
     const read = records.slice(0, waiting?.index);
     for (const index of faults.keys()) if (index >= read.length) faults.delete(index);
     const endsInLine = last && written !== '' && !/[\r\n]$/.test(written);
-    return { records: read, endsInLine, faults: faults.size === 0 ? noFaults : faults };
+    const lineOf = (index: number): number => lines.lineOf(read, index);
+    return { records: read, endsInLine, faults: faults.size === 0 ? noFaults : faults, lineOf };
   }
 
   /** Puts the damaged lines in as what they are. */

@@ -12,14 +12,16 @@ export class MalformedRows {
     return this.#count;
   }
 
-  add(row: number, fault: string): void {
+  /** @param lineOf is called only for rows that the warning names */
+  add(row: number, fault: string, lineOf: () => number | undefined): void {
     this.#count += 1;
-    if (this.#count <= shownFaults) this.#examples.push(`row ${row} (${fault})`);
+    if (this.#count <= shownFaults) this.#examples.push(`row ${row}, line ${lineOf()} (${fault})`);
   }
 
   warnings(): string[] {
     if (this.#count === 0) return [];
     const which = `${this.#count > shownFaults ? 'the first are ' : ''}${this.#examples.join('; ')}`;
-    return [`${counted(this.#count, 'row')} cannot be read (rows are counted below the header): ${which}`];
+    const counting = 'rows are counted below the header, lines from the top';
+    return [`${counted(this.#count, 'row')} cannot be read (${counting}): ${which}`];
   }
 }

@@ -57,7 +57,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   let rows = 0;
   try {
     const onWarning = (warning: string): void => void warnings.push(warning);
-    for await (const { records, faults } of readDataRecords(opened, onWarning, signal)) {
+    for await (const { records, faults, lineOf } of readDataRecords(opened, onWarning, signal)) {
       for (const [index, cells] of records.entries()) {
         rows += 1;
         const fault = faults.get(index);
@@ -65,7 +65,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
           unreadAnswers.add(cells, rows);
           absentValues.add(cells);
         } else {
-          malformed.add(rows, fault);
+          malformed.add(rows, fault, () => lineOf(index));
         }
         if (rows > run.rowsStaged) chunks.add(readRow(cells, rows, fault));
       }

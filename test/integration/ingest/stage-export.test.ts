@@ -293,13 +293,13 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows.map((row) => row.outcome)).toEqual([null, 'malformed', null]);
   });
 
-  it('a second header with other columns is refused with its row', async () => {
+  it('a second header with other columns is refused with its line', async () => {
     const problem = stage(
       'email,first_name,last_name\na@x.example,Ann,Lee\nlast_name,first_name,email\nRay,Bob,b@x.example\n',
     );
     await expect(problem).rejects.toMatchObject({
       type: 'export.second-header',
-      where: expect.stringMatching(/, row 2$/),
+      where: expect.stringMatching(/, line 3$/),
     });
   });
 
@@ -333,14 +333,35 @@ describe('every record has one row, and an outcome where it can go no further', 
   it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
     const few = await stage('id,email\n1,a@x.example\ncanary\n3,b@x.example\n');
     expect(few.staged.warnings).toEqual([
-      '1 row cannot be read (rows are counted below the header): row 2 (too few cells: 1, and the header has 2)',
+      '1 row cannot be read (rows are counted below the header, lines from the top): ' +
+        'row 2, line 3 (too few cells: 1, and the header has 2)',
     ]);
     const many = await stage(`id,email\n${'1,a@x.example\n2,b@x.example,canary\n'.repeat(4)}`);
     const reason = '(too many cells: 3, and the header has 2)';
     expect(many.staged.warnings).toEqual([
-      '4 rows cannot be read (rows are counted below the header): the first are ' +
-        `row 2 ${reason}; row 4 ${reason}; row 6 ${reason}`,
+      '4 rows cannot be read (rows are counted below the header, lines from the top): the first are ' +
+        `row 2, line 3 ${reason}; row 4, line 5 ${reason}; row 6, line 7 ${reason}`,
     ]);
+  });
+
+  it.each([
+    ['a title and a blank line', 'Contacts\n\nid,email\n1,a@x.example\nlonely\n', 'row 2, line 5 '],
+    ['a cell of three lines', 'id,email,note\n1,a@x.example,"x\ny\nz"\nlonely\n', 'row 2, line 5 '],
+    ['a blank line', 'id,email\r\n1,a@x.example\r\n\r\nlonely\r\n', 'row 2, line 4 '],
+    [
+      'rows in one line',
+      `id,email\n${'1,a@x.example\n'.repeat(20_000)}1,a@x.example\r2,b@x.example\nlonely\n`,
+      'row 20003, line 20003 ',
+    ],
+    [
+      'a damaged record of two lines',
+      'id,email,note\n1,a@x.example,"b\nc",d"\n2,b@x.example,\nlonely\n3,c@x.example,\n',
+      'row 3, line 5 ',
+    ],
+    ['10,000 rows', `id,email\n${'1,a@x.example\n'.repeat(10_000)}lonely\n`, 'row 10001, line 10002 '],
+  ])('the line of a malformed row below %s is its line in the file', async (_, content, place) => {
+    const { staged } = await stage(content);
+    expect(staged.warnings.at(-1)).toContain(place);
   });
 
   it('a line with one cell in the middle of the table is a record', async () => {
