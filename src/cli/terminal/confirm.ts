@@ -1,4 +1,7 @@
 import { createInterface } from 'node:readline';
+import { exitCodes } from '../../domain/problem.ts';
+import type { JsonFlag } from './json-option.ts';
+import { tell } from './output.ts';
 
 /**
  * Asks on the terminal before something is spent or changed. Asks again after an answer that is neither yes nor no.
@@ -29,7 +32,22 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
   }
 }
 
-/** The end of a sentence that explains a missing answer: without a terminal, the command could not ask. */
-export function noTerminal(answer: boolean | undefined): string {
-  return answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
+/**
+ * Asks before something is changed, unless the output is JSON. Without a yes, says that nothing was changed. Without an
+ * answer, the exit code says that the command needs a person.
+ *
+ * @param texts.unchanged such as `nothing was removed`
+ * @param texts.yes what the flag `--yes` does
+ */
+export async function approves(
+  question: string,
+  { json }: JsonFlag,
+  texts: { readonly unchanged: string; readonly yes: string },
+): Promise<boolean> {
+  const answer = json === true ? undefined : await agrees(question);
+  if (answer === true) return true;
+  const why = answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
+  tell(`${texts.unchanged}${why}; --yes ${texts.yes} without asking`);
+  if (answer === undefined) process.exitCode = exitCodes.needsPerson;
+  return false;
 }

@@ -7,7 +7,7 @@ import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
-import { agrees, noTerminal } from '../../terminal/confirm.ts';
+import { approves } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/run-to-steer.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
@@ -107,13 +107,8 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
     if (!reverts && figures.removed > 0)
       show('  a removed contact that other runs show to be a known person gets the data of this person');
     if (!reverts) sayWhatStays(facts, run.options.schedule);
-    const approved = options.json === true ? undefined : await agrees(texts.question);
-    if (approved !== true) {
-      answer(run.undone !== null, figures, 0);
-      tell(`nothing was changed${noTerminal(approved)}; --yes carries it out without asking`);
-      if (approved === undefined) process.exitCode = exitCodes.needsPerson;
-      return;
-    }
+    const ends = { unchanged: 'nothing was changed', yes: 'carries it out' };
+    if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null, figures, 0);
   }
   if (!isDone) await carryOut(session, run.runId, options);
   const removedKeys = removesLookups ? await deleteLookups(warehouse, run.runId) : 0;

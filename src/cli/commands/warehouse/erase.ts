@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import { isRoleAddress } from '../../../domain/identity/email-address.ts';
-import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
 import { findNamesakes } from '../../../privacy/find-namesakes.ts';
 import { keysOfRecord } from '../../../privacy/keys-of-record.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
-import { agrees, noTerminal } from '../../terminal/confirm.ts';
+import { approves } from '../../terminal/confirm.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
@@ -61,12 +61,8 @@ Examples:
           const question = isAnything(found)
             ? 'erase this person?'
             : 'put the person on the suppression list?';
-          const answer = options.json === true ? undefined : await agrees(question);
-          if (answer !== true) {
-            tell(`nothing was removed${noTerminal(answer)}; --yes erases without asking`);
-            if (answer === undefined) process.exitCode = exitCodes.needsPerson;
-            return;
-          }
+          const texts = { unchanged: 'nothing was removed', yes: 'erases' };
+          if (!(await approves(question, options, texts))) return;
         }
         const removed = await erase(warehouse, keys, noteOf(options));
         const found = isAnything(removed);

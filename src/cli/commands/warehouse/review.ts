@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { exitCodes } from '../../../domain/problem.ts';
 import { requireSource } from '../../../people/contacts/contact-sources.ts';
 import { findWithheld } from '../../../people/decisions/find-withheld.ts';
 import { readReview, type Review } from '../../../people/decisions/read-review.ts';
@@ -8,7 +7,7 @@ import {
   recordDecision,
   type DecidedContact,
 } from '../../../people/decisions/record-decision.ts';
-import { agrees, noTerminal } from '../../terminal/confirm.ts';
+import { approves } from '../../terminal/confirm.ts';
 import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
@@ -158,12 +157,8 @@ function decisionCommand(name: keyof typeof decisions): Command {
         if (options.yes !== true) {
           const preview = await previewDecision(warehouse, decision, noteOf(options));
           printFacts<'review-decision'>(options.json, facts(false, preview), describeEffect(preview, true));
-          const answer = options.json === true ? undefined : await agrees('record the decision?');
-          if (answer !== true) {
-            tell(`nothing was recorded${noTerminal(answer)}; --yes records the decision without asking`);
-            if (answer === undefined) process.exitCode = exitCodes.needsPerson;
-            return;
-          }
+          const texts = { unchanged: 'nothing was recorded', yes: 'records the decision' };
+          if (!(await approves('record the decision?', options, texts))) return;
         }
         const decided = await recordDecision(warehouse, decision, noteOf(options));
         printFacts<'review-decision'>(options.json, facts(true, decided), describeEffect(decided, false));
