@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf } from '../session/settings-flags.ts';
-import { flagHeadings } from './flag-headings.ts';
-import { settingsOfOptions, withOptionFlags } from './run-option-flags.ts';
+import { flagHeadings } from './run-option-flags.ts';
+import { settingsOfOptions, withOptionFlags } from './read-run-options.ts';
 
 /** Flags that commands read by name. `run-option-flags.ts` reads the options of a run from the same object. */
 export interface CommandFlags {

@@ -1,5 +1,3 @@
-import { Option, type Command } from 'commander';
-import type { Overrides } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
 import { checkedSource } from '../../ingest/columns/mapping-file.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
@@ -9,18 +7,11 @@ import {
   parseRowFilters,
   parseRowOrder,
 } from '../../domain/runs/row-choice.ts';
-import {
-  optionsSetBy,
-  type ChosenOptions,
-  type RunOptions,
-  type ScheduledOptions,
-} from '../../domain/runs/run-options.ts';
+import type { ChosenOptions, ScheduledOptions } from '../../domain/runs/run-options.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
-import { flagHeadings } from './flag-headings.ts';
-import { readMapping } from './mapping-proposal.ts';
+import { readMapping } from '../run/mapping-proposal.ts';
 import {
   ceilingOf,
   costPerEmailOf,
@@ -31,10 +22,17 @@ import {
   withoutPeople,
 } from './run-option-values.ts';
 
-type FlagOptions = ChosenOptions & ScheduledOptions;
+/** Headings of `--help` above the flags of a run. */
+export const flagHeadings = {
+  export: 'Export:',
+  data: 'Data to ask for:',
+  credits: 'Credits:',
+} as const;
+
+export type FlagOptions = ChosenOptions & ScheduledOptions;
 
 /** The values of a flag on the command line: none without the flag, several for a repeated flag. */
-type Texts = readonly string[];
+export type Texts = readonly string[];
 
 interface OptionFlag<Value> {
   readonly flag: string;
@@ -60,7 +58,7 @@ interface OptionFlag<Value> {
  * The flags of a run's options, in the order of `--help`. Commands, plans, schedules and schedule files read this
  * table. An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
  */
-const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
+export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   source: {
     flag: '--source <name>',
     group: 'export',
@@ -187,113 +185,3 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     read: ([credits], textsOf) => costPerEmailOf(credits, textsOf('pilot').length > 0),
   },
 };
-
-const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
-const optionsOfCommands = optionsSetBy('flag', 'flag of commands');
-const optionsOfSchedules = optionsSetBy('flag', 'flag or setting').toSorted(
-  (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
-);
-
-/** Adds the flags of a run's options to a command. */
-export function withOptionFlags(command: Command): Command {
-  for (const name of inHelpOrder) command.addOption(commanderOption(name));
-  return command;
-}
-
-/** Adds the flags of the options that a schedule passes to its runs. */
-export function withScheduleFlags(command: Command): Command {
-  for (const name of optionsOfSchedules) command.addOption(commanderOption(name));
-  return command;
-}
-
-/** Collects the values of a repeatable flag. */
-export const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
-
-function commanderOption(name: keyof FlagOptions): Option {
-  const { flag, group, description, choices, repeatable, parse } = optionFlags[name];
-  const option = new Option(flag, description).helpGroup(flagHeadings[group]);
-  if (choices) option.choices(choices);
-  if (parse) option.argParser(parse);
-  if (repeatable) option.argParser(collect);
-  return option;
-}
-
-/** The keys of these options in a schedule file. */
-export const scheduleKeys = optionsOfSchedules.map((name) => {
-  const { choices, repeatable } = optionFlags[name];
-  return { key: commanderOption(name).name(), choices, isRepeatable: repeatable === true };
-});
-
-/**
- * The options that the flags of a command choose.
- *
- * @param flags as commander names them
- * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
- */
-export function chosenOptions(flags: object): Promise<ChosenOptions> {
-  return readOptions(flags, optionsOfCommands);
-}
-
-/**
- * The options of a schedule.
- *
- * @param flags as commander names them
- * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
- */
-export function scheduledOptions(flags: object): Promise<ScheduledOptions> {
-  return readOptions(flags, optionsOfSchedules);
-}
-
-async function readOptions<Name extends keyof FlagOptions>(
-  flags: object,
-  names: readonly Name[],
-): Promise<Pick<FlagOptions, Name>> {
-  const textsOf = (name: keyof FlagOptions): Texts => {
-    const given = (flags as Readonly<Record<string, unknown>>)[commanderOption(name).attributeName()];
-    return given === undefined ? [] : [given].flat().map(String);
-  };
-  const options: [Name, unknown][] = [];
-  for (const name of names) options.push([name, await optionFlags[name].read(textsOf(name), textsOf)]);
-  return Object.fromEntries(options) as Pick<FlagOptions, Name>;
-}
-
-export function settingsOfOptions(flags: object): Overrides {
-  const given = flags as Readonly<Record<string, string | undefined>>;
-  return Object.fromEntries(
-    inHelpOrder.flatMap((name) => {
-      const { setting } = optionFlags[name];
-      return setting ? [[setting, given[commanderOption(name).attributeName()]]] : [];
-    }),
-  );
-}
-
-/** Names and formatted values of a schedule's options; null: not shown. */
-export function shownOptions(options: ScheduledOptions): [string, string | null][] {
-  return optionsOfSchedules.map((name) => [commanderOption(name).name(), shown(name, options[name])]);
-}
-
-/** The flags that a plan shows, and their formatted values: every option of the run that has a value. */
-export function flagsOfRun(options: RunOptions): Record<string, string> {
-  return Object.fromEntries(
-    inHelpOrder.flatMap((name) => {
-      const text = shown(name, options[name]);
-      return text === null ? [] : [[commanderOption(name).name(), text]];
-    }),
-  );
-}
-
-/** The flags that a plan shows, as a person types them. */
-export function typedFlags(options: RunOptions): string[] {
-  return Object.entries(flagsOfRun(options)).flatMap(([flag, value]) => {
-    const texts = flag === 'only' ? formatRowFilters(options.only) : [value];
-    return texts.map((text) => `--${flag} ${shellWord(text)}`);
-  });
-}
-
-function shown<Name extends keyof FlagOptions>(
-  name: Name,
-  value: FlagOptions[Name] | undefined,
-): string | null {
-  const { show = String } = optionFlags[name];
-  return value === null || value === undefined ? null : show(value);
-}

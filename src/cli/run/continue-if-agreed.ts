@@ -33,6 +33,6 @@ export async function continueIfAgreed(session: Session, facts: RunFacts, asks: 
     if (!asks || !waitsForPerson(run, asks)) return latest;
     tell(run.pauseReason?.reason ?? '');
     if (!(await agrees('continue with the other people?'))) return latest;
-    latest = await waitForRun(session, run.runId, await resumeRun(session, run));
+    latest = await waitForRun(session, await resumeRun(session, run));
   }
 }

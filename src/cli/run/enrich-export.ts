@@ -14,7 +14,8 @@ import { agrees } from '../terminal/confirm.ts';
 import { printFacts, tell } from '../terminal/output.ts';
 import { checkService } from './check-service.ts';
 import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
-import { approvalQuestion, describePlan, describeRun, exitCodeOf } from './describe-run.ts';
+import { approvalQuestion, describePlan } from './describe-plan.ts';
+import { describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun, type OnPlan } from './follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
@@ -60,10 +61,10 @@ export async function enrichExport(
   const page = await runPage(session, runId);
   if (page !== undefined) tell(page);
   // An approved run asks nothing, and has perhaps spent credits already.
-  if (!approved && !(await approve(session, runId, handle)))
-    return continueIfAgreed(session, await waitForRun(session, runId, handle), asks);
+  if (!approved && !(await approve(session, handle)))
+    return continueIfAgreed(session, await waitForRun(session, handle), asks);
   const onPlan = showsPlan ? planTeller(found && run.planHash !== null) : undefined;
-  return continueIfAgreed(session, await waitForRun(session, runId, handle, { interrupted, onPlan }), asks);
+  return continueIfAgreed(session, await waitForRun(session, handle, { interrupted, onPlan }), asks);
 }
 
 /** Checks, before a run begins, what the run needs: otherwise it would keep the status `ingesting` forever. */
@@ -117,7 +118,8 @@ export function reportRun(facts: RunFacts, json: boolean): void {
  *
  * @returns whether the run may spend; false also if the run needs no approval, or none any more
  */
-async function approve(session: Session, runId: string, handle: WorkflowHandle): Promise<boolean> {
+async function approve(session: Session, handle: WorkflowHandle): Promise<boolean> {
+  const runId = handle.workflowId;
   // The signal must not stop the servers that this command's worker uses.
   const interrupted = new AbortController();
   const leave = onFirstInterruption(() => {
@@ -126,7 +128,7 @@ async function approve(session: Session, runId: string, handle: WorkflowHandle):
   });
   try {
     if (session.stack.temporal.embedded) await session.work();
-    const status = await followRun(session, runId, handle, interrupted.signal);
+    const status = await followRun(session, handle, interrupted.signal);
     const run = await getRun(session.warehouse, runId);
     if (interrupted.signal.aborted) throw notApproved(runId);
     if (status !== 'awaiting_approval' || !run.plan) return false;

@@ -8,7 +8,7 @@ import { counted } from '../../domain/text/counted.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/read-late-results-status.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
-import { readRunMoney } from '../../runs/read-run-facts.ts';
+import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
@@ -44,11 +44,11 @@ export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
  */
 export async function followRun(
   session: Session,
-  runId: string,
   handle: WorkflowHandle,
   signal: AbortSignal,
   onPlan?: OnPlan,
 ): Promise<RunStatus> {
+  const runId = handle.workflowId;
   let isPlanned = false;
   const progress = new Progress();
   let lostWorker: string | undefined;
@@ -56,8 +56,7 @@ export async function followRun(
     const run = await getRun(session.warehouse, runId);
     const money = await readRunMoney(session.warehouse, runId);
     const lateCredits = await waitsForLateCredits(session, run);
-    const isAtRest = statusesThatEndTheWait.includes(run.status);
-    const ended = isAtRest && lateCredits === undefined;
+    const ended = statusesThatEndTheWait.includes(run.status) && lateCredits === undefined;
     if (run.plan && !isPlanned) {
       isPlanned = true;
       progress.end();
@@ -66,26 +65,14 @@ export async function followRun(
     if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
     // The plan and the question follow.
     if (run.status === 'awaiting_approval') return run.status;
-    progress.show({
-      phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
-      hasEnded: isAtRest,
-      done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
-      total: isAtRest || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
-      asked: money.people,
-      calls: money.calls,
-      credits: money.settled,
-      reserved: money.reserved,
-      waiting: undefined,
-      ...(await waitingFor(session, run, (run.plan?.people ?? 0) - money.people)),
-      ...(lateCredits !== undefined && { waiting: lateCredits }),
-      ...(!ended && lostWorker !== undefined && { waiting: lostWorker }),
-    });
+    const waiting = (ended ? undefined : lostWorker) ?? lateCredits;
+    progress.show(await figuresOf(session, run, money, waiting));
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || signal.aborted) return run.status;
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     const end = await withAnswerDeadline(session, async () => {
-      await notifyDelivery(session, runId, handle);
+      await notifyDelivery(session, handle);
       await requireCarriedOut(session, runId);
       return endOfWorkflow(handle);
     });
@@ -100,6 +87,30 @@ export async function followRun(
   } finally {
     progress.end();
   }
+}
+
+/** @param waiting why the run waits, where neither the rate windows nor late results are the reason */
+async function figuresOf(
+  session: Session,
+  run: RunRecord,
+  money: RunMoney,
+  waiting: string | undefined,
+): Promise<ProgressFigures> {
+  const { people = 0 } = run.plan ?? {};
+  const isAtRest = statusesThatEndTheWait.includes(run.status);
+  return {
+    phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
+    hasEnded: isAtRest,
+    done: run.status === 'finished' ? people : money.people,
+    total: isAtRest || run.status === 'running' ? people : 0,
+    asked: money.people,
+    calls: money.calls,
+    credits: money.settled,
+    reserved: money.reserved,
+    waiting: undefined,
+    ...(await waitingFor(session, run, people - money.people)),
+    ...(waiting !== undefined && { waiting }),
+  };
 }
 
 /**
@@ -158,9 +169,9 @@ async function findLostWorker(session: Session): Promise<string | undefined> {
  * Receivers wake a run after growing pauses, because Temporal Cloud bills each signal. The embedded server bills
  * nothing and a person is waiting, so the inbox is applied at once.
  */
-async function notifyDelivery(session: Session, runId: string, handle: WorkflowHandle): Promise<void> {
+async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;
-  const { waiting } = await readLateResultsStatus(session.warehouse, runId);
+  const { waiting } = await readLateResultsStatus(session.warehouse, handle.workflowId);
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
 }
 

@@ -20,8 +20,8 @@ import type { ChosenOptions } from '../../domain/runs/run-options.ts';
 import { withoutPerson } from '../terminal/without-person.ts';
 import { tell } from '../terminal/output.ts';
 import { openWithMapping } from './mapping-proposal.ts';
-import { chosenOptions } from './run-option-flags.ts';
-import type { CommandFlags } from './command-flags.ts';
+import { chosenOptions } from '../run-options/read-run-options.ts';
+import type { CommandFlags } from '../run-options/command-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
 /** A run spec whose export has been opened. */

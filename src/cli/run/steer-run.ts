@@ -155,13 +155,13 @@ export function interruptionOf(session: Session, runId: string): AbortSignal {
 /** Waits until a run has ended or needs a person, as `enrich run` and `enrich resume` do. */
 export async function waitForRun(
   session: Session,
-  runId: string,
   handle: WorkflowHandle,
-  { onPlan, interrupted = interruptionOf(session, runId) }: WaitOptions = {},
+  { onPlan, interrupted = interruptionOf(session, handle.workflowId) }: WaitOptions = {},
 ): Promise<RunFacts> {
+  const runId = handle.workflowId;
   await warnWithoutWorker(session);
   const worker = session.stack.temporal.embedded ? await session.work() : undefined;
-  await followRun(session, runId, handle, interrupted, onPlan);
+  await followRun(session, handle, interrupted, onPlan);
   if (interrupted.aborted) {
     await leaveRun(session, runId);
     if (worker)

@@ -7,7 +7,7 @@ import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { deleteSchedule, openTimesOf } from './delete-schedule.ts';
-import { withScheduleFlags } from '../run/run-option-flags.ts';
+import { withScheduleFlags } from '../run-options/read-run-options.ts';
 import { defineSchedule, flagName, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
 import { outlookOf } from './schedule-outlook.ts';

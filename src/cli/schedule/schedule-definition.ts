@@ -10,7 +10,7 @@ import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
-import { scheduleKeys, scheduledOptions, shownOptions } from '../run/run-option-flags.ts';
+import { scheduleKeys, scheduledOptions, shownOptions } from '../run-options/read-run-options.ts';
 
 /** A schedule as its flags or its file define it. */
 export interface ScheduleDefinition {

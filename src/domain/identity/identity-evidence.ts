@@ -12,7 +12,7 @@ import {
   type Employers,
 } from './organization-agreement.ts';
 import { displayForm } from './normalise.ts';
-import { oncePerObject } from './once-per-object.ts';
+import { oncePerObject } from '../once-per-object.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 

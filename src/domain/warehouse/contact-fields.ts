@@ -1,7 +1,7 @@
 import { parseDomain } from '../identity/domain-name.ts';
 import { parseEmail } from '../identity/email-address.ts';
 import { displayForm } from '../identity/normalise.ts';
-import { oncePerObject } from '../identity/once-per-object.ts';
+import { oncePerObject } from '../once-per-object.ts';
 import { personColumns, type ContactColumns, type CopiedColumns } from './person-columns.ts';
 import type { Organization, Person } from '../identity/person.ts';
 import { parseProfileUrl } from '../identity/profile-url.ts';

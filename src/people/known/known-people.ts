@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { readyPerson, type ComparedPerson } from '../../domain/identity/identity-evidence.ts';
 import { identifyingKeysOfPerson, matchKeysOfPerson } from '../../domain/identity/match-keys.ts';
-import { oncePerObject } from '../../domain/identity/once-per-object.ts';
+import { oncePerObject } from '../../domain/once-per-object.ts';
 import { personColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { isValidMatch } from '../../db/valid-entries.ts';

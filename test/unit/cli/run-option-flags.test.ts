@@ -6,7 +6,7 @@ import {
   scheduledOptions,
   shownOptions,
   withOptionFlags,
-} from '../../../src/cli/run/run-option-flags.ts';
+} from '../../../src/cli/run-options/read-run-options.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { readMapping } from '../../../src/cli/run/mapping-proposal.ts';
 import { addressOf } from '../../../src/cli/run/run-spec.ts';
-import { chosenOptions } from '../../../src/cli/run/run-option-flags.ts';
+import { chosenOptions } from '../../../src/cli/run-options/read-run-options.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
 import { reasonOption } from '../../../src/cli/terminal/note-flags.ts';
 import { withoutPerson } from '../../../src/cli/terminal/without-person.ts';

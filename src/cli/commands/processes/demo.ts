@@ -15,7 +15,7 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
-import { describePlan } from '../../run/describe-run.ts';
+import { describePlan } from '../../run/describe-plan.ts';
 import { enrichExport, reportRun } from '../../run/enrich-export.ts';
 import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
 import { specifyRun } from '../../run/run-spec.ts';

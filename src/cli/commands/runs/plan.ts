@@ -3,7 +3,7 @@ import { describeService } from '../../run/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { ProposalWritten } from '../../run/mapping-proposal.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
-import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
+import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run-options/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { isCredentialMissing, withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';

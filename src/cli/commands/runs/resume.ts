@@ -35,7 +35,7 @@ Examples:
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
         await checkService(session, run.options);
         const interrupted = interruptionOf(session, run.runId);
-        return waitForRun(session, run.runId, await resumeRun(session, run), { interrupted });
+        return waitForRun(session, await resumeRun(session, run), { interrupted });
       });
       reportRun(facts, options.json === true);
     });

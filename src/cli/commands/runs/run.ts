@@ -6,7 +6,7 @@ import { describeService } from '../../run/describe-service.ts';
 import { enrichExport, reportRun } from '../../run/enrich-export.ts';
 import { tell } from '../../terminal/output.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
-import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run/command-flags.ts';
+import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run-options/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';

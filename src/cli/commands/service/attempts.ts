@@ -15,7 +15,7 @@ import { serviceName } from '../../../config/settings.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { describeReconciliation } from '../../run/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
-import { creditsOf } from '../../run/run-option-values.ts';
+import { creditsOf } from '../../run-options/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';

@@ -15,7 +15,7 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
-import type { CommandFlags } from '../../run/command-flags.ts';
+import type { CommandFlags } from '../../run-options/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';

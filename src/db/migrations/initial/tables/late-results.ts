@@ -1,4 +1,4 @@
-import { oneOf } from '../../../../db/one-of.ts';
+import { oneOf } from '../../../one-of.ts';
 import {
   deliveryStatuses,
   effectiveStatuses,

@@ -1,5 +1,5 @@
 import { allStatuses, unfinishedText } from '../../../run-states.ts';
-import { oneOf } from '../../../../db/one-of.ts';
+import { oneOf } from '../../../one-of.ts';
 import { outcomes } from '../../../../domain/runs/outcome.ts';
 import { identityCells } from '../identity-cells.ts';
 

@@ -1,6 +1,0 @@
-/** Headings of `--help` above the flags of a run. */
-export const flagHeadings = {
-  export: 'Export:',
-  data: 'Data to ask for:',
-  credits: 'Credits:',
-} as const;
