@@ -14,7 +14,10 @@ const stems = new RegExp(
     'adatvedel',
     'adatkezel|confidentialite|privacidad|prywatno|ochrona danych|ochrana osob|ochrana udaj|iys(?= )',
     'персональн\\S* дан',
-    'werbe|werbung|einverst|sperrvermerk|gesperrt(?= )|sperre(?= )|erlaub|erwunscht(?= )|toegestaan(?= )|autorise(?= )',
+    'werbe|werbung|einverst|gesperrt(?= )|sperr (?:kz|kennz)|sperr(?:vermerk|kennz|kz|grund|status|flag|code|datum)',
+    // Any block, except one of orders, payments or the like.
+    '(?!\\S*(?:liefer|auftrag|bestell|zahl|mahn|kredit|buchung|rechnung|faktura|versand|weg))\\S*sperre(?= )',
+    'blockier|erlaub|erwunscht(?= )|toegestaan(?= )|autorise(?= )',
     'dnc(?= )|dne(?= )|(?:is )?blocked(?= )|bloque|bloccat|geblokkeerd|accepts? |accepte |acepta |accetta ',
     'deceased|verstorben|decede|overleden|fallecid|decedut|falecid|zmarl|avliden|afdod(?= )|liste rouge|lista roja',
     'abonnie|abonne(?= )|suscrit|subscri[tc]o|(?:inscrit|iscritt)\\S* (?:\\S+ )?newsletter',
