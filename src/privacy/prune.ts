@@ -136,11 +136,11 @@ export async function prune(
   retention: Retention,
   signal: AbortSignal,
 ): Promise<PruneFigures> {
-  const answers = await inBatches(signal, bodiesPerBatch, () => pruneAnswers(warehouse, retention.answers));
-  const deliveries = await inBatches(signal, bodiesPerBatch, () =>
+  const answers = await inBatches(signal, () => pruneAnswers(warehouse, retention.answers));
+  const deliveries = await inBatches(signal, () =>
     pruneDeliveries(warehouse, effective, retention.deliveries),
   );
-  const quarantine = await inBatches(signal, bodiesPerBatch, () =>
+  const quarantine = await inBatches(signal, () =>
     pruneDeliveries(warehouse, quarantined, retention.quarantine),
   );
   const staging = await pruneRows(warehouse, 'staging', retention.staging, signal);
@@ -156,17 +156,13 @@ export async function prune(
   return { answers, deliveries, quarantine, staging, rows, observations, changes, kept };
 }
 
-async function inBatches(
-  signal: AbortSignal,
-  size: number,
-  removeBatch: () => Promise<Removed>,
-): Promise<Removed> {
+async function inBatches(signal: AbortSignal, removeBatch: () => Promise<Removed>): Promise<Removed> {
   let [count, bytes] = [0, 0];
   while (!signal.aborted) {
     const removed = await removeBatch();
     count += removed.count;
     bytes += removed.bytes;
-    if (removed.count < size) break;
+    if (removed.count < bodiesPerBatch) break;
   }
   return { count, bytes };
 }

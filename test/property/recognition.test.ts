@@ -44,7 +44,7 @@ describe.each(writtenExports)('some columns of an export of $title', (written: W
     fc.assert(
       fc.property(fc.shuffledSubarray([...columns], { minLength: columns.length - 2 }), (header) => {
         fc.pre(needsId !== true || header.includes(idColumn!));
-        expect(recogniseExport(header, [rowWith(header, idColumn, id)])?.source).toBe(source);
+        expect(recogniseExport({ header, rows: [rowWith(header, idColumn, id)] })?.source).toBe(source);
       }),
       { numRuns, ...seed },
     );

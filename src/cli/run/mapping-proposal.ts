@@ -12,7 +12,7 @@ import {
 import { optOutOf } from '../../ingest/columns/opt-outs/opt-out.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
-import type { Field } from '../../ingest/columns/fields.ts';
+import type { Field, FirstRows } from '../../ingest/columns/fields.ts';
 import { checkedMapping } from '../../ingest/columns/mapping-file.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
@@ -165,10 +165,7 @@ function withColumns(
 }
 
 /** Comments that propose fields for columns without a mapping. */
-function furtherProposals(
-  fields: readonly (Field | undefined)[],
-  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
-): string[] {
+function furtherProposals(fields: readonly (Field | undefined)[], { header, rows }: FirstRows): string[] {
   return proposeColumns(header, rows).flatMap((field, at) =>
     field === undefined || fields[at] !== undefined || fields.includes(field)
       ? []

@@ -1,6 +1,6 @@
 import { sameValue } from '../crm/same-value.ts';
 import { parseDomain } from '../identity/domain-name.ts';
-import { compareNames, compareReady } from '../identity/name-agreement.ts';
+import { compareNameCells } from '../identity/name-agreement.ts';
 import { matchRate, type MatchRate } from '../runs/match-rate.ts';
 
 /** Fields whose values are compared. */
@@ -112,11 +112,7 @@ function isNamed(known: PersonValues): boolean {
 function contradictionOf(known: PersonValues, found: PersonValues): 'name' | 'profile' | undefined {
   const profiles = known.linkedin_url && found.linkedin_url;
   if (profiles && isSame('linkedin_url', known.linkedin_url, found.linkedin_url)) return undefined;
-  const names = compareNames(nameOf(known), nameOf(found));
+  const names = compareNameCells(known, found);
   if (names === 'differ' || names === 'other_first_name') return 'name';
   return names === 'unknown' && profiles ? 'profile' : undefined;
-}
-
-function nameOf({ first_name, last_name, name }: PersonValues): ReturnType<typeof compareReady> {
-  return compareReady(first_name, last_name, name);
 }

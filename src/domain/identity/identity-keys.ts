@@ -74,7 +74,7 @@ export function boundedId(id: string): string {
   return id.length <= longestId ? id : bounded(displayForm(id));
 }
 
-/** FNV-1a with 64 bits, in hexadecimal: the domain has no cryptography, and nothing secret is hashed here. */
+/** FNV-1a with 64 bits, in hexadecimal. Nothing secret is hashed here. */
 function fnv1a(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let index = 0; index < text.length; index += 1)

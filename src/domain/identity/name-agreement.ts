@@ -61,11 +61,11 @@ export interface NameCells {
 }
 
 /** Compares the names of two rows. */
-export function compareNameCells(one: NameCells, other: NameCells): NameVerdict {
+export function compareNameCells(one: Partial<NameCells>, other: Partial<NameCells>): NameVerdict {
   return compareNames(nameOf(one), nameOf(other));
 }
 
-function nameOf({ first_name: first, last_name: last, name }: NameCells): ComparedName | undefined {
+function nameOf({ first_name: first, last_name: last, name }: Partial<NameCells>): ComparedName | undefined {
   return compareReady(first, last, name);
 }
 

@@ -4,7 +4,7 @@ import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
-import { singleFields, type Field, type SingleField } from './fields.ts';
+import { singleFields, type Field, type SingleField, type FirstRows } from './fields.ts';
 import { knownExports, type KnownExport } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, namedOptOuts, stageOptOuts, type OptOutColumn } from './opt-outs/opt-out-columns.ts';
@@ -44,18 +44,14 @@ const lastNames = new Set(lastOrWhole.map(headerKey));
  */
 export function mapColumns(
   path: string,
-  layout: {
-    readonly header: readonly string[];
-    readonly recognised: boolean;
-    readonly rows: readonly (readonly string[])[];
-  },
+  layout: FirstRows & { readonly recognised: boolean },
   { mapping, source }: { mapping?: ExportMapping | undefined; source?: string | undefined },
 ): ColumnMap {
   const { header, rows } = layout;
   const chosen = source ?? mapping?.source;
-  const own = chosen === undefined ? recogniseOwnFile(path, header, rows) : undefined;
+  const own = chosen === undefined ? recogniseOwnFile(path, layout) : undefined;
   const name = chosen ?? own?.source;
-  const known = knownExportOf(name, header, rows);
+  const known = knownExportOf(name, layout);
   const columns = new Columns(path, header, layout.recognised);
 
   const given = takeGiven(columns, mapping);
@@ -99,7 +95,7 @@ export function mapColumns(
 function columnsWithLastNameFirst(
   names: readonly number[],
   email: number | undefined,
-  rows: readonly (readonly string[])[],
+  rows: FirstRows['rows'],
 ): ReadonlySet<number> {
   const cellOf = (row: readonly string[], column: number | undefined): string => row[column ?? -1] ?? '';
   return new Set(
@@ -110,12 +106,8 @@ function columnsWithLastNameFirst(
 }
 
 /** The CRM of this name; without one, the CRM that the header shows. */
-function knownExportOf(
-  name: string | undefined,
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-): KnownExport | undefined {
-  const recognised = recogniseExport(header, rows);
+function knownExportOf(name: string | undefined, first: FirstRows): KnownExport | undefined {
+  const recognised = recogniseExport(first);
   // HubSpot has two kinds of exports.
   if (recognised?.source === name) return recognised;
   return knownExports.find((candidate) => candidate.source === name) ?? recognised;

@@ -4,14 +4,9 @@ import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
 import { flagWarnings, unreadFlags } from './opt-outs/consent-flags.ts';
-import type { Field } from './fields.ts';
+import type { Field, FirstRows } from './fields.ts';
 import { optOutOf } from './opt-outs/opt-out.ts';
 import { foreignIds } from './recognise-export.ts';
-
-interface FirstRows {
-  readonly header: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 /**
  * Warnings of what a person would want to be read otherwise, by the header and the first rows.
@@ -38,7 +33,7 @@ export function columnWarnings(
   return [
     ...privacyRecords(layout.header),
     ...shortened,
-    ...(isUnknown && shortened.length === 0 ? foreignIds(layout.header, layout.rows) : []),
+    ...(isUnknown && shortened.length === 0 ? foreignIds(layout) : []),
     ...unreadAddresses(layout, chosen.email ?? []),
     ...unusedColumns(layout.header, missed),
     ...flagWarnings(layout.header, flags),

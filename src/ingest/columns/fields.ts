@@ -1,3 +1,9 @@
+/** The header of an export and its first rows, which show what the columns hold. */
+export interface FirstRows {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
 /** Fields of a contact that a column can have. */
 export const singleFields = [
   'contact_id',

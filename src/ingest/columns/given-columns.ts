@@ -6,6 +6,7 @@ import { shownHeader } from '../../domain/text/header-name.ts';
 import type { ColumnMap } from './column-map.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { isNoValue } from './row-fit.ts';
+import type { FirstRows } from './fields.ts';
 
 const readers = {
   email: (cell: string) => parseEmails(cell)[0],
@@ -31,7 +32,7 @@ const mostRepeated = 0.8;
  */
 export function refuseImplausibleColumns(
   path: string,
-  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+  { header, rows }: FirstRows,
   columns: ColumnMap,
   mapping: ExportMapping | undefined,
 ): void {

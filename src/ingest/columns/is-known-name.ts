@@ -13,13 +13,11 @@ let fieldsByKey: ReadonlyMap<string, readonly string[]> | undefined;
 function knownFields(): ReadonlyMap<string, readonly string[]> {
   if (fieldsByKey) return fieldsByKey;
   const found = new Map<string, string[]>();
-  for (const fields of [commonNames, ...knownExports.map((known) => known.fields)])
-    for (const [field, names] of Object.entries(fields))
-      for (const key of new Set(names.map(headerKey))) {
-        const others = found.get(key);
-        if (others) others.push(field);
-        else found.set(key, [field]);
-      }
+  const named = [commonNames, ...knownExports.map(({ fields }) => fields)].flatMap((fields) =>
+    Object.entries(fields),
+  );
+  for (const [field, names] of named)
+    for (const key of new Set(names.map(headerKey))) found.set(key, [...(found.get(key) ?? []), field]);
   fieldsByKey = found;
   return found;
 }

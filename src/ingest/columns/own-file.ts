@@ -2,6 +2,7 @@ import { importers, type Importer } from '../../domain/crm/importer.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { sourceName } from './mapping-file.ts';
+import type { FirstRows } from './fields.ts';
 
 /** A file that `enrich export` has written. */
 export interface OwnFile {
@@ -22,15 +23,10 @@ const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat
  * Recognises files of `enrich export`: contacts as CSV, and import files of a CRM, which have the record id and some
  * columns of the CRM's importer.
  *
- * @param rows the first rows
  * @returns undefined if another program wrote the file
  * @throws Problem `export.mixed-sources`
  */
-export function recogniseOwnFile(
-  path: string,
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-): OwnFile | undefined {
+export function recogniseOwnFile(path: string, { header, rows }: FirstRows): OwnFile | undefined {
   const sourceColumn = header.map(headerKey).indexOf('source');
   const source = rows[0]?.[sourceColumn]?.trim() ?? '';
   if (isOwnExport(header) && sourceName.test(source)) {

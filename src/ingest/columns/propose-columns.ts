@@ -4,7 +4,7 @@ import { parseEmails, parseHashedEmail } from '../../domain/identity/email-addre
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
-import type { Field } from './fields.ts';
+import type { Field, FirstRows } from './fields.ts';
 import { optOutOf } from './opt-outs/opt-out.ts';
 import { isOwnerColumn } from './owner-column.ts';
 
@@ -100,7 +100,7 @@ const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];
  * @param chosen columns of each field
  */
 export function proposeMissedColumns(
-  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+  { header, rows }: FirstRows,
   isFree: (column: number) => boolean,
   isKnownCrm: boolean,
   chosen: Partial<Record<Field, readonly number[]>>,

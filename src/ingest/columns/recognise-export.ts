@@ -2,6 +2,7 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
 import { idText } from './id-text.ts';
 import { knownExports, type KnownExport } from './known-exports.ts';
+import type { FirstRows } from './fields.ts';
 
 /** One name may be a coincidence. */
 const enoughOwnNames = 2;
@@ -12,23 +13,20 @@ const enoughOwnNames = 2;
  * @returns undefined if no CRM or several could have written it, or if its record ids are those of another program:
  *   a wrong CRM would mix the record ids of two sources
  */
-export function recogniseExport(
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-): KnownExport | undefined {
-  const names = header.map(headerName);
+export function recogniseExport(first: FirstRows): KnownExport | undefined {
+  const names = first.header.map(headerName);
   const found = knownExports.filter((known) => {
-    const ids = idsOf(known, header, rows);
+    const ids = idsOf(known, first);
     return ids !== 'of another program' && (bearsSignature(known, names) || areOwnIds(known, ids));
   });
   return found.length === 1 ? found[0] : undefined;
 }
 
 /** A warning if a header is of CRMs, and the record ids are not: the contacts are then of no CRM. */
-export function foreignIds(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const names = header.map(headerName);
+export function foreignIds(first: FirstRows): string[] {
+  const names = first.header.map(headerName);
   const sources = knownExports
-    .filter((known) => idsOf(known, header, rows) === 'of another program' && bearsSignature(known, names))
+    .filter((known) => idsOf(known, first) === 'of another program' && bearsSignature(known, names))
     .map(({ source }) => source);
   return sources.length === 0
     ? []
@@ -55,8 +53,7 @@ function fits(name: string, pattern: string): boolean {
 /** The record ids in the first rows; none if the CRM's column of record ids is missing or empty. */
 function idsOf(
   { fields, idForm }: KnownExport,
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
+  { header, rows }: FirstRows,
 ): readonly string[] | 'of another program' {
   if (fields.contact_id === undefined) return [];
   const keys = header.map(headerKey);

@@ -1,10 +1,6 @@
 import { headerKey } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
-
-interface FirstRows {
-  readonly header: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
+import type { FirstRows } from './fields.ts';
 
 type NameColumns = Readonly<Record<'first_name' | 'last_name' | 'name', readonly number[]>>;
 

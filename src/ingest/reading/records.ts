@@ -28,6 +28,16 @@ export interface RowExpectation {
   readonly recordsBefore: number;
 }
 
+/** A piece of the text, and the records that were read in it. */
+interface Piece {
+  readonly input: string;
+  /** The piece ends at the end of the file. */
+  readonly last: boolean;
+  readonly records: ByteText[][];
+  readonly faults: Map<number, string>;
+  readonly lines: RecordLines;
+}
+
 /** Maximum length of a record; a longer record has lost its closing quote, or is no record. */
 const longestRecord = 4 * 1024 * 1024;
 /** Maximum text that is read again after damaged quotes. Beyond it, the quotes of this file enclose no cells. */
@@ -81,56 +91,65 @@ export class RecordParser {
    */
   parse(text: ByteText, last: boolean): RecordBatch {
     const written = this.#rest + text;
-    const input = this.#withOneLineEnd(written, last);
-    const records: ByteText[][] = [];
-    const faults = new Map<number, string>();
-    const lines = new RecordLines(lineBreakOf(this.#dialect), this.#line);
+    const piece: Piece = {
+      input: this.#withOneLineEnd(written, last),
+      last,
+      records: [],
+      faults: new Map(),
+      lines: new RecordLines(lineBreakOf(this.#dialect), this.#line),
+    };
     this.#inspector?.restart();
-    let start = 0;
-    for (;;) {
-      const rest = input.slice(start);
-      const parsed = this.#parser.parse(rest, 0, !last) as Papa.ParseResult<ByteText[]>;
-      const { data, errors, meta } = parsed;
-      if (this.#dialect.lineEnds !== 'CR' && rest.includes('\r')) dropCarriageReturns(data);
-      const exempt = Math.min(this.#recordsBefore, data.length);
-      const from = { index: records.length, start };
-      let damage = this.#inspector?.find({ text: input, from, parsed, exempt, last, faults });
-      this.#recordsBefore -= exempt;
-      if (damage === undefined) {
-        const unclosed = errors.find((error) => error.code === 'MissingQuotes');
-        if (unclosed) throw this.#unclosedQuote(input, start + (unclosed.index ?? 0));
-        for (const record of data) records.push(record);
-        start += meta.cursor;
-        if (input.length - start <= longestRecord) break;
-        // Never two times the same: what is found here is shorter than the text that is left.
-        if (this.#recordsBefore === 0)
-          damage = this.#inspector?.findOverlong(input, { index: records.length, start });
-        if (damage === undefined) throw this.#tooLong(input, start);
-      } else {
-        for (const record of data.slice(0, Math.max(0, damage.index - from.index))) records.push(record);
-      }
-      if (damage.kind === 'undecided') {
-        start = damage.start;
-        break;
-      }
-      start = damage.end;
-      this.#takeOut(input, damage, records, faults);
-      const line = this.#line + this.#breaks(input, damage.start);
-      for (let index = damage.index; index < records.length; index += 1) lines.begin(index, line);
-      lines.begin(records.length, this.#line + this.#breaks(input, damage.end));
+    let read = this.#readUntilDamage(piece, 0);
+    while (read.damage !== undefined && read.damage.kind !== 'undecided') {
+      this.#takeOut(piece, read.damage);
+      read = this.#readUntilDamage(piece, read.damage.end);
     }
     const waiting = last ? undefined : this.#inspector?.above[0];
-    this.#rest = input.slice(waiting?.start ?? start);
-    this.#line += this.#breaks(input, waiting?.start ?? start);
-    const read = records.slice(0, waiting?.index);
-    for (const index of faults.keys()) if (index >= read.length) faults.delete(index);
-    const endsInLine = last && written !== '' && !/[\r\n]$/.test(written);
-    const lineOf = (index: number): number => lines.lineOf(read, index);
-    return { records: read, endsInLine, faults: faults.size === 0 ? noFaults : faults, lineOf };
+    const end = waiting?.start ?? read.end;
+    this.#rest = piece.input.slice(end);
+    this.#line += this.#breaks(piece.input, end);
+    const records = piece.records.slice(0, waiting?.index);
+    const { faults, lines } = piece;
+    for (const index of faults.keys()) if (index >= records.length) faults.delete(index);
+    return {
+      records,
+      endsInLine: last && written !== '' && !/[\r\n]$/.test(written),
+      faults: faults.size === 0 ? noFaults : faults,
+      lineOf: (index) => lines.lineOf(records, index),
+    };
+  }
+
+  /** Reads records from a position on. @returns the first damage, if there is one, and where the records before end */
+  #readUntilDamage(piece: Piece, start: number): { readonly damage?: Damage; readonly end: number } {
+    const { input, last, records, faults } = piece;
+    const rest = input.slice(start);
+    const parsed = this.#parser.parse(rest, 0, !last) as Papa.ParseResult<ByteText[]>;
+    const { data, errors, meta } = parsed;
+    if (this.#dialect.lineEnds !== 'CR' && rest.includes('\r')) dropCarriageReturns(data);
+    const exempt = Math.min(this.#recordsBefore, data.length);
+    const from = { index: records.length, start };
+    const damage = this.#inspector?.find({ text: input, from, parsed, exempt, last, faults });
+    this.#recordsBefore -= exempt;
+    if (damage !== undefined) {
+      for (const record of data.slice(0, Math.max(0, damage.index - from.index))) records.push(record);
+      return { damage, end: damage.start };
+    }
+    const unclosed = errors.find((error) => error.code === 'MissingQuotes');
+    if (unclosed) throw this.#unclosedQuote(input, start + (unclosed.index ?? 0));
+    for (const record of data) records.push(record);
+    const end = start + meta.cursor;
+    if (input.length - end <= longestRecord) return { end };
+    // Never two times the same: what is found here is shorter than the text that is left.
+    const overlong =
+      this.#recordsBefore === 0
+        ? this.#inspector?.findOverlong(input, { index: records.length, start: end })
+        : undefined;
+    if (overlong === undefined) throw this.#tooLong(input, end);
+    return { damage: overlong, end };
   }
 
   /** Puts the damaged lines in as what they are. */
-  #takeOut(input: string, damage: Damage, records: ByteText[][], faults: Map<number, string>): void {
+  #takeOut({ input, records, faults, lines }: Piece, damage: Damage): void {
     const { kind, index, start, end, linesSwallowed } = damage;
     const line = this.#line + this.#breaks(input, start);
     records.length = index;
@@ -148,6 +167,8 @@ export class RecordParser {
       );
     }
     records.push(...damage.records);
+    for (let at = index; at < records.length; at += 1) lines.begin(at, line);
+    lines.begin(records.length, this.#line + this.#breaks(input, end));
     this.#reread += input.length - end;
     if (this.#reread <= longestReread) return;
     throw new UsageProblem('export.unclosed-quote', 'too many quotes are opened and never closed', {

@@ -1,5 +1,6 @@
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { countCharacter } from './dialect.ts';
+import type { FirstRows } from '../columns/fields.ts';
 
 /**
  * Refuses a file of one column whose header and rows have the same number, at least two, of a punctuation character:
@@ -7,10 +8,7 @@ import { countCharacter } from './dialect.ts';
  *
  * @throws Problem `export.unknown-delimiter`
  */
-export function refuseUnknownDelimiter(
-  path: string,
-  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
-): void {
+export function refuseUnknownDelimiter(path: string, { header, rows }: FirstRows): void {
   const [name, ...others] = header;
   if (name === undefined || others.length > 0) return;
   const delimiter = delimiterOf(
@@ -45,7 +43,7 @@ const usualMark = /[-_.@/&'’()]/;
  */
 export function refuseJoinedNames(
   path: string,
-  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+  { header, rows }: FirstRows,
   isKnown: (cell: string) => boolean,
 ): void {
   const [name, ...others] = header;

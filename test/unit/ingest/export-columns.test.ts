@@ -88,7 +88,7 @@ describe('recognising a CRM', () => {
     ],
     ['google_contacts', ['Name', 'Given Name', 'Family Name', 'E-mail 1 - Value', 'E-mail 2 - Value']],
   ])('the CRM %s is recognised by its whole signature', (source, header) => {
-    expect(recogniseExport(header, [])?.source).toBe(source);
+    expect(recogniseExport({ header, rows: [] })?.source).toBe(source);
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe('recognising a CRM', () => {
     ['service', 'Apollo Contact Id,First Name,Last Name,Company'],
     ['google_contacts', 'Name,E-mail 1 - Value'],
   ])('the CRM %s is recognised by a part of its columns: %s', (source, header) => {
-    expect(recogniseExport(header.split(','), [])?.source).toBe(source);
+    expect(recogniseExport({ header: header.split(','), rows: [] })?.source).toBe(source);
   });
 
   it.each([
@@ -119,7 +119,7 @@ describe('recognising a CRM', () => {
     ['an id of its own', 'id,Email,Contact owner,Company domain name'],
     ['an id of its own', 'External ID,Email,Person Linkedin Url,# Employees'],
   ])('no CRM is recognised by %s: %s', (_, header) => {
-    expect(recogniseExport(header.split(','), [])).toBeUndefined();
+    expect(recogniseExport({ header: header.split(','), rows: [] })).toBeUndefined();
   });
 
   it.each([
@@ -128,7 +128,7 @@ describe('recognising a CRM', () => {
     ['zoho', 'Record Id,Email', 'zcrm_410888000000698006'],
   ])('the CRM %s is recognised by the form of its record ids: %s', (source, header, id) => {
     const row = header.split(',').map((_name, column) => (column === 0 ? id : ''));
-    expect(recogniseExport(header.split(','), [row])?.source).toBe(source);
+    expect(recogniseExport({ header: header.split(','), rows: [row] })?.source).toBe(source);
   });
 
   it.each([
@@ -141,7 +141,7 @@ describe('recognising a CRM', () => {
   ])(
     'no CRM is recognised if record ids have a form that the CRM does not write: %s with %s',
     (header, id) => {
-      expect(recogniseExport(header.split(','), [[id, '', '', '']])).toBeUndefined();
+      expect(recogniseExport({ header: header.split(','), rows: [[id, '', '', '']] })).toBeUndefined();
     },
   );
 
@@ -463,7 +463,7 @@ describe('headers of other languages and tools are understood', () => {
     ['hubspot', '레코드 ID,성,이름,이메일', '4001'],
     ['salesforce', '取引先責任者 ID,姓,名,メール,取引先名', '0035e00000AbCdE'],
   ])('an export of %s is recognised in Japanese and Korean: %s', (source, header, id) => {
-    expect(recogniseExport(header.split(','), [[id, '', '', '', '']])?.source).toBe(source);
+    expect(recogniseExport({ header: header.split(','), rows: [[id, '', '', '', '']] })?.source).toBe(source);
   });
 
   it('names of another script are in a warning if no column is known to say who has opted out', () => {

@@ -4,6 +4,7 @@ import { headerWords } from '../header-words.ts';
 import { optOutOf } from './opt-out.ts';
 import { statesOptOut } from './opt-out-answers.ts';
 import { isDetail, isFaxOrLetters } from './opt-out-headers.ts';
+import type { FirstRows } from '../fields.ts';
 
 /** Beginnings of words about consent, opting out and privacy laws, in names that do not say what a value means. */
 const stems = new RegExp(
@@ -48,11 +49,6 @@ const signs = new RegExp(
 /** So many different cells at most are the answers of a flag. */
 const mostAnswers = 4;
 const longestAnswer = 40;
-
-interface FirstRows {
-  readonly header: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 /**
  * Columns that are not understood, and in which people could have opted out: their names have a word of consent or of a
