@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** Signals that ask a process to end, each with the exit code of a process that the signal ends. */
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type EndingSignal = keyof typeof exitCodes;
@@ -79,19 +81,31 @@ export function holdInterruption(): () => void {
 const parentCheckMilliseconds = 500;
 
 /**
- * Treats the end of the parent as SIGTERM in a process that npx or npm started. npm passes a signal only to the shell
- * in between, which ends: without this check, the command would run on without its signal.
+ * Treats the end of npx or npm as SIGTERM in a process that it started. npm passes a signal only to the shell in
+ * between, which ends: without this check, the command would run on without its signal. After SIGKILL of npm, the shell
+ * stays, and gets another parent.
  *
  * After a signal the check does nothing: a signal to the process group reaches both the shell and the command, and the
  * end of the shell must not count as a second signal.
  */
 export function endWithNpm(environment: NodeJS.ProcessEnv): void {
   if (environment['npm_command'] === undefined && environment['npm_lifecycle_event'] === undefined) return;
-  const parent = process.ppid;
+  const starters = startersOf();
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (startersOf() === starters) return;
     clearInterval(timer);
     if (!wasSignalled) process.emit('SIGTERM', 'SIGTERM');
   }, parentCheckMilliseconds);
   timer.unref();
+}
+
+/** The parent of this process, and on Linux the parent's parent: the shell and npm. */
+function startersOf(): string {
+  const { ppid } = process;
+  try {
+    const [, ofParent] = /\) \S+ (\d+) /.exec(readFileSync(`/proc/${ppid}/stat`, 'utf8')) ?? [];
+    return `${ppid} ${ofParent}`;
+  } catch {
+    return String(ppid);
+  }
 }

@@ -19,6 +19,7 @@ async function begunByNpx(parameters: string): Promise<{ npx: number; ended: Pro
 
 it.each([
   ['SIGTERM to npx alone', (npx: number): boolean => process.kill(npx, 'SIGTERM')],
+  ['SIGKILL to npx alone', (npx: number): boolean => process.kill(npx, 'SIGKILL')],
   ['SIGTERM to all processes of npx', (npx: number): boolean => process.kill(-npx, 'SIGTERM')],
 ])('a run that npx started is paused by %s', async (_, interrupt) => {
   const { npx, ended } = await begunByNpx(`run ${system.sample(400)} --yes --json`);
