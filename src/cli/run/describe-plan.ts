@@ -62,7 +62,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
   if (plan.foundBefore > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(
       `  a call cannot ask for phones or addresses alone: it pays for the record of ${countedPeople(plan.foundBefore)}`,
-      `  again, whom an earlier run found`,
+      `  again, whom an earlier run paid for`,
     );
   if (plan.shortBudget) lines.push(...describeShortBudget(plan, plan.shortBudget));
   return lines.join('\n');

@@ -129,7 +129,7 @@ export async function recordWhetherFound(
     )
     update lookup_history m set found = l.found
     from (select key_hash, field_group, bool_or(found) as found from locked group by 1, 2) l
-    where m.key_hash = l.key_hash and m.field_group = l.field_group and m.found <> l.found
+    where m.key_hash = l.key_hash and m.field_group = l.field_group and m.found is distinct from l.found
   `.execute(transaction);
 }
 

@@ -9,7 +9,7 @@ import { amountOfKeys, earlierLookups, type Asked } from './earlier-lookups.ts';
  * - `field_groups`: what the call for the person leaves out, because it was asked for recently, or because it is phones
  *   and the person opted out of calls;
  * - `asked_at` and `run_id`: the latest of the recent lookups;
- * - `found_before`: whether an earlier call found the person; null: no call asked for the person.
+ * - `found_before`: whether an earlier call found the person, or was billed for another; null: no call asked.
  *
  * A lookup for one row of a person holds for the person.
  */
@@ -21,7 +21,7 @@ export async function findKnown(transaction: Transaction<Tables>, asked: Asked):
       coalesce(array_agg(distinct field_group) filter (where is_left_out), '{}') as field_groups,
       max(asked_at) filter (where is_left_out) as asked_at,
       (array_agg(run_id order by asked_at desc nulls last) filter (where is_left_out))[1] as run_id,
-      bool_or(found) filter (where field_group = 'profile') as found_before
+      bool_or(coalesce(found, true)) filter (where field_group = 'profile') as found_before
     from (
       select coalesce(p.first_row, m.row_number) as row_number, m.field_group, m.is_fresh as is_left_out, m.found,
         m.asked_at, a.run_id

@@ -6,7 +6,8 @@ export async function insertLookup(
   lookup: {
     readonly key: string;
     readonly fieldGroup?: string;
-    readonly found?: boolean;
+    /** Null: the service returned a person whom the row did not accept. */
+    readonly found?: boolean | null;
     readonly secondsAgo?: number;
     readonly runId?: string;
     readonly service?: string;

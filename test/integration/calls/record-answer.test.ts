@@ -166,6 +166,9 @@ describe('an answer', () => {
 
     expect(await moneyOf(call.runId)).toEqual([0, 2]);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'not_found', 'identity_mismatch']);
+    const lookups = await Promise.all([found, missed, wrong].map(({ row }) => lookupOf(row.keys[0]!)));
+    // The service returns the stranger again, and bills the person again.
+    expect(lookups.map((lookup) => lookup.found)).toEqual([true, false, null]);
     expect(await contact(found.row.contactId!)).toMatchObject({
       person_id: found.person.id,
       email: found.person.email,

@@ -101,6 +101,16 @@ it('a plan expects most people whom an earlier call did not find to be missed ag
   });
 });
 
+it('a plan expects people whose earlier call was billed without a match to be billed again', async () => {
+  const rows = ['billed-1', 'billed-2'].map((name) => ({ keys: [`email:${name}@orbit.example`] }));
+  for (const { keys } of rows)
+    await insertLookup(warehouse.pool, { key: keys[0]!, found: null, secondsAgo: 100_000 });
+  const { runId } = await stagedRun(warehouse, rows);
+  expect(await planRun(dependencies(), runId)).toMatchObject({
+    plan: { people: 2, foundBefore: 2, credits: { expected: '2' } },
+  });
+});
+
 describe('expectations on an export', () => {
   const begin = async (emails: number, expectations: string | null, schedule: string | null = null) => {
     const spec = testSpec();

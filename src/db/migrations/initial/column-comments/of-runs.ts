@@ -27,7 +27,8 @@ export const commentsOfRuns = {
   run_people: {
     position: 'Order of the people: ten are a call, a thousand are a page',
     left_out: 'Groups of fields that the call leaves out: they are fresh, or the person opted out of calls',
-    found_before: 'Whether an earlier call found the person; null: no earlier call asked for the person',
+    found_before:
+      'Whether an earlier call was billed for the person; null: no earlier call asked for the person',
   },
   attempts: {
     batch: 'Batch of ten positions, from 1',

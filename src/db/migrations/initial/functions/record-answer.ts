@@ -1,6 +1,8 @@
-import { outcomesWithoutContact } from '../../../../domain/runs/outcome.ts';
+import { outcomesWithoutContact, type Outcome } from '../../../../domain/runs/outcome.ts';
 import { oneOf } from '../../../one-of.ts';
 import { keptPlans } from '../kept-plans.ts';
+
+const mismatch = 'identity_mismatch' satisfies Outcome;
 
 /**
  * Functions that record an answer. PL/pgSQL keeps the plans of its statements for a session: as statements of their own
@@ -141,7 +143,8 @@ export const recordFunctions = [
     begin
       insert into enrichment.lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
       select distinct on (k.key_hash, g.field_group) k.key_hash, g.field_group,
-        coalesce(a.outcome = 'enriched', true) as found, of_time, number
+        case when a.outcome is distinct from '${mismatch}' then coalesce(a.outcome = 'enriched', true) end,
+        of_time, number
       from unnest(field_groups) as g (field_group)
       cross join (
         select enrichment.key_hash(key, of_service) as key_hash, r.row_number

@@ -14,8 +14,9 @@ export const lookupHistoryTables = [
     lookup_run integer not null,
     key_hash uuid not null,
     field_group text not null,
-    -- Misses have their own freshness.
-    found boolean not null,
+    -- Misses have their own freshness. Null: the service returned somebody whom the row did not accept, which was paid
+    -- for and has the freshness of a miss.
+    found boolean,
     primary key (key_hash, field_group)
   )`,
   // Of the service as well: each service has lookups of its own. Stable, because PostgreSQL inlines no immutable
