@@ -8,6 +8,7 @@ import { databaseTime } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 interface AttemptMoney {
+  readonly attemptId: string;
   readonly runId: string;
   readonly budgetIds: readonly string[];
   readonly reserved: string;
@@ -47,50 +48,56 @@ export interface LateProgress {
 export async function settleLateCredits(
   transaction: Transaction<Tables>,
   attemptId: string,
-  { arrived, bill, highest, hasWholePrice }: LateProgress,
+  progress: LateProgress,
 ): Promise<void> {
-  const found = await sql<AttemptMoney>`
-    update attempts set awaits = array(select unnest(awaits) except select unnest(${arrived}::text[]))
+  const { rows } = await sql<AttemptMoney>`
+    update attempts set awaits = array(select unnest(awaits) except select unnest(${progress.arrived}::text[]))
     where attempt_id = ${attemptId}
-    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
-      credits_settled::text as settled, credits_answered::text as answered, answered_at is not null as "hasAnswer",
-      decided_at is not null as "isDecided", cardinality(awaits) = 0 as complete
+    returning attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds",
+      credits_reserved::text as reserved, credits_settled::text as settled, credits_answered::text as answered,
+      answered_at is not null as "hasAnswer", decided_at is not null as "isDecided", cardinality(awaits) = 0 as complete
   `.execute(transaction);
-  const money = found.rows[0]!;
-  const answered = money.answered === null ? undefined : storedCredits(money.answered);
-  const reserved = storedCredits(money.reserved);
-  const atLeast = (answered ?? 0n) + bill.credits;
-  // What costs more than a call can cost only together has most likely stated the price of the whole more than once: in
-  // several bodies, or in the answer and a body.
-  const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
-  const single = highest > (answered ?? 0n) ? highest : (answered ?? 0n);
+  const money = rows[0]!;
+  const { atLeast, likely, isRepeated } = statedCredits(money, progress);
   await transaction
     .updateTable('attempts')
-    .set({ credits_stated: formatCredits(isRepeated ? single : atLeast) })
+    .set({ credits_stated: formatCredits(likely) })
     .where('attempt_id', '=', attemptId)
     .execute();
 
   if (money.settled !== null) {
-    const total = isRepeated && money.isDecided ? single : atLeast;
+    const total = money.isDecided ? likely : atLeast;
     if (total > storedCredits(money.settled)) {
-      await settleTotal(transaction, attemptId, money, total);
-      await pauseIfExceeded(transaction, { attemptId, ...money });
+      await settleTotal(transaction, money, total);
+      await pauseIfExceeded(transaction, money);
     }
   } else if (money.hasAnswer && money.complete) {
-    const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
-    if (known) await settleTotal(transaction, attemptId, money, atLeast);
+    const { bill, hasWholePrice } = progress;
+    if (bill.certain && !isRepeated && (money.answered !== null || hasWholePrice))
+      await settleTotal(transaction, money, atLeast);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
       await leaveUnknown(transaction, attemptId);
   }
-  if (atLeast > reserved)
-    await pauseOverbilled(transaction, { attemptId, runId: money.runId }, 'billed more than reserved');
+  if (atLeast > storedCredits(money.reserved))
+    await pauseOverbilled(transaction, money, 'billed more than reserved');
+}
+
+/** What answer and deliveries state together. */
+function statedCredits(money: AttemptMoney, { bill, highest }: LateProgress) {
+  const answered = storedCredits(money.answered ?? '0');
+  const reserved = storedCredits(money.reserved);
+  const atLeast = answered + bill.credits;
+  // What costs more than a call can cost only together has most likely stated the price of the whole more than once: in
+  // several bodies, or in the answer and a body.
+  const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
+  const single = highest > answered ? highest : answered;
+  return { atLeast, isRepeated, likely: isRepeated ? single : atLeast };
 }
 
 /** Settles what a call has cost. A call that was settled before keeps its status. */
 async function settleTotal(
   transaction: Transaction<Tables>,
-  attemptId: string,
-  { budgetIds, reserved, settled }: AttemptMoney,
+  { attemptId, budgetIds, reserved, settled }: AttemptMoney,
   total: Credits,
 ): Promise<void> {
   await sql`
