@@ -1,0 +1,150 @@
+import { peoplePerCall } from '../../contract/batch-sizes.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
+import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
+import {
+  askOf,
+  assumedCredits,
+  describeAssumption,
+  experiencedCredits,
+  missedCredits,
+  worstCaseCredits,
+  type Ask,
+  type ExpectedCredits,
+  type PeopleAsked,
+} from '../../domain/money/credit-rules.ts';
+import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
+import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { sourceOf, type RunRecord } from '../runs.ts';
+import type { PlannedRows } from './planned-rows.ts';
+
+/** The price of a plan. */
+interface PlanPrice extends Pick<PlanSummary, 'credits' | 'expectation'> {
+  readonly worstCase: Credits;
+  /** Of earlier calls for people like most people of the plan. */
+  readonly secondsPerCall: number;
+}
+
+/** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
+export async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows): Promise<PlanPrice> {
+  const mostPeople = rows.foundBefore * 2 > rows.people ? 'found before' : 'new';
+  const history = await readExperience(warehouse, run.options, sourceOf(run), mostPeople);
+  const credits = await creditsOf(warehouse, run, rows.byLeftOut);
+  const worstCase = credits.worstCase * (run.options.onUnknown === 'retry' ? 2n : 1n);
+  const expected = roundedWithin(worstCase, credits.expected);
+  return {
+    worstCase,
+    secondsPerCall: history?.secondsPerCall ?? 1,
+    credits: {
+      // The service bills no miss.
+      minimum: '0',
+      expected: formatCredits(expected.expected),
+      worstCase: formatCredits(worstCase),
+    },
+    expectation: {
+      low: formatCredits(expected.low),
+      high: formatCredits(expected.high),
+      calls: history?.calls ?? 0,
+      source: history?.source ?? null,
+      assumption: history ? null : describeAssumption(askOf(run.options), mostPeople),
+    },
+  };
+}
+
+/** Worst-case and expected credits of people, by what their calls ask for. */
+async function creditsOf(
+  warehouse: Warehouse,
+  run: RunRecord,
+  byLeftOut: PlannedRows['byLeftOut'],
+): Promise<{ worstCase: Credits; expected: ExpectedCredits }> {
+  let worstCase = 0n;
+  let [low, expected, high] = [0n, 0n, 0n];
+  for (const { groups, people, foundBefore, missedBefore } of byLeftOut) {
+    const asked = withoutFieldGroups(run.options, groups);
+    const ask = askOf(asked);
+    worstCase += worstCaseCredits(ask) * BigInt(people);
+    for (const [kind, count] of [
+      ['new', people - foundBefore - missedBefore],
+      ['found before', foundBefore],
+      ['missed before', missedBefore],
+    ] as const) {
+      if (count === 0) continue;
+      const each =
+        kind === 'missed before'
+          ? missedCredits(await perFoundPerson(warehouse, asked, sourceOf(run)), count)
+          : expectedOf(ask, await readExperience(warehouse, asked, sourceOf(run), kind), kind, count);
+      low += each.low;
+      expected += each.expected;
+      high += each.high;
+    }
+  }
+  return { worstCase, expected: { low, expected, high } };
+}
+
+/**
+ * What earlier calls for such people cost. People who were found before, and have no such calls, cost what calls for
+ * new people cost per found person.
+ */
+async function readExperience(
+  warehouse: Warehouse,
+  asked: Parameters<typeof readCallHistory>[1],
+  source: string,
+  people: PeopleAsked,
+): Promise<CallHistory | undefined> {
+  const same = await readCallHistory(warehouse, asked, source, people);
+  if (same || people === 'new') return same;
+  const others = await readCallHistory(warehouse, asked, source, 'new');
+  if (!others || others.foundShare === 0) return others;
+  return { ...others, perPerson: BigInt(Math.round(Number(others.perPerson) / others.foundShare)) };
+}
+
+/** What a found person is expected to cost. */
+async function perFoundPerson(
+  warehouse: Warehouse,
+  asked: Parameters<typeof readCallHistory>[1] & Parameters<typeof askOf>[0],
+  source: string,
+): Promise<Credits> {
+  const history = await readExperience(warehouse, asked, source, 'found before');
+  return history?.perPerson ?? assumedCredits(askOf(asked), 'found before').expected;
+}
+
+/**
+ * Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. Calls for other
+ * sources do not show how much sources differ, so their range includes the assumed range.
+ */
+function expectedOf(
+  ask: Ask,
+  history: CallHistory | undefined,
+  kind: PeopleAsked,
+  people: number,
+): ExpectedCredits {
+  const { low, expected, high } = assumedCredits(ask, kind);
+  const all = BigInt(people);
+  const assumed = { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
+  if (history?.deviation === undefined) return assumed;
+  const calls = Math.ceil(people / peoplePerCall);
+  const experienced = experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
+  if (history.source !== null) return experienced;
+  return {
+    low: assumed.low < experienced.low ? assumed.low : experienced.low,
+    expected: experienced.expected,
+    high: assumed.high > experienced.high ? assumed.high : experienced.high,
+  };
+}
+
+/** Rounds to tenths, keeps low ≤ expected ≤ high, and caps all three at the worst case. */
+function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCredits {
+  const rounded = (level: keyof ExpectedCredits): Credits => {
+    const tenths = inTenths(credits[level]);
+    return tenths < worstCase ? tenths : worstCase;
+  };
+  const [low, expected, high] = [rounded('low'), rounded('expected'), rounded('high')];
+  // The cost of a single call can lie outside of the assumed range.
+  return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
+}
+
+/** Estimates have one decimal: more digits would suggest precision. */
+function inTenths(credits: Credits): Credits {
+  const tenth = 100_000n;
+  return ((credits + tenth - 1n) / tenth) * tenth;
+}
