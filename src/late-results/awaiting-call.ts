@@ -51,6 +51,9 @@ export async function lockAttempt(
 /** Condition of an observation: an answer named the person. */
 const isOfAnswer = sql`kind in ('answer', 'reused')`;
 
+/** SQL table of ids of people, with their keys in the log: `id` and `person_key`. */
+const unnestIds = (ids: readonly string[]) => sql`unnest(${ids}::text[], ${ids.map(keyOfId)}::text[])`;
+
 /**
  * The people of a call, with and without a row, and the contacts of later calls whose phone request the service skipped
  * because of this call.
@@ -64,9 +67,10 @@ const isOfAnswer = sql`kind in ('answer', 'reused')`;
  */
 export async function readRecipients(
   transaction: Transaction<Tables>,
-  { attemptId, foundIds, hasAnswer, options }: LockedAttempt,
+  attempt: LockedAttempt,
   personIds: readonly string[],
 ): Promise<NamedRecipient[]> {
+  const { foundIds, hasAnswer, options } = attempt;
   const ownIds = hasAnswer ? personIds.filter((id) => foundIds.includes(id)) : personIds;
   const personKeys = [...new Set([...foundIds, ...ownIds])].map(keyOfId);
   const recipients = await sql<NamedRecipient>`
@@ -74,61 +78,12 @@ export async function readRecipients(
       select o.person_id, o.run_id, o.attempt_id, o.kind, o.asked_at, o.identity_keys, o.facts
       from observations o
       where o.service = ${options.service} and o.person_key = any(${personKeys}::text[]) and o.person_id is not null
-    ), of_other_keys as materialized (
-      select f.id, o.identity_keys
-      from unnest(${foundIds}::text[], ${foundIds.map(keyOfId)}::text[]) as f (id, person_key)
-      cross join lateral (
-        select service, person_keys from contacts where person_keys @> array[f.person_key] offset 0
-      ) c
-      cross join unnest(c.person_keys) as other
-      cross join lateral (
-        select identity_keys from observations where service = c.service and person_key = other offset 0
-      ) o
-      where c.service = ${options.service}
-    ), of_contacts as (
-      select runs.source, r.contact_id, p.person_id, p.run_id, p.row_number,
-        p.attempt_id, a.admitted_at, runs.undone_at,
-        array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
-          then r.email end] as emails,
-        r.keys || array['person:' || p.person_id, 'email:' || c.email, 'domain:' || r.domain,
-          'domain:' || c.organization_domain] as keys
-      from attempt_people p join attempts a using (attempt_id)
-      join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
-      join runs on runs.run_id = p.run_id
-      left join enriched_contacts c on c.source = runs.source and c.contact_id = r.contact_id
-        and (c.person_id = p.person_id or exists (
-          select
-          from unnest(${foundIds}::text[], ${foundIds.map(keyOfId)}::text[]) as f (id, person_key)
-          join contacts k on f.person_key = any(k.person_keys)
-          where f.id = p.person_id and k.source = c.source and k.contact_id = c.contact_id))
-      where p.outcome = 'enriched' and p.person_id is not null
-        and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
-          and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
-            where o.attempt_id = ${attemptId} and asked.keys && r.keys))))
+    ), of_other_keys as materialized (${keysOfMergedPeople(attempt)}
+    ), of_contacts as (${contactsOfCalls(attempt, ownIds)}
     ), all_recipients as (
       select * from of_contacts
-      union all
-      select null, null, person_id, run_id, null, attempt_id, asked_at, runs.undone_at,
-        array[facts -> 'email' ->> 'email'], '{}'
-      from known
-      join runs using (run_id)
-      where attempt_id = ${attemptId} and kind = 'answer'
-        and person_id not in (select person_id from of_contacts where attempt_id = ${attemptId})
-      union all
-      select null, null, k.person_id, a.run_id, null, a.attempt_id, a.admitted_at, runs.undone_at,
-        array(select facts -> 'email' ->> 'email' from known where person_id = k.person_id and ${isOfAnswer}),
-        k.keys
-      from (
-        select known.person_id, array_agg(asked_key) as keys
-        from known
-        join attempt_people p on p.attempt_id = ${attemptId}
-        join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number and r.keys && known.identity_keys
-        cross join unnest(r.keys) as asked_key
-        where not ${hasAnswer} and ${isOfAnswer}
-        group by known.person_id
-      ) k
-      join attempts a on a.attempt_id = ${attemptId}
-      join runs on runs.run_id = a.run_id
+      union all ${peopleWithoutRow(attempt)}
+      union all ${peopleOfOtherAnswers(attempt)}
     )
     select person_id as "personId", run_id as "runId", row_number as "rowNumber", attempt_id as "attemptId",
       admitted_at::text as "askedAt", undone_at is not null as undone, array_remove(emails, null) as emails,
@@ -147,6 +102,67 @@ export async function readRecipients(
   return recipients.rows;
 }
 
+/** Query of the identity keys of people of the answer under their other keys in the log. */
+const keysOfMergedPeople = ({ foundIds, options }: LockedAttempt) => sql`
+  select f.id, o.identity_keys
+  from ${unnestIds(foundIds)} as f (id, person_key)
+  cross join lateral (
+    select service, person_keys from contacts where person_keys @> array[f.person_key] offset 0
+  ) c
+  cross join unnest(c.person_keys) as other
+  cross join lateral (
+    select identity_keys from observations where service = c.service and person_key = other offset 0
+  ) o
+  where c.service = ${options.service}`;
+
+/** Query of the rows of the call, and of rows of later calls whose phones this call brings. */
+const contactsOfCalls = ({ attemptId, foundIds, hasAnswer }: LockedAttempt, ownIds: readonly string[]) => sql`
+  select runs.source, r.contact_id, p.person_id, p.run_id, p.row_number,
+    p.attempt_id, a.admitted_at, runs.undone_at,
+    array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
+      then r.email end] as emails,
+    r.keys || array['person:' || p.person_id, 'email:' || c.email, 'domain:' || r.domain,
+      'domain:' || c.organization_domain] as keys
+  from attempt_people p join attempts a using (attempt_id)
+  join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+  join runs on runs.run_id = p.run_id
+  left join enriched_contacts c on c.source = runs.source and c.contact_id = r.contact_id
+    and (c.person_id = p.person_id or exists (
+      select
+      from ${unnestIds(foundIds)} as f (id, person_key)
+      join contacts k on f.person_key = any(k.person_keys)
+      where f.id = p.person_id and k.source = c.source and k.contact_id = c.contact_id))
+  where p.outcome = 'enriched' and p.person_id is not null
+    and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
+      and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
+        where o.attempt_id = ${attemptId} and asked.keys && r.keys))))`;
+
+/** Query of the people of the answer who belong to no row of the call. */
+const peopleWithoutRow = ({ attemptId }: LockedAttempt) => sql`
+  select null, null, person_id, run_id, null, attempt_id, asked_at, runs.undone_at,
+    array[facts -> 'email' ->> 'email'], '{}'
+  from known
+  join runs using (run_id)
+  where attempt_id = ${attemptId} and kind = 'answer'
+    and person_id not in (select person_id from of_contacts where attempt_id = ${attemptId})`;
+
+/** Query of the people of other answers whom a call without an answer asked for. */
+const peopleOfOtherAnswers = ({ attemptId, hasAnswer }: LockedAttempt) => sql`
+  select null, null, k.person_id, a.run_id, null, a.attempt_id, a.admitted_at, runs.undone_at,
+    array(select facts -> 'email' ->> 'email' from known where person_id = k.person_id and ${isOfAnswer}),
+    k.keys
+  from (
+    select known.person_id, array_agg(asked_key) as keys
+    from known
+    join attempt_people p on p.attempt_id = ${attemptId}
+    join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number and r.keys && known.identity_keys
+    cross join unnest(r.keys) as asked_key
+    where not ${hasAnswer} and ${isOfAnswer}
+    group by known.person_id
+  ) k
+  join attempts a on a.attempt_id = ${attemptId}
+  join runs on runs.run_id = a.run_id`;
+
 /**
  * The ids of a call's answer whose people have other ids in other answers, by these other ids. An id that is of two
  * people of the call is left out.
@@ -161,12 +177,11 @@ export async function idsOfSamePeople(
   if (otherIds.length === 0) return new Map();
   const { rows } = await sql<{ otherId: string; foundId: string }>`
     select o.id as "otherId", min(f.id) as "foundId"
-    from unnest(${otherIds}::text[], ${otherIds.map(keyOfId)}::text[]) as o (id, person_key)
+    from ${unnestIds(otherIds)} as o (id, person_key)
     cross join lateral (
       select service, person_keys from contacts where person_keys @> array[o.person_key] offset 0
     ) c
-    join unnest(${foundIds}::text[], ${foundIds.map(keyOfId)}::text[]) as f (id, person_key)
-      on f.person_key = any(c.person_keys)
+    join ${unnestIds(foundIds)} as f (id, person_key) on f.person_key = any(c.person_keys)
     where c.service = ${service}
     group by o.id
     having count(distinct f.id) = 1
