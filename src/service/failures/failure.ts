@@ -29,8 +29,8 @@ export interface FailureFacts {
   readonly suggestions?: readonly Suggestion[] | undefined;
   /** `error_details.context`: name → `{value, description}`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** The body of an error has people or credits, so the service has processed the call. */
-  readonly statesBill?: boolean | undefined;
+  /** What shows that the service has processed the call, although the status is that of a refusal. */
+  readonly processedBy?: string | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export class ServiceFailure extends Problem {
 
   constructor(type: FailureType, facts: FailureFacts) {
     const kind: FailureKind = failureKinds[type];
-    const mayBeBilled = kind.mayHaveBeenBilled || facts.statesBill === true;
+    const mayBeBilled = kind.mayHaveBeenBilled || facts.processedBy !== undefined;
     super(type, `${kind.what}${particulars(facts)}`, {
       where: facts.endpoint.name,
       next: nextOf(kind, mayBeBilled, facts.endpoint),
@@ -105,7 +105,7 @@ function particulars(facts: FailureFacts): string {
     facts.httpStatus === undefined ? undefined : `HTTP ${facts.httpStatus}`,
     ...(facts.codes ?? []),
     facts.requestId === undefined ? undefined : `request ${facts.requestId}`,
-    facts.statesBill ? 'the body has people or credits' : undefined,
+    facts.processedBy,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }

@@ -105,8 +105,14 @@ function failureOf(
     rateLimits: readRateHeaders(answer.headers),
     suggestions,
     context: body?.error_details?.context,
-    statesBill: answer.status >= 300 && refusalBills(json?.value),
+    processedBy: processedBy(answer.status, json?.value),
   });
+}
+
+/** What shows that a call with the status of a refusal was processed, and so may have been billed. */
+function processedBy(status: number, body: unknown): string | undefined {
+  if (status === 303) return 'a 303 leads to the result of a call';
+  return status >= 300 && refusalBills(body) ? 'the body has people or credits' : undefined;
 }
 
 function refusalOf(codes: ErrorCodes): FailureType {

@@ -89,6 +89,22 @@ describe('mapFailure', () => {
   });
 
   it.each([
+    [303, true],
+    [301, false],
+    [302, false],
+    [307, false],
+    [308, false],
+  ])('mapFailure() pauses at the redirect %d, possibly billed: %s', (status, billed) => {
+    const failure = map(status, '');
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+      'redirected',
+      'pause',
+      billed,
+    ]);
+    expect(failure.message.includes('303 leads to the result of a call')).toBe(billed);
+  });
+
+  it.each([
     { credits_consumed: 0 },
     { credits_consumed: '0.00', matches: [null, { id: 'p1' }] },
     { matches: null },
