@@ -34,10 +34,16 @@ export interface AttemptFacts {
  * @param filter.runId undefined: of all runs
  * @param filter.status `unknown`; `overdue`: awaiting late results after their deadline; undefined: every status
  * @param filter.attemptId the whole id, or its beginning; undefined: every id
+ * @param filter.limit only so many of the newest; undefined: all
  */
 export async function listAttempts(
   warehouse: Warehouse,
-  filter: { runId?: string | undefined; status?: 'unknown' | 'overdue' | undefined; attemptId?: string },
+  filter: {
+    runId?: string | undefined;
+    status?: 'unknown' | 'overdue' | undefined;
+    attemptId?: string;
+    limit?: number | undefined;
+  },
 ): Promise<AttemptFacts[]> {
   const result = await sql<AttemptFacts>`
     select a.attempt_id, a.run_id, a.batch, a.status, a.reason, a.people, a.request_id, a.http_status,
@@ -57,9 +63,10 @@ export async function listAttempts(
         else true
       end
       and ${filter.attemptId === undefined ? sql`true` : isNamedId(sql`a.attempt_id`, filter.attemptId)}
-    order by a.admitted_at
+    order by a.admitted_at desc
+    limit ${filter.limit ?? null}
   `.execute(warehouse.database);
-  return result.rows;
+  return result.rows.reverse();
 }
 
 /**

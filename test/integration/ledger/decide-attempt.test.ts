@@ -3,6 +3,7 @@ import { decideAttempt, getAttempt, listAttempts } from '../../../src/ledger/dec
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
+  backlogOfPolls,
   booksOf,
   callWithPhones,
   deliverTo,
@@ -173,6 +174,17 @@ describe('getAttempt()', () => {
       exitCode: 2,
     });
   });
+});
+
+it('listAttempts() lists the newest calls, the oldest of them first, if it has a limit', async () => {
+  const calls = await backlogOfPolls(warehouse, 3);
+  await warehouse.pool.query(
+    `update attempts set admitted_at = now() + make_interval(secs => substr(attempt_id, 6)::int)
+     where run_id = $1 and attempt_id like 'copy-%'`,
+    [calls.runId],
+  );
+  const listed = await listAttempts(warehouse, { runId: calls.runId, limit: 2 });
+  expect(listed.map(({ attempt_id: id }) => id)).toEqual(['copy-1', 'copy-2']);
 });
 
 it('listAttempts() lists calls whose late results are overdue, until a decision settles them', async () => {

@@ -17,6 +17,7 @@ import { describeReconciliation } from '../../run/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run-options/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
@@ -33,7 +34,7 @@ export function attemptsCommand(): Command {
     .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
 }
 
-type ListFlags = JsonFlag & { readonly all?: boolean; readonly overdue?: boolean };
+type ListFlags = JsonFlag & { readonly all?: boolean; readonly overdue?: boolean; readonly limit?: number };
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
@@ -43,14 +44,19 @@ function listCommand(): Command {
     .addOption(
       new Option('--overdue', 'calls whose late results did not come by the deadline').conflicts('all'),
     )
+    .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumber(1))
     .option(...jsonArrayOption)
-    .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts list --overdue')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  enrich attempts list\n  enrich attempts list --overdue\n  enrich attempts list --all --limit 50',
+    )
     .action(async (runId: string | undefined, options: ListFlags) => {
       const config = settingsOfExisting(options);
       await withWarehouse(config, async ({ warehouse }) => {
         const attempts = await listAttempts(warehouse, {
           runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
           status: options.all === true ? undefined : options.overdue === true ? 'overdue' : 'unknown',
+          limit: options.limit,
         });
         if (options.json === true) return printJson<'attempt-list'>(attempts);
         if (attempts.length === 0) {
@@ -58,6 +64,8 @@ function listCommand(): Command {
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         }
         print(describeAttempts(attempts, { all: options.all === true, ofRuns: runId === undefined }));
+        if (attempts.length === options.limit)
+          tell('there may be more, older calls: a higher --limit shows them');
         if (options.overdue === true) tell(nextForOverdue());
         const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
         if (!cycle) return;
