@@ -3,6 +3,7 @@ import { anyOf } from '../db/one-of.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
 import { contactOf } from '../people/contacts/contact-states.ts';
+import { clearRecordedCells } from '../people/contacts/record-cells.ts';
 import { identifiesAlone } from '../people/known/identifying-key.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
@@ -57,7 +58,7 @@ export async function dropSuppressed(
     from (${rows}) r
     cross join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c
     where r.row_number <> all (${replaced}::int[])`;
-  const dropped = await sql`
+  const { rows: dropped } = await sql<{ row_number: number }>`
     with people_of_rows as materialized (${peopleOfContacts} union ${peopleWithKeysOf(rows)}),
     keys_of_rows as materialized (
       ${keysOfRows(runId, rowNumbers)}
@@ -75,8 +76,14 @@ export async function dropSuppressed(
       reason = 'on the suppression list since the plan was made, or under a key that an answer stated',
       ${clearSuppressedRow}
     where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
+    returning r.row_number
   `.execute(database);
-  return Number(dropped.numAffectedRows ?? 0n);
+  await clearRecordedCells(
+    database,
+    runId,
+    dropped.map((row) => row.row_number),
+  );
+  return dropped.length;
 }
 
 /**

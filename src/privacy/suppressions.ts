@@ -7,6 +7,7 @@ import { anyValue, identityCells, rowCount } from '../db/expressions.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
 import { formsOfKey } from '../people/known/hashed-addresses.ts';
+import { clearRecordedCells } from '../people/contacts/record-cells.ts';
 import { sharesMatchKey } from '../people/known/shares-match-key.ts';
 import type { Tables } from '../db/schema.ts';
 import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
@@ -145,19 +146,22 @@ export async function clearSuppressedRows(
   const listed = sql`
     select row_number, keys, match_keys from run_rows
     where run_id = ${runId} and row_number = any(${rowNumbers}::integer[]) and outcome = 'suppressed'`;
-  await sql`
+  const duplicates = await sql<{ row_number: number }>`
     update run_rows r
     set outcome = 'suppressed', reason = 'the same person is on the suppression list by row ' || l.row_number,
       ${clearSuppressedRow}
     from (${listed}) l
     where r.run_id = ${runId} and r.outcome = 'duplicate' and r.keys && l.keys
       and ${sharesMatchKey('r', sql`select unnest(match_keys) from (${listed}) listed`)}
+    returning r.row_number
   `.execute(transaction);
   await sql`
     update run_rows r set ${clearSuppressedRow}
     where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'
       and r.keys <> '{}'
   `.execute(transaction);
+  const cleared = duplicates.rows.map((row) => row.row_number);
+  await clearRecordedCells(transaction, runId, [...rowNumbers, ...cleared]);
 }
 
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { identityColumns } from '../../domain/identity/identity-columns.ts';
 import type { Tables } from '../../db/schema.ts';
 
@@ -17,4 +17,23 @@ export async function recordCells(
     where run_id = ${runId} and row_number = any(${rowNumbers}::int[])
     on conflict do nothing
   `.execute(transaction);
+}
+
+/**
+ * Clears the recorded cells of rows that have become suppressed. A contact that keeps its person keeps its cells. The
+ * record stays, so that no earlier one counts as the newest.
+ */
+export async function clearRecordedCells(
+  database: Kysely<Tables>,
+  runId: string,
+  rowNumbers: readonly number[],
+): Promise<void> {
+  if (rowNumbers.length === 0) return;
+  await sql`
+    update contact_records k
+    set keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
+    where run_id = ${runId}
+      and row_number = any(${rowNumbers}::int[])
+      and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)
+  `.execute(database);
 }

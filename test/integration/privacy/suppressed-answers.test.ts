@@ -219,6 +219,26 @@ it('a contact of two runs at once has no person if the person of its newest row 
   expect(rows).toEqual([]);
 });
 
+it.each(['an answer', 'the list'])(
+  'nothing is kept of the cells of a contact that has lost its person when %s suppresses its row',
+  async (suppressedBy) => {
+    const [former, listed] = [employee('cells.example'), employee('cells.example')];
+    const contactId = `cells-${former.row.contactId}`;
+    expect(await runOf({ ...former.row, contactId }, former.person)).toEqual(['enriched']);
+    const runId = await runningRunOf(warehouse, [{ ...listed.row, contactId }]);
+    await reconcileContacts(warehouse, runId, new AbortController().signal);
+    const isByAnswer = suppressedBy === 'an answer';
+    await putOnList(
+      warehouse,
+      isByAnswer ? `person:${listed.person.id}` : `profile:${listed.row.profileUrl}`,
+    );
+    await openPage(warehouse, runId, 1, asked);
+    if (isByAnswer) await answerBatch(warehouse, { runId }, () => [listed.person]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+    expect(await everything(warehouse)).not.toContain(listed.row.lastName);
+  },
+);
+
 it('a row whose suppressed person only weak evidence found is fresh in the next run', async () => {
   const { person } = employee('weak.example');
   await putOnList(warehouse, `email:${person.email}`);
