@@ -1,17 +1,16 @@
 import type { Warehouse } from '../../../src/db/database.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer, type PhonesCall } from './late-calls.ts';
+import { answeredCall, deliverTo, phonesBody, type PhonesCall } from './late-calls.ts';
 
 /** A call for three people, with its answer and all phones, of a run that goes on. */
 export async function deliveredCall(warehouse: Warehouse): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   return call;
 }
 
 /** The call of a run that has ended, and whose phones have come. */
-export async function endedRun(warehouse: Warehouse): Promise<PhonesCall> {
+export async function endedWithPhones(warehouse: Warehouse): Promise<PhonesCall> {
   const call = await deliveredCall(warehouse);
   await endRun(warehouse, call.runId, 'finished', undefined);
   return call;

@@ -22,7 +22,7 @@ export interface LateExtras {
   readonly waterfall: readonly ('email' | 'phone')[];
 }
 
-const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
+export const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
 /** Maximum credits of one person of a waterfall in these tests. */
 const waterfallCeiling = 20;
 
@@ -66,12 +66,17 @@ export async function callAgain(
   { ids, extras = call.extras }: { readonly ids: readonly string[]; readonly extras?: LateExtras },
 ): Promise<PhonesCall> {
   names += 1;
-  const people = call.people.map(({ identity, contactId }) => ({
+  const requestId = `-90071992547409${names}`;
+  return openCall(warehouse, { people: rowsOf(call), ids, requestId, extras });
+}
+
+/** The rows of an export with the people of a call. */
+export function rowsOf(call: PhonesCall): StagedRow[] {
+  return call.people.map(({ identity, contactId }) => ({
     ...identity,
     keys: identityKeys(identity),
     contactId,
   }));
-  return openCall(warehouse, { people, ids, requestId: `-90071992547409${names}`, extras });
 }
 
 async function openCall(
@@ -152,6 +157,13 @@ export async function recordPhonesAnswer(
   });
 }
 
+/** A call for three people with its answer, which found them all. */
+export async function answeredCall(warehouse: Warehouse, extras?: LateExtras): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse, extras);
+  await recordPhonesAnswer(warehouse, call);
+  return call;
+}
+
 /** The body of a delivery with a phone for each person. */
 export function phonesBody(ids: readonly string[], credits: number | string, more: object = {}): Buffer {
   const people = ids.map((id, index) => ({
@@ -187,8 +199,7 @@ export async function deliverTo(warehouse: Warehouse, call: PhonesCall, content:
 
 /** A run with calls that await late results, all due for a poll. */
 export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   const { rows } = await warehouse.pool.query<{ columns: string }>(`
     select string_agg(column_name, ', ') as columns from information_schema.columns
     where table_schema = 'enrichment' and table_name = 'attempts'

@@ -3,7 +3,13 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { callAgain, recordPhonesAnswer, type LateExtras, type PhonesCall } from './late-calls.ts';
+import {
+  answeredCall,
+  callAgain,
+  recordPhonesAnswer,
+  type LateExtras,
+  type PhonesCall,
+} from './late-calls.ts';
 
 const { signal } = new AbortController();
 
@@ -21,6 +27,13 @@ export const newIds = (call: PhonesCall): string[] => call.ids.map((id) => `new-
 export async function endCall(warehouse: Warehouse, call: PhonesCall): Promise<void> {
   await reconcileContacts(warehouse, call.runId, signal);
   await endRun(warehouse, call.runId, 'finished', undefined);
+}
+
+/** A call of a run that has ended, with its answer and no phones. */
+export async function endedCall(warehouse: Warehouse, extras?: LateExtras): Promise<PhonesCall> {
+  const call = await answeredCall(warehouse, extras);
+  await endCall(warehouse, call);
+  return call;
 }
 
 /** A run for the people of an earlier call, whose answer names them by other ids. */

@@ -2,20 +2,14 @@ import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { readAnswersAgain } from '../../../src/calls/answers/read-answers-again.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import {
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-} from '../../helpers/warehouse/late-calls.ts';
+import { answeredCall, deliverTo } from '../../helpers/warehouse/late-calls.ts';
+import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
 
 const warehouse = await warehouseOfFile();
 const { signal } = new AbortController();
 
 it('readAnswersAgain() fills observations from stored bodies, once, and leaves those without a body', async () => {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  const call = await deliveredCall(warehouse);
   const [first] = call.people;
   // An earlier release read no titles and no phones.
   const { email, firstName, lastName } = first!.identity;
@@ -48,8 +42,7 @@ it('readAnswersAgain() fills observations from stored bodies, once, and leaves t
 });
 
 it('readAnswersAgain() keeps what a body says of a person whom it names twice', async () => {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   const named = (number: string) => ({ id: call.ids[0], phone_numbers: [{ sanitized_number: number }] });
   const people = [named('+14155550181'), named('+14155550182')];
   await deliverTo(warehouse, call, Buffer.from(JSON.stringify({ people })));

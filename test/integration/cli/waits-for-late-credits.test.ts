@@ -5,13 +5,7 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { resolveBudgetExhaustion } from '../../../src/runs/resolve-budget-exhaustion.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import {
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-  type PhonesCall,
-} from '../../helpers/warehouse/late-calls.ts';
+import { answeredCall, deliverTo, phonesBody, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 2 });
@@ -23,8 +17,7 @@ function session(embedded: boolean, dayCredits: number): Session {
 
 /** A call that holds the day's last credits for its phones. */
 async function pausedRun(): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   const budgets = { day: wholeCredits(30) };
   const resolution = await resolveBudgetExhaustion({ warehouse, budgets }, call.runId);
   if (resolution.kind !== 'wait') throw new Error(resolution.kind);

@@ -3,11 +3,10 @@ import { syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { startPolledService } from '../../helpers/servers/polled-service.ts';
 import {
+  answeredCall,
   booksOf,
-  callWithPhones,
   deliverTo,
   phonesBody,
-  recordPhonesAnswer,
   type Books,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
@@ -23,8 +22,7 @@ const undecided = { ...held, status: 'unknown' };
 
 /** A call for the phones of three people, of which the service has delivered one. */
 async function deliveredCall(more: object): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, firstPhone(call, more));
   return call;
 }
@@ -106,8 +104,7 @@ it.each<[string, boolean, object]>([
   ['a poll that counts missing people', true, { missing_records: 3 }],
   ['a delivery that counts missing people', false, { missing_records: 3 }],
 ])('a waterfall of %s does not end the wait for phones at the deadline', async (_, canBePolled, more) => {
-  const call = await callWithPhones(warehouse, { reveal: ['phone'], waterfall: ['email'] });
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse, { reveal: ['phone'], waterfall: ['email'] });
   const people = call.ids.map((id) => ({ id, emails: [] }));
   const waterfall = Buffer.from(
     JSON.stringify({ ...more, target_fields: ['emails'], credits_consumed: 6, people }),
@@ -118,8 +115,7 @@ it.each<[string, boolean, object]>([
 });
 
 it('a poll that has phones of no person ends the wait for phones and not for the waterfall', async () => {
-  const call = await callWithPhones(warehouse, { reveal: ['phone'], waterfall: ['email'] });
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse, { reveal: ['phone'], waterfall: ['email'] });
   const polled = resultOf(phonesBody([], 0, { missing_records: 3 }), 'success');
   await booksAfterDeadline(call, true, [200, polled]);
   const { rows } = await warehouse.pool.query('select awaits from attempts where attempt_id = $1', [

@@ -7,6 +7,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
+  answeredCall,
   callWithPhones,
   deliverTo,
   phonesBody,
@@ -18,12 +19,6 @@ import {
 const warehouse = await warehouseOfFile();
 
 const waterfall: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
-
-async function answeredCall(extras: LateExtras): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse, extras);
-  await recordPhonesAnswer(warehouse, call);
-  return call;
-}
 
 const deliver = (call: PhonesCall, body: object): Promise<void> =>
   deliverTo(warehouse, call, Buffer.from(JSON.stringify({ request_id: call.requestId, ...body })));
@@ -119,7 +114,7 @@ describe('a late result of somebody on the suppression list', () => {
     ['another id', () => ({ id: 'other-id' })],
     ['no id', () => ({})],
   ])('a late result with a listed address is dropped, under %s', async (_, who) => {
-    const call = await answeredCall(waterfall);
+    const call = await answeredCall(warehouse, waterfall);
     const own = call.people[0]!.identity.email!;
     const listed = `private-${call.runId.toLowerCase()}@home.example`;
     await putOnList(warehouse, `email:${listed}`);
@@ -146,7 +141,7 @@ describe('a late result of somebody on the suppression list', () => {
   });
 
   it('a late result is dropped if its contact has a listed key and the body has another id', async () => {
-    const call = await answeredCall(waterfall);
+    const call = await answeredCall(warehouse, waterfall);
     const own = call.people[0]!.identity.email!;
     await putOnList(warehouse, `person:${call.ids[0]}`);
     await deliver(call, {
@@ -159,7 +154,7 @@ describe('a late result of somebody on the suppression list', () => {
 });
 
 it('a person whom a body names several times with the same phones has one entry in the history', async () => {
-  const call = await answeredCall({ reveal: ['phone'], waterfall: [] });
+  const call = await answeredCall(warehouse);
   const [id] = call.ids;
   const named = { id, status: 'success', phone_numbers: [phoneOf(0)] };
   await deliver(call, { people: [named, named, { ...named }] });
@@ -173,7 +168,7 @@ it('a person whom a body names several times with the same phones has one entry 
 });
 
 it('an address that a waterfall names several times for a person has its best status', async () => {
-  const call = await answeredCall(waterfall);
+  const call = await answeredCall(warehouse, waterfall);
   const email = `repeated-${call.runId.toLowerCase()}@vendor.example`;
   const emails = ['guessed', 'verified', 'unverified'].map((status) => ({ email, email_status_cd: status }));
   await deliver(call, { credits_consumed: 1, people: [{ id: call.ids[0], emails, phone_numbers: [] }] });
@@ -184,7 +179,7 @@ it('an address that a waterfall names several times for a person has its best st
 });
 
 it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
-  const call = await answeredCall(waterfall);
+  const call = await answeredCall(warehouse, waterfall);
   const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;
   await deliver(call, {
     credits_consumed: 1,
@@ -222,7 +217,7 @@ describe('what a waterfall found of a person', () => {
   };
 
   it('an address that a waterfall did not find counts as a miss', async () => {
-    const call = await answeredCall(waterfall);
+    const call = await answeredCall(warehouse, waterfall);
     await deliver(call, withPhone(call));
     expect(await lookupsOf(call)).toEqual([
       { field_group: 'profile', found: true },
@@ -235,7 +230,7 @@ describe('what a waterfall found of a person', () => {
     ['the address comes first', [withAddress, withPhone]],
     ['the number comes first', [withPhone, withAddress]],
   ])('an address and a number in a body each are no misses if %s', async (_, bodies) => {
-    const call = await answeredCall(waterfall);
+    const call = await answeredCall(warehouse, waterfall);
     for (const body of bodies) await deliver(call, body(call));
     expect(await lookupsOf(call)).toEqual([
       { field_group: 'profile', found: true },
@@ -247,7 +242,7 @@ describe('what a waterfall found of a person', () => {
 
 describe('a body', () => {
   it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
-    const call = await answeredCall(waterfall);
+    const call = await answeredCall(warehouse, waterfall);
     const own = call.ids.map((id, index) => ({ id, emails: [], phone_numbers: [phoneOf(index)] }));
     const empty = Array.from({ length: 40_000 }, () => ({}));
     await deliver(call, { credits_consumed: 6, people: [...own, ...empty] });
@@ -268,7 +263,7 @@ describe('a body', () => {
     'a body with the address %j applies the rest, also with a suppression list',
     async (email) => {
       await putOnList(warehouse, 'email:x@y.example');
-      const call = await answeredCall(waterfall);
+      const call = await answeredCall(warehouse, waterfall);
       await deliver(call, {
         credits_consumed: 6,
         people: call.ids.map((id, index) => ({ id, emails: [{ email }], phone_numbers: [phoneOf(index)] })),
@@ -284,8 +279,8 @@ describe('a late result under the id of another person', () => {
     ['keeps the results of an entry with the id of a person of another call from the contact', true],
     ['gives the contact the results of an entry with an id that no answer has', false],
   ])('a waterfall with a confirmed address %s', async (_, isKnown) => {
-    const call = await answeredCall(waterfall);
-    const other = await answeredCall(waterfall);
+    const call = await answeredCall(warehouse, waterfall);
+    const other = await answeredCall(warehouse, waterfall);
     await deliver(call, {
       credits_consumed: 6,
       people: [
@@ -326,7 +321,7 @@ describe('a phone request that is skipped because an earlier one is in flight', 
   it.each(['before', 'after'] as const)(
     'a skipped phone request keeps the phones brought %s its answer when the earlier run is undone',
     async (order) => {
-      const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+      const earlier = await answeredCall(warehouse);
       const call = await callWithPhones(warehouse);
       const record = (): Promise<void> =>
         recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
@@ -360,7 +355,7 @@ describe('a phone request that is skipped because an earlier one is in flight', 
   );
 
   it('a skipped phone request keeps phones of a delivery without a body when that run is undone', async () => {
-    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    const earlier = await answeredCall(warehouse);
     await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
     // As `prune` leaves the delivery after its retention.
     await warehouse.pool.query('update webhook_deliveries set body = null where attempt_id = $1', [
@@ -376,10 +371,10 @@ describe('a phone request that is skipped because an earlier one is in flight', 
   });
 
   it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
-    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    const earlier = await answeredCall(warehouse);
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
-    const other = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    const other = await answeredCall(warehouse);
     await deliverTo(warehouse, other, phonesBody([other.ids[0]!, ...earlier.ids], 8));
     expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual(['+14155550100', null, null]);
     for (const each of [earlier, call])
@@ -390,8 +385,8 @@ describe('a phone request that is skipped because an earlier one is in flight', 
   });
 
   it('a skipped phone request gets no phones from an earlier delivery whose call did not name the person', async () => {
-    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
-    const stranger = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    const earlier = await answeredCall(warehouse);
+    const stranger = await answeredCall(warehouse);
     await deliverTo(warehouse, earlier, phonesBody([earlier.ids[0]!, stranger.ids[1]!], 8));
     const call = await callWithPhones(warehouse);
     const ids = [earlier.ids[0]!, stranger.ids[1]!, stranger.ids[2]!];
@@ -400,7 +395,7 @@ describe('a phone request that is skipped because an earlier one is in flight', 
   });
 
   it('a skipped phone request gets the phones of a person whom the earlier answer gave to no row', async () => {
-    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    const earlier = await answeredCall(warehouse);
     await warehouse.pool.query(
       `update attempt_people set outcome = 'identity_mismatch', person_id = null, evidence = null
        where attempt_id = $1`,

@@ -1,22 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
+  answeredCall,
   callAgain,
   callWithPhones,
   deliverTo,
   deliveryStatuses,
   drainCall,
+  onlyPhones,
   phonesBody,
   recordPhonesAnswer,
-  type LateExtras,
+  rowsOf,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
   endCall,
+  endedCall,
   expectRebuilt,
   noExtras,
   none,
@@ -37,6 +39,13 @@ async function lose(call: PhonesCall): Promise<PhonesCall> {
 
 async function lostCall(): Promise<PhonesCall> {
   return lose(await callWithPhones(warehouse));
+}
+
+/** A call for phones whose answer was lost, and an earlier call for the same people without phones. */
+async function lostAfterAnswer(): Promise<{ readonly earlier: PhonesCall; readonly lost: PhonesCall }> {
+  const earlier = await endedCall(warehouse, noExtras);
+  const lost = await lose(await callAgain(warehouse, earlier, { ids: earlier.ids, extras: onlyPhones }));
+  return { earlier, lost };
 }
 
 /** A later call, without phones, for the people of a call. */
@@ -69,31 +78,16 @@ describe('phones of a call whose answer was lost', () => {
   );
 
   it('contacts of an earlier answer get the phones of a call whose answer was lost', async () => {
-    const earlier = await callWithPhones(warehouse, noExtras);
-    await recordPhonesAnswer(warehouse, earlier);
-    await endCall(warehouse, earlier);
-    const extras: LateExtras = { reveal: ['phone'], waterfall: [] };
-    const lost = await lose(await callAgain(warehouse, earlier, { ids: earlier.ids, extras }));
+    const { earlier, lost } = await lostAfterAnswer();
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
     expect(await phonesOf(warehouse, earlier)).toEqual(phones);
     expect(await observationsOf(lost)).toEqual(lost.ids);
   });
 
   it('the phones of a call whose answer was lost count as asked for, and no later call asks for them', async () => {
-    const earlier = await callWithPhones(warehouse, noExtras);
-    await recordPhonesAnswer(warehouse, earlier);
-    await endCall(warehouse, earlier);
-    const extras: LateExtras = { reveal: ['phone'], waterfall: [] };
-    const lost = await lose(await callAgain(warehouse, earlier, { ids: earlier.ids, extras }));
+    const { lost } = await lostAfterAnswer();
     await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
-    const { runId } = await stagedRun(
-      warehouse,
-      lost.people.map(({ identity, contactId }) => ({
-        ...identity,
-        keys: identityKeys(identity),
-        contactId,
-      })),
-    );
+    const { runId } = await stagedRun(warehouse, rowsOf(lost));
     const { dropped } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
     expect(dropped).toMatchObject({ fresh: 2 });
   });
@@ -142,8 +136,7 @@ describe('phones of a call whose answer was lost', () => {
 
   it('people of other calls for whom the lost call did not ask get no phones of it', async () => {
     const lost = await lostCall();
-    const other = await callWithPhones(warehouse, noExtras);
-    await recordPhonesAnswer(warehouse, other);
+    const other = await answeredCall(warehouse, noExtras);
     await deliverTo(warehouse, lost, phonesBody([lost.ids[0]!, ...other.ids], 8));
     expect(await phonesOf(warehouse, other)).toEqual(none);
     const later = await laterCall(lost);

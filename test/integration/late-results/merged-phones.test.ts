@@ -6,14 +6,16 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { everything } from '../../helpers/database/everything.ts';
-import { endedRun } from '../../helpers/warehouse/delivered-calls.ts';
+import { endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
+  answeredCall,
   callAgain,
   callWithPhones,
   deliverTo,
   phonesBody,
   recordPhonesAnswer,
+  rowsOf,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import {
@@ -34,25 +36,18 @@ const warehouse = await warehouseOfFile();
 
 describe('phones of a person to whom the service gives a new id', () => {
   it('the contacts keep their phones, and a plan asks for none of them', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     const again = await renumberedRun(warehouse, call);
     expect(await valuesOf(warehouse, call, 'person_id')).toEqual(again.ids);
     expect(await phonesOf(warehouse, call)).toEqual(phones);
-    const later = await stagedRun(
-      warehouse,
-      call.people.map(({ identity, contactId }) => ({
-        ...identity,
-        keys: [`email:${identity.email}`],
-        contactId,
-      })),
-    );
+    const later = await stagedRun(warehouse, rowsOf(call));
     await planRows(warehouse, later.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
     expect(await outcomesOf(warehouse, later.runId)).toEqual(['fresh', 'fresh', 'fresh']);
     await expectRebuilt(warehouse);
   });
 
   it('the contacts keep their phones after a second new id, and if the former id returns', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await renumberedRun(warehouse, call);
     await renumberedRun(
       warehouse,
@@ -67,7 +62,7 @@ describe('phones of a person to whom the service gives a new id', () => {
   });
 
   it('provenance and history name the call, delivery and run that paid for the phones', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await renumberedRun(warehouse, call);
     const paid = { run_id: call.runId, attempt_id: call.attemptId, delivery_id: expect.any(String) };
     for (const view of ['field_provenance', 'contact_history']) {
@@ -86,8 +81,7 @@ describe('phones of a person to whom the service gives a new id', () => {
   });
 
   it('the contacts keep the addresses that a waterfall found for the former id', async () => {
-    const call = await callWithPhones(warehouse, { reveal: [], waterfall: ['email'] });
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse, { reveal: [], waterfall: ['email'] });
     const found = `found-${call.ids[0]}@vendor.example`;
     const emails = [{ email: found, email_status_cd: 'verified' }];
     const body = { request_id: call.requestId, people: [{ id: call.ids[0], emails }] };
@@ -194,7 +188,7 @@ describe('phones of a person whose records only a third record connects', () => 
 
 describe('an undo after the service gave a new id', () => {
   it('an undo of the run that paid takes the phones away, and a revert brings them back', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     const again = await renumberedRun(warehouse, call);
     expect(await measureUndo(warehouse, call.runId)).toMatchObject({ restored: 3, only_phones: 3 });
     await undoRun(warehouse, call.runId, note, signal);
@@ -207,7 +201,7 @@ describe('an undo after the service gave a new id', () => {
   });
 
   it('an undo of the run with the new id leaves the phones, as does its revert', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     const again = await renumberedRun(warehouse, call);
     await undoRun(warehouse, again.runId, note, signal);
     expect(await valuesOf(warehouse, call, 'person_id')).toEqual(call.ids);
@@ -222,7 +216,7 @@ describe('an undo after the service gave a new id', () => {
   });
 
   it('a new id that came during the undo gets the phones with the revert', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await undoRun(warehouse, call.runId, note, signal);
     await renumberedRun(warehouse, call);
     expect(await phonesOf(warehouse, call)).toEqual(none);
@@ -235,7 +229,7 @@ describe('an undo after the service gave a new id', () => {
     ['the undone run', false],
     ['two undone runs', true],
   ])('a later run that does not ask again uses the phones of %s', async (_, isEachUndone) => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     const again = await renumberedRun(warehouse, call);
     await undoRun(warehouse, call.runId, note, signal);
     if (isEachUndone) await undoRun(warehouse, again.runId, note, signal);
@@ -254,7 +248,7 @@ describe('an undo after the service gave a new id', () => {
 });
 
 it('an erasure of a person with a new id leaves nothing of either id', async () => {
-  const call = await endedRun(warehouse);
+  const call = await endedWithPhones(warehouse);
   const again = await renumberedRun(warehouse, call);
   const figures = await erase(warehouse, [`person:${again.ids[0]}`], note);
   expect(figures).toMatchObject({ contacts: 1, phones: 2 });
@@ -289,7 +283,7 @@ describe('phones of another person', () => {
   });
 
   it('two people whom a later answer distinguishes have only their own phones', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     const again = await renumberedRun(warehouse, call);
     const both = await callAgain(warehouse, call, { ids: again.ids, extras: noExtras });
     const { firstName, lastName, email } = call.people[0]!.identity;

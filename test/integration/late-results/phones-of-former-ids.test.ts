@@ -9,6 +9,7 @@ import { rowsReadByTable } from '../../helpers/database/rows-read.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import {
+  answeredCall,
   booksOf,
   callAgain,
   callWithPhones,
@@ -21,6 +22,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import {
   endCall,
+  endedCall,
   expectRebuilt,
   newIds,
   noExtras,
@@ -44,9 +46,7 @@ describe('phones that arrive for the former id of a person', () => {
   }
 
   it('the contacts get the phones, and the feed has the change', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     await renumberedRun(warehouse, call);
     expect(await phonesOf(warehouse, call)).toEqual(none);
     const { rows } = await warehouse.pool.query<{ last: string }>(
@@ -61,9 +61,7 @@ describe('phones that arrive for the former id of a person', () => {
   });
 
   it('the contacts get phones that arrive under the new id, at the price of the first call', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     await renumberedRun(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
     expect(await phonesOf(warehouse, call)).toEqual(phones);
@@ -72,9 +70,7 @@ describe('phones that arrive for the former id of a person', () => {
   });
 
   it('one rebuild gives contacts their keys again, and the phones of these keys', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     await renumberedRun(warehouse, call);
     await warehouse.pool.query('update contacts set person_keys = null where contact_id = any($1)', [
@@ -86,11 +82,9 @@ describe('phones that arrive for the former id of a person', () => {
   });
 
   it('phones under the id of another person of the warehouse reach no contact', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     await renumberedRun(warehouse, call);
-    const other = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, other);
+    const other = await answeredCall(warehouse);
     await deliverTo(warehouse, call, phonesBody(other.ids, 24));
     expect([await phonesOf(warehouse, call), await phonesOf(warehouse, other)]).toEqual([none, none]);
   });
@@ -110,9 +104,7 @@ describe('phones that arrive for the former id of a person', () => {
   });
 
   it('the contacts get phones that arrive before the end of the run with the new id', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const again = await callAgain(warehouse, call, { ids: newIds(call), extras: noExtras });
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     await recordPhonesAnswer(warehouse, again);
@@ -123,9 +115,7 @@ describe('phones that arrive for the former id of a person', () => {
 describe('phones that arrive under a new id before an answer has this id', () => {
   /** A call whose phones have arrived under new ids, and reached no contact. */
   async function callWithoutPhones(): Promise<PhonesCall> {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
     expect(await deliveryStatuses(warehouse, call)).toEqual(['quarantined']);
     return call;
@@ -150,9 +140,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   });
 
   it('a contact gets the phones of both ids if one body names the person by both', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const [first, second, third] = call.ids as [string, string, string];
     await deliverTo(warehouse, call, phonesBody([first, second, third, `new-${first}`], 32));
     expect(await phonesOf(warehouse, call)).toEqual(phones);
@@ -170,9 +158,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   });
 
   it('a contact gets the phones of the new id if the body names the former id twice', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const [first, second, third] = call.ids as [string, string, string];
     await deliverTo(warehouse, call, phonesBody([first, second, third, first, `new-${first}`], 40));
     await renumberedRun(warehouse, call, [`new-${first}`, second, third]);
@@ -186,9 +172,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   });
 
   it('a number that one body has for both ids has the do-not-call status of the new id', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const [first, second, third] = call.ids as [string, string, string];
     const number = { sanitized_number: phones[0], status_cd: 'valid_number' };
     const people = [
@@ -206,9 +190,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   });
 
   it('a contact has one entry in the history if one body has the same phones for both ids', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const [first, second, third] = call.ids as [string, string, string];
     const newId = `new-${first}`;
     const body = phonesBody([first, second, third, newId], 32)
@@ -226,9 +208,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   });
 
   it('a contact gets the phones if the same body has brought those of other people before', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const [first, second, third] = call.ids as [string, string, string];
     await deliverTo(warehouse, call, phonesBody([first, `new-${second}`, third], 24));
     expect(await phonesOf(warehouse, call)).toEqual([phones[0], null, phones[2]]);
@@ -248,9 +228,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   });
 
   it('the contacts get the phones if the answer with the new ids was undone until then', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const again = await renumberedRun(warehouse, call);
     await undoRun(warehouse, again.runId, note, signal);
     await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
@@ -262,9 +240,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   });
 
   it('the contacts get phones that arrive while the answer with the new ids is recorded', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endCall(warehouse, call);
+    const call = await endedCall(warehouse);
     const again = await callAgain(warehouse, call, { ids: newIds(call), extras: noExtras });
     for (const id of newIds(call))
       await appendContact(warehouse, { contactId: `other-${id}`, runId: call.runId, person: { id } });
@@ -294,8 +270,7 @@ describe('phones that arrive under a new id before an answer has this id', () =>
 
   it('an answer with new ids reads few deliveries of other calls, with plans from an empty warehouse', async () => {
     const alone = await openTestWarehouse({ connections: 1 });
-    const call = await callWithPhones(alone);
-    await recordPhonesAnswer(alone, call);
+    const call = await answeredCall(alone);
     await alone.pool.query(
       `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, status)
        select n, n, 'another', '', '', 'applied' from generate_series(1, 5000) n`,

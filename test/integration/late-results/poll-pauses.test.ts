@@ -5,7 +5,7 @@ import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/s
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
-import { callWithPhones, recordPhonesAnswer, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
+import { answeredCall, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
 
 const settings = {
   credential: { kind: 'api-key', value: defaultApiKey },
@@ -63,8 +63,7 @@ async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
 
 it('pauses between polls grow by polls that were made, not by polls without a free slot', async () => {
   sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 503, billed: false }] });
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   const other = { service: 'test', scope: webhookResultScope, callId: 'another', deadlineSeconds: 30 };
   await warehouse.database
     .transaction()
@@ -81,8 +80,7 @@ it('a poll waits between 30 seconds and an hour, whatever retry-after the servic
   let answer = httpAnswer(503, '');
   const server = await startScriptedServer((socket) => void socket.end(answer));
   const absurd = createServiceClient({ ...settings, baseUrl: server.baseUrl });
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   await warehouse.pool.query(
     "update attempts set awaited_until = awaited_until + interval '1 day' where run_id = $1",
     [call.runId],
@@ -117,8 +115,7 @@ it('a poll waits at least its own pause, up to 30 seconds, if the service states
     socket.end(httpAnswer(404, body, { connection: 'close' })),
   );
   const hurried = createServiceClient({ ...settings, baseUrl: server.baseUrl });
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   const pauses: number[] = [];
   for (let poll = 0; poll < 7; poll += 1) {
     await look(call, hurried, [], 2);

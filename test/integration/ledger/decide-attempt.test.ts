@@ -3,6 +3,7 @@ import { decideAttempt, getAttempt, listAttempts } from '../../../src/ledger/dec
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
+  answeredCall,
   backlogOfPolls,
   booksOf,
   callWithPhones,
@@ -54,8 +55,7 @@ describe('the credits of a decision', () => {
   });
 
   it('a call that was answered has no decision to correct', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     await decideAttempt(warehouse, call.attemptId, { credits: '20' });
     await expect(decideAttempt(warehouse, call.attemptId, { credits: '2' })).rejects.toMatchObject({
       type: 'attempt.closed',
@@ -82,8 +82,7 @@ describe('a decision on a call whose deliveries state a price', () => {
   );
 
   it('a decision on an answered call with a part of its phones settles answer and part', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
     await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
     await decideAttempt(warehouse, call.attemptId, { credits: '0' });
@@ -111,8 +110,7 @@ describe('a decision on a call whose deliveries state a price', () => {
   );
 
   it('a decision can settle less than bodies that each repeat the price of the whole', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     for (const id of call.ids) await deliverTo(warehouse, call, phonesBody([id], 24));
     await decideAttempt(warehouse, call.attemptId, { credits: '27' });
     expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
@@ -121,8 +119,7 @@ describe('a decision on a call whose deliveries state a price', () => {
 
 describe('a delivery after a decision', () => {
   it('a delivery that repeats the price of the whole after a decision changes no credits and no reason', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     for (const id of call.ids.slice(0, 2)) await deliverTo(warehouse, call, phonesBody([id], 24));
     await decideAttempt(warehouse, call.attemptId, { credits: '27' });
     const { reason } = await getAttempt(warehouse, call.attemptId);
@@ -133,8 +130,7 @@ describe('a delivery after a decision', () => {
   });
 
   it('a delivery that repeats the price of the answer after a decision is settled once, and noted', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     await decideAttempt(warehouse, call.attemptId, { credits: '3' });
     await deliverTo(warehouse, call, phonesBody(call.ids, 27));
     expect(await moneyOf(call.runId)).toEqual([0, 27]);
@@ -144,8 +140,7 @@ describe('a delivery after a decision', () => {
   });
 
   it('a delivery that states the price of its part after a decision is settled as well', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     await decideAttempt(warehouse, call.attemptId, { credits: '3' });
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect(await moneyOf(call.runId)).toEqual([0, 27]);
@@ -188,8 +183,7 @@ it('listAttempts() lists the newest calls, the oldest of them first, if it has a
 });
 
 it('listAttempts() lists calls whose late results are overdue, until a decision settles them', async () => {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   const overdue = async (): Promise<readonly string[]> =>
     (await listAttempts(warehouse, { runId: call.runId, status: 'overdue' })).map((each) => each.attempt_id);
   expect(await overdue()).toEqual([]);

@@ -12,7 +12,7 @@ import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { createTestDatabase, openTestWarehouse } from '../../helpers/database/database.ts';
 import { freePort, listenHere } from '../../helpers/servers/ports.ts';
-import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
+import { answeredCall } from '../../helpers/warehouse/late-calls.ts';
 import { openMetricsFixture, valueOf } from '../../helpers/outputs/metrics-fixture.ts';
 import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -115,8 +115,7 @@ describe('how long a run has been idle', () => {
   /** A run whose only call was answered an hour ago, and whose phones have not come. */
   beforeEach(async () => {
     warehouse = await openTestWarehouse();
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     ({ runId } = call);
     await warehouse.pool.query(`update runs set created_at = now() - interval '2 hours', approved_at = null`);
     await warehouse.pool.query(

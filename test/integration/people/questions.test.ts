@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
+  answeredCall,
   callWithPhones,
   deliverTo,
   phonesBody,
@@ -9,6 +10,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { job, match, say } from '../../helpers/warehouse/log-entries.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
 
 const acme = { id: 'o-acme', name: 'Acme', domain: 'acme.example' };
 const orbit = { id: 'o-orbit', name: 'Orbit', domain: 'orbit.example' };
@@ -66,9 +68,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
   });
 
   it('contact_phones says which delivery brought a phone and when, and run_costs what each phone cost', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    const call = await deliveredCall(warehouse);
     const phones = await ask('select * from contact_phones where run_id = $1 order by number', call.runId);
     expect(phones).toHaveLength(3);
     expect(phones[0]).toMatchObject({ number: '+14155550100', is_first: true, attempt_id: call.attemptId });
@@ -82,8 +82,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
   });
 
   it('run_costs counts no switchboard as a phone of a person', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     const body = phonesBody(call.ids, 24).toString();
     await deliverTo(warehouse, call, Buffer.from(body.replace('"mobile"', '"work_hq"')));
     const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);

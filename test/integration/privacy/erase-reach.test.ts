@@ -17,6 +17,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { everything } from '../../helpers/database/everything.ts';
 import {
+  answeredCall,
   booksOf,
   callWithPhones,
   deliverTo,
@@ -155,8 +156,7 @@ describe('an erasure reaches', () => {
   });
 
   it('an erasure reaches the record id of rows whose cells were pruned before', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     const pruned = await stagedRun(warehouse, [
       { keys: [], contactId: 'pruned-4711', outcome: 'enriched' },
       { keys: [], contactId: 'pruned-4712', outcome: 'enriched' },
@@ -347,8 +347,7 @@ describe('an erased person', () => {
 
 describe('the price of late results of an erased person', () => {
   async function erasedAfterItsAnswer(deliverFirst = false): Promise<PhonesCall> {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     if (deliverFirst) await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
     return call;
@@ -373,8 +372,7 @@ describe('the price of late results of an erased person', () => {
 
 describe('ids that only deliveries have', () => {
   it('an erasure removes the id by which a waterfall has named the person', async () => {
-    const call = await callWithPhones(warehouse, { reveal: [], waterfall: ['email'] });
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse, { reveal: [], waterfall: ['email'] });
     const [email, other] = call.people.map(({ identity }) => identity.email);
     const ids = [`vendor-of-${call.ids[0]}`, call.ids[1]];
     const people = [email, other].map((own, index) => ({ id: ids[index], emails: [{ email: own }] }));
@@ -385,10 +383,8 @@ describe('ids that only deliveries have', () => {
   });
 
   it('an erasure removes a body that another call got about the person, and leaves its answer', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    const other = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, other);
+    const call = await answeredCall(warehouse);
+    const other = await answeredCall(warehouse);
     await deliverTo(warehouse, other, phonesBody(call.ids, 24));
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
     const { rows } = await warehouse.pool.query(

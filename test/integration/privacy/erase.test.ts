@@ -7,6 +7,7 @@ import { keysOfRecord } from '../../../src/privacy/keys-of-record.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
+  answeredCall,
   callWithPhones,
   deliverTo,
   drainCall,
@@ -26,8 +27,7 @@ const warehouse = await warehouseOfFile();
 
 /** Three people with their phones; the body of the answer is kept, and names them. */
 async function enrichedCall(): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
+  const call = await answeredCall(warehouse);
   await warehouse.pool.query('update raw_answers set body_gzip = $2 where attempt_id = $1', [
     call.attemptId,
     gzipSync(JSON.stringify(call.people)),
@@ -172,8 +172,7 @@ describe('a person who is erased', () => {
   });
 
   it('an erased person is dropped from a waiting delivery, whose body is removed', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);

@@ -9,7 +9,7 @@ import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { deliverOtherPhones, endedRun } from '../../helpers/warehouse/delivered-calls.ts';
+import { deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
@@ -19,7 +19,7 @@ const always = { rows: 0 };
 const warehouse = await warehouseOfFile();
 
 it('prune() removes the rows of an ended run, and the facts of the run and its contacts stay', async () => {
-  const { runId } = await endedRun(warehouse);
+  const { runId } = await endedWithPhones(warehouse);
   const state = async () => ({
     facts: await readRunFacts(warehouse, runId),
     contacts: (await warehouse.pool.query('select * from enriched_contacts where run_id = $1', [runId])).rows,
@@ -50,7 +50,7 @@ it('the outcomes of a run have the same order after prune() has removed its rows
 });
 
 it('a contact is still known to be asked for by its run when the rows of the run were removed', async () => {
-  const { runId } = await endedRun(warehouse);
+  const { runId } = await endedWithPhones(warehouse);
   const states = async () =>
     readMatchedContacts(
       warehouse.database,
@@ -68,7 +68,7 @@ it('a contact is still known to be asked for by its run when the rows of the run
 });
 
 it('a report has outcomes and credits, and neither coverage nor costs, when rows were removed', async () => {
-  const { runId } = await endedRun(warehouse);
+  const { runId } = await endedWithPhones(warehouse);
   const reported = () => gatherReport(warehouse, runId, { rateLimits: [], now: new Date() });
   const { outcomes, credits } = await reported();
   await prune(warehouse, always, noSignal);
@@ -76,7 +76,7 @@ it('a report has outcomes and credits, and neither coverage nor costs, when rows
 });
 
 it('a delivery is applied and billed when the rows of its call were removed', async () => {
-  const call = await endedRun(warehouse);
+  const call = await endedWithPhones(warehouse);
   await prune(warehouse, always, noSignal);
   expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
 });

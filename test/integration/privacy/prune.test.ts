@@ -11,12 +11,16 @@ import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { deliverOtherPhones, deliveredCall, endedRun } from '../../helpers/warehouse/delivered-calls.ts';
 import {
+  deliveredCall,
+  deliverOtherPhones,
+  endedWithPhones,
+} from '../../helpers/warehouse/delivered-calls.ts';
+import {
+  answeredCall,
   callWithPhones,
   deliverTo,
   phonesBody,
-  recordPhonesAnswer,
   storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
@@ -58,7 +62,7 @@ const nothing = { answers: 0, deliveries: 0, rows: 0 };
 
 describe('what is older than its retention', () => {
   it('prune() removes data older than its retention, in the measured amounts', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await age(month + 60);
     const measured = await measurePrune(warehouse, everything);
     expect(measured).toMatchObject({
@@ -78,7 +82,7 @@ describe('what is older than its retention', () => {
   });
 
   it('prune() removes only data that RETENTION names', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await age(month + 60);
     await prune(warehouse, { deliveries: month }, noSignal);
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
@@ -87,7 +91,7 @@ describe('what is older than its retention', () => {
   });
 
   it('prune() keeps data younger than its retention', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await age(month - 60);
     await prune(warehouse, everything, noSignal);
     expect(await keptOf(call)).toEqual(whole);
@@ -116,7 +120,7 @@ describe('what is older than its retention', () => {
 
 describe('afterwards', () => {
   it('calls, credits, outcomes and contacts are unchanged after prune()', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     const state = async () => ({
       facts: await readRunFacts(warehouse, call.runId),
       outcomes: await outcomesOf(warehouse, call.runId),
@@ -135,7 +139,7 @@ describe('afterwards', () => {
   });
 
   it('people are still fresh after prune()', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
     const again = await stagedRun(
       warehouse,
@@ -146,7 +150,7 @@ describe('afterwards', () => {
   });
 
   it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
@@ -158,7 +162,7 @@ describe('afterwards', () => {
   });
 
   it('the report of a run says after prune() that the rows of the file were deleted', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await prune(warehouse, { staging: 0 }, noSignal);
     const report = await gatherReport(warehouse, call.runId, { rateLimits: [], now: new Date() });
     expect(report.outcomes).toEqual({ enriched: 3 });
@@ -181,8 +185,7 @@ describe('what is still needed', () => {
   });
 
   it('prune() keeps data of an ended run while late results are awaited, which are then applied', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
     await endRun(warehouse, call.runId, 'finished', undefined);
     const { kept } = await prune(warehouse, always, noSignal);
@@ -209,14 +212,14 @@ describe('what is still needed', () => {
   });
 
   it('prune() keeps data of a delivery that waits to be applied', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await storeFor(warehouse, call, phonesBody(call.ids, 25));
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 2 });
   });
 
   it('prune() keeps orphaned and quarantined deliveries, so that they can be replayed', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
     await prune(warehouse, always, noSignal);
@@ -233,7 +236,7 @@ describe('what is still needed', () => {
 
   it('prune() keeps hash, status and credits of quarantined deliveries, with a retention of their own', async () => {
     await prune(warehouse, { quarantine: 0 }, noSignal);
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
     const rows = async () =>
@@ -303,7 +306,7 @@ describe('what is still needed', () => {
 });
 
 it('prune() ends between two batches at a signal', async () => {
-  const call = await endedRun(warehouse);
+  const call = await endedWithPhones(warehouse);
   const stopped = AbortSignal.abort();
   await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, stopped);
   expect(await keptOf(call)).toEqual(whole);

@@ -9,6 +9,7 @@ import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { everything } from '../../helpers/database/everything.ts';
 import {
+  answeredCall,
   callAgain,
   callWithPhones,
   deliverTo,
@@ -131,8 +132,7 @@ describe('an address that only one record of a person has, after the service gav
   });
 
   it('a delivery under the former id is dropped if the address of the new id was listed meanwhile', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     const secret = `private-${call.ids[0]}@home.example`;
     await renumberedRun(warehouse, { ...call, stated: { 0: { personal_emails: [secret] } } });
     await putOnList(warehouse, `email:${secret}`);

@@ -13,6 +13,7 @@ import {
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
+  answeredCall,
   callWithPhones,
   drainCall,
   phonesBody,
@@ -300,8 +301,7 @@ describe('what the service says of a person on the list', () => {
   });
 
   it('a late result about a suppressed person is dropped with its body; the others are applied', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
     await put(`person:${call.ids[0]!}`);

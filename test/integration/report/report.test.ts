@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { evaluateTruth } from '../../../src/report/evaluation/evaluate-truth.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
-import { reportFormats, renderReport } from '../../../src/report/render.ts';
+import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
-import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
+import { answeredCall } from '../../helpers/warehouse/late-calls.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -234,8 +234,7 @@ describe('the report of a run', () => {
   });
 
   it('the report of a run has no price of a field while credits are held and none is settled', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
+    const call = await answeredCall(warehouse);
     const { costs, credits } = await gatherReport(warehouse, call.runId, { rateLimits, now });
     expect(credits).toMatchObject({ settled: { total: '0' }, held: { total: '27' } });
     expect(costs.find(({ field }) => field === 'contact')).toMatchObject({

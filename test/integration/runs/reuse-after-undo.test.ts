@@ -13,16 +13,17 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   callWithPhones,
   deliverTo,
+  onlyPhones,
   phonesBody,
   recordPhonesAnswer,
+  rowsOf,
   type LateExtras,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { endedCall, noExtras } from '../../helpers/warehouse/renumbered-runs.ts';
 
-const phones: LateExtras = { reveal: ['phone'], waterfall: [] };
-const profiles: LateExtras = { reveal: [], waterfall: [] };
 const warehouse = await warehouseOfFile();
 
 async function undo(runId: string): Promise<void> {
@@ -31,16 +32,7 @@ async function undo(runId: string): Promise<void> {
 
 /** A planned run with the people of a call, whom it need not ask for. */
 async function plannedRunOf(call: PhonesCall, extras: LateExtras): Promise<string> {
-  const { runId } = await stagedRun(
-    warehouse,
-    call.people.map(({ contactId, identity }) => ({
-      keys: [`email:${identity.email}`],
-      contactId,
-      email: identity.email!,
-      firstName: identity.firstName!,
-      lastName: identity.lastName!,
-    })),
-  );
+  const { runId } = await stagedRun(warehouse, rowsOf(call));
   await warehouse.pool.query('update runs set options = options || $2::jsonb where run_id = $1', [
     runId,
     extras,
@@ -55,14 +47,6 @@ async function runWithPeopleOf(call: PhonesCall, extras: LateExtras): Promise<st
   await reconcileContacts(warehouse, runId, new AbortController().signal);
   await endRun(warehouse, runId, 'finished', undefined);
   return runId;
-}
-
-/** A finished run whose call has an answer, and no phones yet. */
-async function answered(): Promise<PhonesCall> {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
-  await endRun(warehouse, call.runId, 'finished', undefined);
-  return call;
 }
 
 /** A finished run that found the people of a call as well, without phones. */
@@ -107,9 +91,9 @@ const phonesOf = (call: PhonesCall): Promise<number> => countFilled('phone', cal
 const emailsOf = (call: PhonesCall): Promise<number> => countFilled('email', call);
 
 it('a late result of an undone run reaches the contacts of a run that uses its answers', async () => {
-  const call = await answered();
+  const call = await endedCall(warehouse);
   await undo(call.runId);
-  const again = await runWithPeopleOf(call, phones);
+  const again = await runWithPeopleOf(call, onlyPhones);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   expect(await phonesOf(call)).toBe(3);
   await undo(again);
@@ -117,17 +101,17 @@ it('a late result of an undone run reaches the contacts of a run that uses its a
 });
 
 it('a run that leaves out phones because an undone run has paid for them gets these phones', async () => {
-  const call = await answered();
+  const call = await endedCall(warehouse);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   await undo(call.runId);
   await runThatFound(call);
-  await runWithPeopleOf(call, profiles);
+  await runWithPeopleOf(call, noExtras);
   expect(await phonesOf(call)).toBe(0);
-  await runWithPeopleOf(call, phones);
+  await runWithPeopleOf(call, onlyPhones);
   expect(await phonesOf(call)).toBe(3);
   const reused = await reusedObservations(call);
   expect(reused).toHaveLength(3);
-  await runWithPeopleOf(call, phones);
+  await runWithPeopleOf(call, onlyPhones);
   expect(await reusedObservations(call)).toEqual(reused);
 });
 
@@ -145,15 +129,15 @@ it('a run that leaves out people of an undone run finds them by their late addre
   expect(await emailsOf(call)).toBe(3);
   await undo(call.runId);
   expect(await emailsOf(call)).toBe(0);
-  await runWithPeopleOf(call, profiles);
+  await runWithPeopleOf(call, noExtras);
   expect(await emailsOf(call)).toBe(3);
 });
 
 it('a person whose phones a later run uses keeps the id that the service reuses for somebody else', async () => {
-  const call = await answered();
+  const call = await endedCall(warehouse);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   await undo(call.runId);
-  await runWithPeopleOf(call, phones);
+  await runWithPeopleOf(call, onlyPhones);
   const contactId = `reuses-${call.ids[0]}`;
   const identity = { firstName: 'Zoe', lastName: 'Quist', email: 'zoe@delta.example' };
   const row = { ...identity, contactId, keys: [`email:${identity.email}`] };
@@ -181,36 +165,34 @@ describe('a contact that another service has found as well', () => {
   };
 
   it('after an undo, the same run brings the person of its service back from kept answers', async () => {
-    const call = await callWithPhones(warehouse, profiles);
+    const call = await callWithPhones(warehouse, noExtras);
     await runThatFound(call, { service: 'another', askedAt: new Date('2026-01-01T00:00:00Z') });
     await recordPhonesAnswer(warehouse, call);
     await endRun(warehouse, call.runId, 'finished', undefined);
     expect(await serviceOf(call)).toEqual(['test']);
     await undo(call.runId);
     expect(await serviceOf(call)).toEqual(['another']);
-    const again = await runWithPeopleOf(call, profiles);
+    const again = await runWithPeopleOf(call, noExtras);
     expect(await serviceOf(call)).toEqual(['test']);
     await undo(again);
     expect(await serviceOf(call)).toEqual(['another']);
   });
 
   it('a run leaves a contact to the service that was asked later than the undone run', async () => {
-    const call = await callWithPhones(warehouse, profiles);
-    await recordPhonesAnswer(warehouse, call);
-    await endRun(warehouse, call.runId, 'finished', undefined);
+    const call = await endedCall(warehouse, noExtras);
     await undo(call.runId);
     await runThatFound(call, { service: 'another' });
-    await runWithPeopleOf(call, profiles);
+    await runWithPeopleOf(call, noExtras);
     expect(await serviceOf(call)).toEqual(['another']);
   });
 });
 
 it('two runs that leave out the same phones at the same time append them once', async () => {
-  const call = await answered();
+  const call = await endedCall(warehouse);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   await undo(call.runId);
   await runThatFound(call);
-  const runIds = [await plannedRunOf(call, phones), await plannedRunOf(call, phones)];
+  const runIds = [await plannedRunOf(call, onlyPhones), await plannedRunOf(call, onlyPhones)];
   const people = { service: 'test', people: call.ids.map(keyOfId), contacts: [] };
   const reuse = (runId: string) =>
     warehouse.database.transaction().execute(async (transaction) => {

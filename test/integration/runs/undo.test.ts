@@ -11,18 +11,14 @@ import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts'
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { endedRun } from '../../helpers/warehouse/delivered-calls.ts';
+import { endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
 import { everything } from '../../helpers/database/everything.ts';
-import {
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-} from '../../helpers/warehouse/late-calls.ts';
+import { deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
+import { endedCall } from '../../helpers/warehouse/renumbered-runs.ts';
 
 const note = { by: 'somebody', reason: 'the wrong file' };
 const noSignal = new AbortController().signal;
@@ -102,7 +98,7 @@ const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
 describe('undoRun()', () => {
   it('undoRun() removes contacts that only the run knows, with their phones', async () => {
     const before = await contents();
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     expect(await measureUndo(warehouse, call.runId)).toEqual({
       removed: 3,
       restored: 0,
@@ -260,7 +256,7 @@ describe('undoRun()', () => {
   });
 
   it('undoRun() keeps outcomes, calls and credits', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     const before = await readRunFacts(warehouse, call.runId);
     await undo(call.runId);
     const after = await readRunFacts(warehouse, call.runId);
@@ -292,9 +288,7 @@ describe('undoRun()', () => {
 
 describe('a late result of an undone run', () => {
   it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await endRun(warehouse, call.runId, 'finished', undefined);
+    const call = await endedCall(warehouse);
     await undo(call.runId);
     const before = await contents();
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -311,7 +305,7 @@ describe('a late result of an undone run', () => {
 
 describe('people of an undone run', () => {
   it('people of an undone run stay in the lookup history until they are removed on demand', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await undo(call.runId);
     const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
     const again = await stagedRun(warehouse, people);
@@ -325,7 +319,7 @@ describe('people of an undone run', () => {
   });
 
   it('a revert of an undo does not restore an erased person', async () => {
-    const call = await endedRun(warehouse);
+    const call = await endedWithPhones(warehouse);
     await undo(call.runId);
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
     await revertUndo(warehouse, call.runId, noSignal);
