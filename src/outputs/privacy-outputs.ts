@@ -108,6 +108,21 @@ const prunedFields = {
       rows: kept('Runs with rows'),
     })
     .describe('Data that open runs, calls or deliveries still need.'),
+  held: z
+    .array(
+      z.strictObject({
+        run_id: z.string().describe('The run.'),
+        has_ended: z.boolean().describe('Whether the run has ended.'),
+        unknown_calls: count.describe('Calls whose cost is not known: `enrich attempts list RUN`.'),
+        awaiting_calls: count.describe('Calls that await late results.'),
+        unread_deliveries: count.describe('Deliveries that wait to be applied: `enrich inbox list RUN`.'),
+        waits_for: z
+          .string()
+          .nullable()
+          .describe('The earlier run of the source whose cells the rows of this run outdate. Null: none.'),
+      }),
+    )
+    .describe('The runs of this data, the oldest first, and why it is still needed.'),
 } satisfies Fields<PruneFigures>;
 
 export const prune = z

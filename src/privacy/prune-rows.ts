@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
 import { outcomesOfRows } from '../db/run-states.ts';
-import { exportOrder } from '../db/valid-entries.ts';
+import { isNewerThanOldest, oldestWithCells } from './held-runs.ts';
 import { isClosedRun, isOldRun } from './old-runs.ts';
 import { clearPersonalData } from './suppressions.ts';
 import type { Retention } from '../domain/runs/retention.ts';
@@ -36,16 +36,10 @@ const rowsPerBatch = 5_000;
  * @param loses condition: a run `o` does not count, because it loses its cells in the same pruning
  */
 const hasNoOlderCells = (loses: RawBuilder<boolean>): RawBuilder<boolean> => sql`not exists (
-  select from (
-    select distinct on (source) *
-    from runs o
-    where rows_pruned < rows_staged and status <> 'planned' and not ${loses}
-    order by source, ${sql.raw(exportOrder('o'))}
-  ) oldest
-  where oldest.source = r.source and ${sql.raw(exportOrder('oldest'))} < ${sql.raw(exportOrder('r'))})`;
+  select from (${oldestWithCells(loses)}) oldest where ${isNewerThanOldest})`;
 
 /** Condition: a pruning by these times clears or removes the rows of a run `o`, unless an older run keeps its cells. */
-const losesCells = ({ staging, rows }: Retention): RawBuilder<boolean> => sql`coalesce(
+export const losesCells = ({ staging, rows }: Retention): RawBuilder<boolean> => sql`coalesce(
   ${isClosedRun('o')} and (${isOldRun(staging, 'o')} or ${isOldRun(rows, 'o')}), false)`;
 
 const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
@@ -68,19 +62,25 @@ export interface PrunedRows {
   readonly rows: number;
 }
 
-/** Measures rows that are older than a retention: what can be pruned, and how many runs are still needed. */
+/** Rows that are older than a retention: what can be pruned, and the runs whose rows are still needed. */
+interface MeasuredRows {
+  readonly pruned: PrunedRows;
+  readonly keptRuns: readonly string[];
+}
+
+/** Measures rows that are older than a retention: what can be pruned, and which runs are still needed. */
 export async function measureRows(
   { database }: Warehouse,
   kind: RowsRetained,
   retention: Retention,
-): Promise<{ readonly pruned: PrunedRows; readonly keptRuns: number }> {
+): Promise<MeasuredRows> {
   const pruning = prunings[kind];
-  const { rows } = await sql<PrunedRows & { readonly keptRuns: number }>`
+  const { rows } = await sql<PrunedRows & { readonly keptRuns: string[] }>`
     select count(*) filter (where ready)::int as runs,
       coalesce(sum(rows) filter (where ready), 0)::float8 as rows,
-      count(*) filter (where not ready)::int as "keptRuns"
+      coalesce(array_agg(run_id) filter (where not ready), '{}') as "keptRuns"
     from (
-      select r.rows_staged - ${pruning.done} as rows, ${pruning.isReady(losesCells(retention))} as ready
+      select r.run_id, r.rows_staged - ${pruning.done} as rows, ${pruning.isReady(losesCells(retention))} as ready
       ${oldRuns(pruning, retention[kind])}
     ) old
   `.execute(database);

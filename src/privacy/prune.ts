@@ -6,7 +6,8 @@ import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
 import { countReplaced, removeReplaced } from '../people/log/replaced-observations.ts';
 import { before } from './old-runs.ts';
-import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
+import { describeHeld, type HeldRun } from './held-runs.ts';
+import { losesCells, measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 
 /** Removed bodies. */
 interface Removed {
@@ -37,6 +38,8 @@ export interface PruneFigures {
     /** Runs with rows. */
     readonly rows: number;
   };
+  /** The runs of this data. */
+  readonly held: readonly HeldRun[];
 }
 
 type BodyKind = 'answers' | 'deliveries' | 'quarantine';
@@ -59,7 +62,7 @@ const oldBodies = (
   which: RawBuilder<unknown>,
   seconds: number | undefined,
 ): RawBuilder<unknown> => sql`
-  select ${sql.lit(kind)} as kind, octet_length(d.body) as bytes, ${closedCall} as closed
+  select ${sql.lit(kind)} as kind, r.run_id, octet_length(d.body) as bytes, ${closedCall} as closed
   from webhook_deliveries d
   join attempts a using (attempt_id)
   join runs r on r.run_id = a.run_id
@@ -71,30 +74,46 @@ const oldBodies = (
  * @param retention kinds of data without a retention are kept
  */
 export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
-  const bodies = await measureBodies(warehouse, retention);
-  const staging = await measureRows(warehouse, 'staging', retention);
-  const rows = await measureRows(warehouse, 'rows', retention);
   return {
-    ...bodies,
-    staging: staging.pruned,
-    rows: rows.pruned,
+    ...(await measureNeeded(warehouse, retention)),
     observations: { count: await countReplaced(warehouse, before(retention.observations)) },
     changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
-    kept: { ...bodies.kept, runs: staging.keptRuns, rows: rows.keptRuns },
   };
 }
 
-async function measureBodies(
-  { database }: Warehouse,
+/** Measures bodies and rows, which calls and deliveries may still need. */
+async function measureNeeded(
+  warehouse: Warehouse,
   retention: Retention,
-): Promise<Pick<PruneFigures, BodyKind> & { readonly kept: Pick<PruneFigures['kept'], BodyKind> }> {
-  const { rows } = await sql<Removed & { kind: BodyKind; kept: number }>`
+): Promise<Omit<PruneFigures, 'observations' | 'changes'>> {
+  const bodies = await measureBodies(warehouse, retention);
+  const staging = await measureRows(warehouse, 'staging', retention);
+  const rows = await measureRows(warehouse, 'rows', retention);
+  const runIds = [...new Set([...bodies.keptRuns, ...staging.keptRuns, ...rows.keptRuns])];
+  return {
+    ...bodies.removable,
+    staging: staging.pruned,
+    rows: rows.pruned,
+    kept: { ...bodies.kept, runs: staging.keptRuns.length, rows: rows.keptRuns.length },
+    held: await describeHeld(warehouse.database, runIds, rows.keptRuns, losesCells(retention)),
+  };
+}
+
+interface MeasuredBodies {
+  readonly removable: Pick<PruneFigures, BodyKind>;
+  readonly kept: Pick<PruneFigures['kept'], BodyKind>;
+  readonly keptRuns: readonly string[];
+}
+
+async function measureBodies({ database }: Warehouse, retention: Retention): Promise<MeasuredBodies> {
+  const { rows } = await sql<Removed & { kind: BodyKind; kept: number; keptRuns: string[] }>`
     select kind, count(*) filter (where closed)::int as count,
       coalesce(sum(bytes) filter (where closed), 0)::float8 as bytes,
-      count(*) filter (where not closed)::int as kept
+      count(*) filter (where not closed)::int as kept,
+      coalesce(array_agg(distinct run_id) filter (where not closed), '{}') as "keptRuns"
     from (
-      select 'answers' as kind, octet_length(b.body_gzip) as bytes, ${closedCall} as closed
-      from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
+      select 'answers' as kind, r.run_id, octet_length(b.body_gzip) as bytes, ${closedCall} as closed
+      from raw_answers b join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
       where b.received_at < ${before(retention.answers)}
       union all
       ${oldBodies('deliveries', effective, retention.deliveries)}
@@ -109,9 +128,12 @@ async function measureBodies(
     rows.find((row) => row.kind === kind) ?? { count: 0, bytes: 0, kept: 0 };
   const removable = (kind: BodyKind): Removed => ({ count: of(kind).count, bytes: of(kind).bytes });
   return {
-    answers: removable('answers'),
-    deliveries: removable('deliveries'),
-    quarantine: removable('quarantine'),
+    removable: {
+      answers: removable('answers'),
+      deliveries: removable('deliveries'),
+      quarantine: removable('quarantine'),
+    },
+    keptRuns: rows.flatMap(({ keptRuns }) => keptRuns),
     kept: {
       answers: of('answers').kept,
       deliveries: of('deliveries').kept,
@@ -147,13 +169,8 @@ export async function prune(
   const rows = await pruneRows(warehouse, 'rows', retention.rows, signal);
   const observations = { count: await removeReplaced(warehouse, before(retention.observations), signal) };
   const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
-  const bodies = await measureBodies(warehouse, retention);
-  const kept = {
-    ...bodies.kept,
-    runs: (await measureRows(warehouse, 'staging', retention)).keptRuns,
-    rows: (await measureRows(warehouse, 'rows', retention)).keptRuns,
-  };
-  return { answers, deliveries, quarantine, staging, rows, observations, changes, kept };
+  const { kept, held } = await measureNeeded(warehouse, retention);
+  return { answers, deliveries, quarantine, staging, rows, observations, changes, kept, held };
 }
 
 async function inBatches(signal: AbortSignal, removeBatch: () => Promise<Removed>): Promise<Removed> {

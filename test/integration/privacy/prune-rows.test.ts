@@ -91,7 +91,11 @@ it('prune() keeps rows until the cells of earlier runs of the source are cleared
   for (const { runId } of [later, other]) await endRun(warehouse, runId, 'finished', undefined);
   for (const { runId } of [earlier, later]) await sourceOf(runId, 'hubspot');
   await sourceOf(other.runId, 'salesforce');
-  expect(await prune(warehouse, always, noSignal)).toMatchObject({ rows: { runs: 1 }, kept: { rows: 1 } });
+  expect(await prune(warehouse, always, noSignal)).toMatchObject({
+    rows: { runs: 1 },
+    kept: { rows: 1 },
+    held: [{ run_id: later.runId, waits_for: earlier.runId }],
+  });
   expect(await outcomesOf(warehouse, later.runId)).toEqual(['not_found']);
   expect(await outcomesOf(warehouse, other.runId)).toEqual([]);
   await endRun(warehouse, earlier.runId, 'finished', undefined);

@@ -204,7 +204,12 @@ describe('what is still needed', () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await endRun(warehouse, call.runId, 'finished', undefined);
-    await prune(warehouse, always, noSignal);
+    const nothingElse = { has_ended: true, awaiting_calls: 0, unread_deliveries: 0, waits_for: null };
+    expect((await prune(warehouse, always, noSignal)).held).toContainEqual({
+      run_id: call.runId,
+      ...nothingElse,
+      unknown_calls: 1,
+    });
     expect(await keptOf(call)).toMatchObject({ rows: 3 });
     await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     await prune(warehouse, always, noSignal);

@@ -63,18 +63,36 @@ Example:
           }),
         ]),
       );
-      if (Object.values(figures.kept).some((count) => count > 0))
-        tell(
-          'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich ' +
-            'attempts list), calls that await late results (enrich attempts list --overdue), and unread ' +
-            'deliveries (enrich inbox list)',
-        );
+      for (const run of figures.held.slice(0, shownRuns)) tell(describeHeld(run));
+      if (figures.held.length > shownRuns)
+        tell(`and ${counted(figures.held.length - shownRuns, 'more run')}: --json has all`);
       tell(
         removed
           ? 'the database reuses the space; its files shrink only after VACUUM FULL'
           : 'nothing was removed; repeat the command with --yes to remove',
       );
     });
+}
+
+const shownRuns = 10;
+
+/** Why the data of a run is still needed, and the command that shows more. */
+function describeHeld(run: PruneFigures['held'][number]): string {
+  const of = (count: number, noun: string, more: string, many?: string): string[] =>
+    count === 0 ? [] : [`${counted(count, noun, many)}${more}`];
+  const reasons = [
+    ...(run.has_ended ? [] : ['it has not ended (enrich status)']),
+    ...of(run.unknown_calls, 'call', ` of unknown cost (enrich attempts list ${run.run_id})`),
+    ...of(run.awaiting_calls, 'call', ` that await${run.awaiting_calls === 1 ? 's' : ''} late results`),
+    ...of(
+      run.unread_deliveries,
+      'unread delivery',
+      ` (enrich inbox list ${run.run_id})`,
+      'unread deliveries',
+    ),
+    ...(run.waits_for === null ? [] : [`its rows outdate cells of run ${run.waits_for}`]),
+  ];
+  return `still needed of run ${run.run_id}: ${reasons.join('; ')}`;
 }
 
 /** What is older than its retention, and what of it is still needed. */
