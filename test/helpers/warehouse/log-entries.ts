@@ -60,6 +60,9 @@ export async function match(
   ]);
 }
 
+/** The facts of a title alone. */
+export const titled = (title: string): Readonly<Record<string, unknown>> => ({ title: { title } });
+
 /** The facts of a job, as in observations. */
 export function job(
   title: string,

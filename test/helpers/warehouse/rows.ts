@@ -8,6 +8,7 @@ import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import type { Asked } from '../../../src/runs/planning/earlier-lookups.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
+import { unsetOptions } from './unset-options.ts';
 
 /** Extras that runs of tests ask for. */
 export const asked: Asked = {
@@ -68,24 +69,13 @@ export function testSpec(): RunSpec {
     options: {
       service: 'test',
       serviceOf: 'command',
-      source: null,
+      ...unsetOptions,
       schedule: null,
-      mapping: null,
-      maxCredits: null,
-      reveal: [],
-      waterfall: [],
-      maxCreditsPerPerson: null,
       lateDeadlineSeconds: 86_400,
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
       priority: 'ad-hoc',
-      onBudget: null,
-      onUnknown: 'hold',
       pilot: null,
-      minMatchRate: null,
       maxCostPerEmail: null,
-      expectations: null,
-      only: [],
-      orderBy: null,
     },
     expectedPlanHash: null,
   };

@@ -20,12 +20,13 @@ import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, outcomesOf, reopenRows, type StagedRow, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { asked, outcomesOf, reopenRows, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const { signal } = new AbortController();
 const undoNote = { by: 'test', reason: undefined };
+const refused = { status: 'refused', reason: 'refused', httpStatus: 422 } as const;
 const warehouse = await warehouseOfFile();
 
 let names = 0;
@@ -633,11 +634,7 @@ describe('a call without an answer', () => {
   it('a refused call releases its credits, and its people can be admitted again', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
-    await closeWithoutCost(warehouse, call.attemptId, {
-      status: 'refused',
-      reason: 'refused',
-      httpStatus: 422,
-    });
+    await closeWithoutCost(warehouse, call.attemptId, refused);
     expect(await moneyOf(call.runId)).toEqual([0, 0]);
     expect(await attemptOf(call)).toMatchObject({ status: 'refused', http_status: 422 });
     expect(await outcomesOf(warehouse, call.runId)).toEqual([null]);
@@ -690,11 +687,7 @@ describe('a call without an answer', () => {
   it('a person whom the service refuses is rejected, free for other runs, and in the lookup history', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
-    await closeWithoutCost(warehouse, call.attemptId, {
-      status: 'refused',
-      reason: 'refused',
-      httpStatus: 422,
-    });
+    await closeWithoutCost(warehouse, call.attemptId, refused);
     await rejectPerson(warehouse, {
       runId: call.runId,
       rowNumber: 1,

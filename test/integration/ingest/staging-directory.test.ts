@@ -11,9 +11,9 @@ import {
   type ObtainedExport,
 } from '../../../src/ingest/sources/obtain-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 let access: ExportAccess;
 let content: string;
@@ -38,32 +38,10 @@ function fetched(): Promise<ObtainedExport> {
 
 async function begin(from: ObtainedExport, kind: { planOnly: boolean }): Promise<string> {
   const { run } = await findOrBeginRun(warehouse, {
+    ...testSpec(),
     filePath: '-',
     fileName: 'standard input',
     fileSha256: from.sha256,
-    options: {
-      service: 'sandbox',
-      serviceOf: 'command',
-      source: null,
-      mapping: null,
-      maxCredits: '5',
-      reveal: [],
-      waterfall: [],
-      maxCreditsPerPerson: null,
-      lateDeadlineSeconds: 3_600,
-      freshness: { enrichedSeconds: 3_600, notFoundSeconds: 3_600 },
-      priority: 'ad-hoc',
-      onBudget: null,
-      onUnknown: 'hold',
-      pilot: null,
-      minMatchRate: null,
-      maxCostPerEmail: null,
-      schedule: null,
-      expectations: null,
-      only: [],
-      orderBy: null,
-    } satisfies RunOptions,
-    expectedPlanHash: null,
     ...kind,
   });
   return run.runId;

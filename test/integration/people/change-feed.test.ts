@@ -12,7 +12,7 @@ import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { match, say } from '../../helpers/warehouse/log-entries.ts';
+import { match, say, titled } from '../../helpers/warehouse/log-entries.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
@@ -30,7 +30,7 @@ async function readOnce(count: number, since?: string): Promise<FeedEntry[]> {
 }
 
 async function rename(person: string, title: string, at: string): Promise<void> {
-  await say(warehouse, { person, askedAt: at, runId: 'run-1', facts: { title: { title } } });
+  await say(warehouse, { person, askedAt: at, runId: 'run-1', facts: titled(title) });
 }
 
 async function newContact(person: string): Promise<string | undefined> {

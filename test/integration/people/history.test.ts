@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { job, match, say } from '../../helpers/warehouse/log-entries.ts';
+import { job, match, say, titled } from '../../helpers/warehouse/log-entries.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -41,19 +41,9 @@ async function historyOf(contactId: string, group: string): Promise<Interval[]> 
 describe('contact_history', () => {
   it('contact_history has an interval for each value, without overlap, and the last one is open', async () => {
     const person = newPerson();
-    await say(warehouse, {
-      person,
-      askedAt: '2026-01-01',
-      runId: 'run-1',
-      facts: { title: { title: 'Analyst' } },
-    });
+    await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
     await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    await say(warehouse, {
-      person,
-      askedAt: '2026-02-01',
-      runId: 'run-2',
-      facts: { title: { title: 'Lead' } },
-    });
+    await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('Lead') });
     const titles = await historyOf(person, 'title');
     expect(titles.map(({ value, valid_to, run_id }) => [value, valid_to !== null, run_id])).toEqual([
       [{ title: 'Analyst' }, true, 'run-1'],
@@ -70,7 +60,7 @@ describe('contact_history', () => {
         person,
         askedAt: `2026-0${month + 1}-01`,
         runId: `run-${month + 1}`,
-        facts: { title: { title } },
+        facts: titled(title),
       });
     expect((await historyOf(person, 'title')).map(({ run_id }) => run_id)).toEqual([
       'run-1',
@@ -88,7 +78,7 @@ describe('contact_history', () => {
 
   it('contact_history begins when the value took effect in the warehouse, not when the service was asked', async () => {
     const person = newPerson();
-    const facts = { title: { title: 'Analyst' } };
+    const facts = titled('Analyst');
     await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
     await match(warehouse, { contactId: person, person, at: '2026-03-01', runId: 'run-2' });
     const [title] = await historyOf(person, 'title');
@@ -102,12 +92,7 @@ describe('contact_history', () => {
   it('contact_history ends every value when the contact becomes another person', async () => {
     const [former, present] = [newPerson(), newPerson()];
     for (const person of [former, present])
-      await say(warehouse, {
-        person,
-        askedAt: '2026-01-01',
-        runId: 'run-1',
-        facts: { title: { title: person } },
-      });
+      await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled(person) });
     await match(warehouse, { contactId: former, person: former, at: '2026-01-01', runId: 'run-1' });
     await match(warehouse, { contactId: former, person: null, at: '2026-02-01', runId: 'run-2' });
     await match(warehouse, { contactId: former, person: present, at: '2026-03-01', runId: 'run-3' });
@@ -126,14 +111,9 @@ describe('contact_history', () => {
        values ($1, $1, $1, 'finished', '', '', '', '{}')`,
       [run],
     );
-    await say(warehouse, {
-      person,
-      askedAt: '2026-01-01',
-      runId: 'run-1',
-      facts: { title: { title: 'Analyst' } },
-    });
+    await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
     await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    await say(warehouse, { person, askedAt: '2026-02-01', runId: run, facts: { title: { title: 'Lead' } } });
+    await say(warehouse, { person, askedAt: '2026-02-01', runId: run, facts: titled('Lead') });
     expect(await historyOf(person, 'title')).toHaveLength(2);
     await warehouse.pool.query(`update enrichment.runs set undone_at = now() where run_id = $1`, [run]);
     const titles = await historyOf(person, 'title');
@@ -152,7 +132,7 @@ describe('field_provenance', () => {
       facts: { ...email, title: { title: 'A' } },
     });
     await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: { title: { title: 'B' } } });
+    await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('B') });
     const found = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
     const byGroup = Object.fromEntries(found.map((each) => [each.field_group, each]));
     expect(byGroup['email']).toMatchObject({

@@ -8,7 +8,7 @@ import {
   phonesBody,
   recordPhonesAnswer,
 } from '../../helpers/warehouse/late-calls.ts';
-import { job, match, say } from '../../helpers/warehouse/log-entries.ts';
+import { job, match, say, titled } from '../../helpers/warehouse/log-entries.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
 
@@ -136,7 +136,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
     );
     await warehouse.pool.query(`update runs set source = 'hubspot' where run_id = $1`, [runId]);
     for (const contactId of ['keeps', 'loses', 'filled', 'never'])
-      await contact(contactId, '2026-01-01', { title: { title: 'Lead' } }, runId);
+      await contact(contactId, '2026-01-01', titled('Lead'), runId);
     for (const contactId of ['loses', 'filled', 'never'])
       await match(warehouse, { contactId, person: null, at: '2026-02-01', runId });
     expect(
@@ -162,7 +162,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
   });
 
   it('changes_of_last_day has one row for each contact, with its last operation and all changed groups', async () => {
-    await contact('changing', '2026-01-01', { title: { title: 'Analyst' } });
+    await contact('changing', '2026-01-01', titled('Analyst'));
     await say(warehouse, {
       person: 'changing',
       askedAt: '2026-02-01',
@@ -190,7 +190,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
   });
 
   it('oldest_values begins with the value that was asked for first', async () => {
-    await contact('ancient', '2001-01-01', { title: { title: 'Clerk' } });
+    await contact('ancient', '2001-01-01', titled('Clerk'));
     expect(await ask('select contact_id, field_group, value from oldest_values limit 1')).toEqual([
       { contact_id: 'ancient', field_group: 'title', value: { title: 'Clerk' } },
     ]);

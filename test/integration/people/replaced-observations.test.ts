@@ -5,7 +5,7 @@ import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
-import { say } from '../../helpers/warehouse/log-entries.ts';
+import { say, titled } from '../../helpers/warehouse/log-entries.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { rowsScanned } from '../../helpers/database/rows-read.ts';
 
@@ -38,7 +38,7 @@ it('removeReplaced() removes the replaced observations of a person without an em
       person: 'without-employer',
       askedAt: `2026-01-${day}`,
       runId: 'earlier',
-      facts: { title: { title: 'Lead' } },
+      facts: titled('Lead'),
     });
   expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(2);
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differences: 0 });
@@ -58,7 +58,7 @@ it('removeReplaced() removes nothing until an interrupted undo or revert is comp
       person: 'undone',
       askedAt: `2026-01-${day}`,
       runId,
-      facts: { title: { title: `Lead ${day}` } },
+      facts: titled(`Lead ${day}`),
     });
     runs.push(runId);
   }
@@ -162,7 +162,7 @@ it('removeReplaced() keeps the newest answer with an address, because it decides
     person: 'waterfalls',
     askedAt: '2026-01-03',
     runId: 'earlier',
-    facts: { title: { title: 'Lead' } },
+    facts: titled('Lead'),
   });
   await removeReplaced(warehouse, sql<Date>`now()`, new AbortController().signal);
   const { rows } = await warehouse.pool.query(`select email from people where person_key = 'waterfalls'`);
@@ -175,7 +175,7 @@ it('a person whom two contacts of one decision name is projected and queued for 
       person: 'named-twice',
       askedAt: `2026-01-${day}`,
       runId: 'earlier',
-      facts: { title: { title: `Lead ${day}` } },
+      facts: titled(`Lead ${day}`),
     });
   await warehouse.pool.query(`select project('sandbox', '{named-twice,named-twice}', '{}', '{}')`);
   const { rows } = await warehouse.pool.query(

@@ -15,6 +15,7 @@ import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
 const warehouse = await warehouseOfFile({ connections: 2 });
@@ -68,26 +69,14 @@ async function begin(
     ...settings,
   };
   const input = {
+    ...unsetOptions,
     schedule: 'nightly',
     service: null,
     group: null,
     export: isFile(choice) ? { ...choice, from: join(folder, choice.from) } : choice,
     timezone: 'Europe/Berlin',
-    source: null,
-    mapping: null,
-    reveal: [],
-    waterfall: [],
-    maxCreditsPerPerson: null,
     maxCredits: '500',
-    onBudget: null,
-    onUnknown: 'hold' as const,
-    minMatchRate: null,
-    expectations: null,
-    only: [],
-    orderBy: null,
     noBudget: false,
-    freshness: null,
-    lateDeadlineSeconds: null,
     searchable: false,
     asOf: night,
     ...changes,

@@ -26,6 +26,7 @@ import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.t
 import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
 import { builtWorkflowBundle } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
+import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
 let temporal: TestTemporal;
 let name: string;
@@ -51,23 +52,15 @@ function definition(changes: Partial<ScheduleDefinition> = {}): ScheduleDefiniti
     jitterSeconds: 300,
     pauseOnFailure: true,
     work: {
+      ...unsetOptions,
       group: 'crm',
       export: { kind: 'every-new', from: '/exports/*.csv' },
       source: 'hubspot',
       mapping: { columns: { email: 'E-mail' } },
       reveal: ['phone'],
-      waterfall: [],
-      maxCreditsPerPerson: null,
       maxCredits: '500',
-      onBudget: null,
-      onUnknown: 'hold',
-      minMatchRate: null,
-      expectations: null,
-      only: [],
-      orderBy: null,
       noBudget: false,
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
-      lateDeadlineSeconds: null,
     },
     ...changes,
   };

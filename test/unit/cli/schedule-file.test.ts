@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { changesTo, describeChanges, readScheduleFile } from '../../../src/cli/schedule/schedule-file.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
 const folder = temporaryFolder();
 
@@ -47,23 +48,13 @@ schedules:
         jitterSeconds: 300,
         pauseOnFailure: true,
         work: {
+          ...unsetOptions,
           group: 'crm',
           export: { kind: 'newest', from: join(folder, 'exports/hubspot-*.csv'), by: 'name' },
-          source: null,
-          mapping: null,
           reveal: ['phone'],
-          waterfall: [],
-          maxCreditsPerPerson: null,
           maxCredits: '500',
-          onBudget: null,
-          onUnknown: 'hold',
-          minMatchRate: null,
-          expectations: null,
-          only: [],
-          orderBy: null,
           noBudget: false,
           freshness: { enrichedSeconds: 2_592_000, notFoundSeconds: 2_592_000 },
-          lateDeadlineSeconds: null,
         },
       },
     ] satisfies ScheduleDefinition[]);
