@@ -21,15 +21,24 @@ export function isOldRun(seconds: number | undefined, run: 'r' | 'o' = 'r'): Raw
   return sql`((${finished} < ${before(seconds)}) or (${isAbandonedPlan} and ${created} < ${before(seconds)}))`;
 }
 
+const soonDecided = holdingStatuses.filter((status) => status !== 'unknown');
+
 /**
- * Condition: a run is closed. Late results are assigned to contacts by the rows' data, so the rows stay until every
- * call has its cost.
+ * Condition: a run is quiet: no call of it awaits results, and no delivery waits to be applied. Late results are
+ * assigned to contacts by the rows' data. A call of unknown cost can wait for its decision for ever, so it holds only
+ * its own rows back.
  *
  * @param run the name of the run in SQL
  */
-export function isClosedRun(run: 'r' | 'o' = 'r'): RawBuilder<boolean> {
+export function isQuietRun(run: 'r' | 'o' = 'r'): RawBuilder<boolean> {
   const id = sql.ref(`${run}.run_id`);
   return sql`(
-    not exists (select 1 from attempts a where a.run_id = ${id} and a.status in (${anyOf(holdingStatuses)}))
+    not exists (select 1 from attempts a where a.run_id = ${id} and a.status in (${anyOf(soonDecided)}))
     and not exists (select 1 from webhook_deliveries w where w.run_id = ${id} and w.status = 'received'))`;
+}
+
+/** Condition: a call of a run waits for a decision about its cost. @param run the name of the run in SQL */
+export function hasUnknownCalls(run: 'r' | 'o' = 'r'): RawBuilder<boolean> {
+  const id = sql.ref(`${run}.run_id`);
+  return sql`exists (select 1 from attempts a where a.run_id = ${id} and a.status = 'unknown')`;
 }

@@ -2,8 +2,8 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
 import { outcomesOfRows } from '../db/run-states.ts';
-import { isNewerThanOldest, oldestWithCells } from './held-runs.ts';
-import { isClosedRun, isOldRun } from './old-runs.ts';
+import { isNewerThanOldest, olderNeededRows, oldestWithCells } from './held-runs.ts';
+import { hasUnknownCalls, isOldRun, isQuietRun } from './old-runs.ts';
 import { clearPersonalData } from './suppressions.ts';
 import type { Retention } from '../domain/runs/retention.ts';
 
@@ -16,14 +16,24 @@ interface Batch {
   readonly from: number;
   readonly to: number;
   readonly isLast: boolean;
+  /** Numbers of those of them that are still needed. */
+  readonly needed: readonly number[];
 }
 
 interface RowsPruning {
   /** The column of `runs` that has the progress. */
   readonly done: RawBuilder<number>;
-  /** Condition: the data of a run `r` is no longer needed when the runs `o` with this condition have no cells. */
+  /** The column of `runs` that says whether rows below the progress were left, because they were needed. */
+  readonly left: RawBuilder<boolean>;
+  readonly isOld: (retention: Retention) => RawBuilder<boolean>;
+  /** Condition: rows of a run `r` can be pruned when the runs `o` with this condition have no cells. */
   readonly isReady: (loses: RawBuilder<boolean>) => RawBuilder<boolean>;
-  readonly prune: (transaction: Transaction<Tables>, batch: Batch) => Promise<void>;
+  /** Query of the numbers of the rows of a run `r` that are needed all the same. */
+  readonly needed: RawBuilder<unknown>;
+  /** Condition: the row `l`, which was left, is not pruned yet. */
+  readonly isLeft: RawBuilder<boolean>;
+  /** @returns the number of rows that it has pruned */
+  readonly prune: (transaction: Transaction<Tables>, batch: Batch) => Promise<number>;
 }
 
 /** Short transactions, because a run can have millions of rows. */
@@ -38,23 +48,41 @@ const rowsPerBatch = 5_000;
 const hasNoOlderCells = (loses: RawBuilder<boolean>): RawBuilder<boolean> => sql`not exists (
   select from (${oldestWithCells(loses)}) oldest where ${isNewerThanOldest})`;
 
-/** Condition: a pruning by these times clears or removes the rows of a run `o`, unless an older run keeps its cells. */
+/** Condition: a pruning by these times clears or removes the rows of a run `o`, except rows that are needed. */
 export const losesCells = ({ staging, rows }: Retention): RawBuilder<boolean> => sql`coalesce(
-  ${isClosedRun('o')} and (${isOldRun(staging, 'o')} or ${isOldRun(rows, 'o')}), false)`;
+  ${isQuietRun('o')} and (${isOldRun(staging, 'o')} or ${isOldRun(rows, 'o')}), false)`;
+
+const hasCells = sql<boolean>`(l.keys <> '{}' or l.raw <> '[]')`;
 
 const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
-  staging: { done: sql`r.rows_pruned`, isReady: () => isClosedRun(), prune: clearRows },
+  staging: {
+    done: sql`r.rows_pruned`,
+    left: sql`r.cells_left`,
+    // The rows of a run with a call of unknown cost are not removed, so `rows` clears them.
+    isOld: ({ staging, rows }) => sql`(${isOldRun(staging)} or (${isOldRun(rows)} and ${hasUnknownCalls()}))`,
+    isReady: () => isQuietRun(),
+    needed: sql`
+      select p.row_number from attempts a join attempt_people p using (attempt_id)
+      where a.run_id = r.run_id and a.status = 'unknown'`,
+    isLeft: hasCells,
+    prune: clearRows,
+  },
   rows: {
     done: sql`r.rows_dropped`,
-    isReady: (loses) => sql`(${isClosedRun()} and ${hasNoOlderCells(loses)})`,
+    left: sql`r.rows_left`,
+    isOld: ({ rows }) => isOldRun(rows),
+    isReady: (loses) => sql`(${isQuietRun()} and not ${hasUnknownCalls()} and ${hasNoOlderCells(loses)})`,
+    needed: sql`
+      select row_number from run_rows
+      where run_id = r.run_id and contact_id in (select contact_id from (${olderNeededRows}) older)`,
+    isLeft: sql`true`,
     prune: removeRows,
   },
 };
 
-/** The runs `r` whose rows are older than a retention and are not pruned. */
-const oldRuns = ({ done }: RowsPruning, seconds: number | undefined): RawBuilder<unknown> => sql`
-  from runs r
-  where ${done} < r.rows_staged and r.status <> 'planned' and ${isOldRun(seconds)}`;
+/** Condition: rows of a run `r` are older than a retention and are not pruned. */
+const isUnpruned = ({ done, left, isOld }: RowsPruning, retention: Retention): RawBuilder<boolean> => sql`
+  (${done} < r.rows_staged or ${left}) and r.status <> 'planned' and ${isOld(retention)}`;
 
 /** Rows of ended runs. */
 export interface PrunedRows {
@@ -75,13 +103,25 @@ export async function measureRows(
   retention: Retention,
 ): Promise<MeasuredRows> {
   const pruning = prunings[kind];
+  const { done, needed, isLeft } = pruning;
   const { rows } = await sql<PrunedRows & { readonly keptRuns: string[] }>`
-    select count(*) filter (where ready)::int as runs,
+    select count(*) filter (where ready and rows > 0)::int as runs,
       coalesce(sum(rows) filter (where ready), 0)::float8 as rows,
-      coalesce(array_agg(run_id) filter (where not ready), '{}') as "keptRuns"
+      coalesce(array_agg(run_id) filter (where not ready or needed > 0), '{}') as "keptRuns"
     from (
-      select r.run_id, r.rows_staged - ${pruning.done} as rows, ${pruning.isReady(losesCells(retention))} as ready
-      ${oldRuns(pruning, retention[kind])}
+      select r.run_id, ${pruning.isReady(losesCells(retention))} as ready, n.needed,
+        case
+          when ${done} < r.rows_staged then r.rows_staged - ${done} - n.needed_above
+          when n.needed = 0 then (
+            select count(*)::int from run_rows l where l.run_id = r.run_id and ${isLeft})
+          else 0
+        end as rows
+      from runs r
+      cross join lateral (
+        select count(*)::int as needed, (count(*) filter (where row_number > ${done}))::int as needed_above
+        from (select distinct row_number from (${needed}) each) each
+      ) n
+      where ${isUnpruned(pruning, retention)}
     ) old
   `.execute(database);
   const { keptRuns, ...pruned } = rows[0]!;
@@ -92,7 +132,7 @@ export async function measureRows(
 export async function pruneRows(
   { database }: Warehouse,
   kind: RowsRetained,
-  seconds: number | undefined,
+  retention: Retention,
   signal: AbortSignal,
 ): Promise<PrunedRows> {
   const { prune } = prunings[kind];
@@ -100,28 +140,35 @@ export async function pruneRows(
   let rows = 0;
   while (!signal.aborted) {
     const batch = await database.transaction().execute(async (transaction) => {
-      const next = await nextBatch(transaction, kind, seconds);
-      if (next) await prune(transaction, next);
-      return next;
+      const next = await nextBatch(transaction, kind, retention);
+      return next && { ...next, pruned: await prune(transaction, next) };
     });
     if (!batch) break;
-    runs.add(batch.runId);
-    rows += batch.to - batch.from;
+    if (batch.pruned > 0) runs.add(batch.runId);
+    rows += batch.pruned;
   }
   return { runs: runs.size, rows };
 }
 
+/** The next rows of a run. Rows that were left are pruned in a second pass, when none of them is needed any more. */
 async function nextBatch(
   transaction: Transaction<Tables>,
   kind: RowsRetained,
-  seconds: number | undefined,
+  retention: Retention,
 ): Promise<Batch | undefined> {
   const pruning = prunings[kind];
-  const { done, isReady } = pruning;
+  const { done, needed, isReady } = pruning;
   const { rows } = await sql<Batch>`
-    select r.run_id as "runId", ${done} as from, least(r.rows_staged, ${done} + ${rowsPerBatch})::int as to,
-      ${done} + ${rowsPerBatch} >= r.rows_staged as "isLast"
-    ${oldRuns(pruning, seconds)} and ${isReady(sql`false`)}
+    select r.run_id as "runId", b.start as from, least(r.rows_staged, b.start + ${rowsPerBatch})::int as to,
+      b.start + ${rowsPerBatch} >= r.rows_staged as "isLast",
+      array(
+        select row_number from (${needed}) each
+        where row_number > b.start and row_number <= b.start + ${rowsPerBatch}
+      ) as needed
+    from runs r
+    cross join lateral (select case when ${done} < r.rows_staged then ${done} else 0 end as start) b
+    where ${isUnpruned(pruning, retention)} and ${isReady(sql`false`)}
+      and (${done} < r.rows_staged or not exists (${needed}))
     order by r.created_at
     limit 1
     for no key update of r skip locked
@@ -129,26 +176,36 @@ async function nextBatch(
   return rows[0];
 }
 
+/** SQL value of `cells_left` or `rows_left` after a batch. */
+function leftAfter(left: string, { from, needed }: Batch): RawBuilder<boolean> {
+  return sql`(${from > 0} and ${sql.ref(left)}) or ${needed.length > 0}`;
+}
+
 /** Clears rows, which keep number, contact and outcome. */
-async function clearRows(transaction: Transaction<Tables>, { runId, from, to }: Batch): Promise<void> {
-  await sql`
-    update run_rows set ${clearPersonalData}
-    where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
+async function clearRows(transaction: Transaction<Tables>, batch: Batch): Promise<number> {
+  const { runId, from, to, needed } = batch;
+  const cleared = await sql`
+    update run_rows l set ${clearPersonalData}
+    where run_id = ${runId} and row_number > ${from} and row_number <= ${to} and row_number <> all (${needed}::int[])
+      and (${hasCells} or row_number > (select rows_pruned from runs where run_id = ${runId}))
   `.execute(transaction);
-  await transaction.updateTable('runs').set({ rows_pruned: to }).where('run_id', '=', runId).execute();
+  await sql`
+    update runs set rows_pruned = greatest(rows_pruned, ${to}), cells_left = ${leftAfter('cells_left', batch)}
+    where run_id = ${runId}
+  `.execute(transaction);
+  return Number(cleared.numAffectedRows);
 }
 
 /**
  * Removes rows. The run keeps the number of rows by outcome. The record of a contact keeps the outcome of its row,
- * which says whether a call asked for the contact.
+ * which says whether a call asked for the contact. Rows that are still needed lose their cells.
  */
-async function removeRows(
-  transaction: Transaction<Tables>,
-  { runId, from, to, isLast }: Batch,
-): Promise<void> {
+async function removeRows(transaction: Transaction<Tables>, batch: Batch): Promise<number> {
+  const { runId, from, to, isLast, needed } = batch;
   await sql`
     update runs
-    set rows_dropped = ${to}, rows_pruned = greatest(rows_pruned, ${to}),
+    set rows_dropped = greatest(rows_dropped, ${to}), rows_pruned = greatest(rows_pruned, ${to}),
+      rows_left = ${leftAfter('rows_left', batch)}, cells_left = cells_left and not ${isLast},
       outcomes = coalesce(outcomes, (
         select jsonb_object_agg(outcome, rows) from (${outcomesOfRows(runId)}) counted))
     where run_id = ${runId}
@@ -158,12 +215,18 @@ async function removeRows(
     update contact_records k
     set outcome = (select r.outcome from run_rows r where r.run_id = k.run_id and r.row_number = k.row_number)
     where k.run_id = ${runId} and k.row_number > ${from} and k.row_number <= ${to}
+      and exists (select from run_rows r where r.run_id = k.run_id and r.row_number = k.row_number)
   `.execute(transaction);
   await sql`
-    delete from run_rows where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
+    update run_rows set ${clearPersonalData} where run_id = ${runId} and row_number = any (${needed}::int[])
+  `.execute(transaction);
+  const removed = await sql`
+    delete from run_rows
+    where run_id = ${runId} and row_number > ${from} and row_number <= ${to} and row_number <> all (${needed}::int[])
   `.execute(transaction);
   // Positions have gaps, so the last ones can be beyond the number of rows.
   await sql`
     delete from run_people where run_id = ${runId} and position >= ${from} and (${isLast} or position < ${to})
   `.execute(transaction);
+  return Number(removed.numAffectedRows);
 }

@@ -165,8 +165,8 @@ export async function prune(
   const quarantine = await inBatches(signal, () =>
     pruneDeliveries(warehouse, quarantined, retention.quarantine),
   );
-  const staging = await pruneRows(warehouse, 'staging', retention.staging, signal);
-  const rows = await pruneRows(warehouse, 'rows', retention.rows, signal);
+  const staging = await pruneRows(warehouse, 'staging', retention, signal);
+  const rows = await pruneRows(warehouse, 'rows', retention, signal);
   const observations = { count: await removeReplaced(warehouse, before(retention.observations), signal) };
   const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
   const { kept, held } = await measureNeeded(warehouse, retention);

@@ -32,6 +32,8 @@ export interface RunsTable {
   rows_staged: Generated<number>;
   rows_pruned: Generated<number>;
   rows_dropped: Generated<number>;
+  cells_left: Generated<boolean>;
+  rows_left: Generated<boolean>;
   outcomes: Json<Readonly<Record<string, number>>> | null;
   ingested_at: Timestamp | null;
   /** Counts of the file, for the expectations of later runs. */

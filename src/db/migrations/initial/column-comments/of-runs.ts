@@ -9,6 +9,8 @@ export const commentsOfRuns = {
     rows_staged: 'Records of the file',
     rows_pruned: 'Rows whose cells retention has removed',
     rows_dropped: 'Rows that retention has removed',
+    cells_left: 'Whether retention has left cells of rows that a call of unknown cost needs',
+    rows_left: 'Whether retention has left rows that are newer than such cells of the same contact',
     outcomes: 'Rows by outcome, when retention has removed rows; null: run_rows has all of them',
     export_profile: 'Rows, malformed rows and filled rows per field of the file',
     plan: 'Planned outcomes, people, calls and credits',

@@ -22,6 +22,8 @@ export const runTables = [
     rows_staged integer not null default 0 check (rows_staged = 0 or source is not null),
     rows_pruned integer not null default 0,
     rows_dropped integer not null default 0,
+    cells_left boolean not null default false,
+    rows_left boolean not null default false,
     outcomes jsonb,
     ingested_at timestamptz,
     export_profile jsonb,

@@ -1,0 +1,99 @@
+import { beforeEach, expect, it } from 'vitest';
+import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { measurePrune, prune } from '../../../src/privacy/prune.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { callWithPhones, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
+
+const { signal } = new AbortController();
+
+const warehouse = await warehouseOfFile();
+
+beforeEach(() => warehouse.pool.query('truncate runs, run_rows, attempts, attempt_people cascade'));
+
+/** An ended run with four rows, and a call of unknown cost for the first three of them. */
+async function runWithUnknownCall(): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await warehouse.pool.query(
+    `insert into run_rows (run_id, row_number, contact_id, outcome, raw, keys, email)
+     values ($1, 4, 'd', 'not_found', '["d"]', '{email:d@orbit.example}', 'd@orbit.example')`,
+    [call.runId],
+  );
+  await warehouse.pool.query('update runs set rows_staged = 4 where run_id = $1', [call.runId]);
+  await markUnknown(warehouse, call.attemptId, 'no answer in time');
+  await endRun(warehouse, call.runId, 'finished', undefined);
+  return call;
+}
+
+/** The contacts of the rows of a run, with a star if the row has cells. */
+async function rowsOf(runId: string): Promise<string[]> {
+  const { rows } = await warehouse.pool.query<{ row: string }>(
+    `select contact_id || case when keys <> '{}' then '*' else '' end as row
+     from run_rows where run_id = $1 order by row_number`,
+    [runId],
+  );
+  return rows.map(({ row }) => row);
+}
+
+it('prune() clears the rows of a run except those of a call of unknown cost, until a decision', async () => {
+  const call = await runWithUnknownCall();
+  const asked = call.people.map(({ contactId }) => contactId);
+  const staging = { staging: 0 };
+  const held = { run_id: call.runId, unknown_calls: 1 };
+  const measured = await measurePrune(warehouse, staging);
+  expect(measured).toMatchObject({ staging: { runs: 1, rows: 1 }, kept: { runs: 1 }, held: [held] });
+  expect(await prune(warehouse, staging, signal)).toEqual(measured);
+  expect(await rowsOf(call.runId)).toEqual([...asked.map((id) => `${id}*`), 'd']);
+  expect(await prune(warehouse, staging, signal)).toMatchObject({ staging: { rows: 0 }, held: [held] });
+  await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+  const decided = await measurePrune(warehouse, staging);
+  expect(decided).toMatchObject({ staging: { runs: 1, rows: 3 }, kept: { runs: 0 }, held: [] });
+  expect(await prune(warehouse, staging, signal)).toEqual(decided);
+  expect(await rowsOf(call.runId)).toEqual([...asked, 'd']);
+});
+
+it.each([
+  ['rows', { rows: 0 }],
+  ['cells and rows', { staging: 0, rows: 0 }],
+])(
+  'prune() removes later %s of the source except rows of the contacts of a call of unknown cost',
+  async (_, retention) => {
+    const call = await runWithUnknownCall();
+    const asked = call.people.map(({ contactId }) => contactId);
+    const rows = [asked[0]!, 'd', 'z'].map((contactId) => ({ keys: [`email:${contactId}`], contactId }));
+    const later = await stagedRun(
+      warehouse,
+      rows.map((row) => ({ ...row, outcome: 'not_found' as const })),
+    );
+    await warehouse.pool.query('update runs set source = $2 where run_id = any($1)', [
+      [call.runId, later.runId],
+      `crm of ${call.runId}`,
+    ]);
+    await endRun(warehouse, later.runId, 'finished', undefined);
+    const outcomes = async () => (await readRunFacts(warehouse, later.runId)).outcomes;
+
+    const measured = await measurePrune(warehouse, retention);
+    expect(measured).toMatchObject({
+      rows: { runs: 1, rows: 2 },
+      kept: { rows: 2 },
+      held: [
+        { run_id: call.runId, unknown_calls: 1, waits_for: null },
+        { run_id: later.runId, unknown_calls: 0, waits_for: call.runId },
+      ],
+    });
+    expect(await prune(warehouse, retention, signal)).toEqual(measured);
+    expect(await rowsOf(call.runId)).toEqual([...asked.map((id) => `${id}*`), 'd']);
+    expect(await rowsOf(later.runId)).toEqual([asked[0]]);
+    expect(await outcomes()).toEqual({ not_found: 3 });
+
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    const decided = await measurePrune(warehouse, retention);
+    expect(decided).toMatchObject({ rows: { runs: 2, rows: 5 }, held: [] });
+    expect(await prune(warehouse, retention, signal)).toEqual(decided);
+    expect([await rowsOf(call.runId), await rowsOf(later.runId)]).toEqual([[], []]);
+    expect(await outcomes()).toEqual({ not_found: 3 });
+  },
+);
