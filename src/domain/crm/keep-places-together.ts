@@ -15,22 +15,23 @@ const placeFields: ReadonlySet<ImportField> = new Set(['city', 'state', 'country
 /**
  * Decides again about city, state and country: none is written if the CRM keeps a cell of another place, because the
  * record would name a place that does not exist. Pure.
- *
- * @returns the decisions, in the order of the fields
  */
-export function keepPlacesTogether(fields: readonly DecidedField[]): FieldDecision[] {
+export function keepPlacesTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
   const hasOther = fields.some((field) => placeFields.has(field.field) && keepsOtherPlace(field));
-  return fields.map(({ field, decision }) =>
-    hasOther && placeFields.has(field) && isWritten(decision) ? 'other place' : decision,
+  if (!hasOther) return fields;
+  return fields.map((each) =>
+    placeFields.has(each.field) && isWritten(each) ? { ...each, decision: 'other place' } : each,
   );
 }
 
-function isWritten(decision: FieldDecision): boolean {
+/** Whether the CRM gets the warehouse's value. */
+export function isWritten({ decision }: DecidedField): boolean {
   return decision === 'filled' || decision === 'overwritten';
 }
 
-function keepsOtherPlace({ field, decision, theirs = '', ours }: DecidedField): boolean {
-  if (theirs.trim() === '' || decision === 'same' || isWritten(decision)) return false;
+function keepsOtherPlace(decided: DecidedField): boolean {
+  const { field, decision, theirs = '', ours } = decided;
+  if (theirs.trim() === '' || decision === 'same' || isWritten(decided)) return false;
   return !(field === 'state' && ours !== null && isAbbreviation(theirs.trim(), ours));
 }
 

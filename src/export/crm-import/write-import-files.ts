@@ -1,5 +1,5 @@
 import { decideField, type FieldDecision, type FieldPolicy } from '../../domain/crm/field-policy.ts';
-import { keepPlacesTogether, type DecidedField } from '../../domain/crm/keep-places-together.ts';
+import { isWritten, keepPlacesTogether, type DecidedField } from '../../domain/crm/keep-places-together.ts';
 import {
   importFields,
   type ImportColumn,
@@ -36,10 +36,18 @@ interface FieldOfImport {
   readonly keys: readonly string[];
 }
 
-interface FieldChange {
-  readonly field: ImportField;
+/** What an import decides by. */
+interface ImportRules {
+  readonly importer: Importer;
+  readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
+  readonly fields: readonly FieldOfImport[];
+  /** The keys of the headers that say when the CRM changed a contact. */
+  readonly modifiedKeys: readonly string[];
+}
+
+/** A decision about a field of a contact. */
+interface DecidedColumn extends DecidedField {
   readonly column: ImportColumn;
-  readonly value: string;
 }
 
 const reportHeader = csvLine(
@@ -77,9 +85,9 @@ export async function writeImportFiles(
   const counts = { contacts: 0, without_record_id: 0, opted_out: 0, without_cells: 0 };
   const decisions: Partial<Record<FieldDecision, number>> = {};
   const fields = fieldsOf(importer);
-  const modifiedKeys = importer.modifiedHeaders.map(headerKey);
+  const rules = { importer, policies, fields, modifiedKeys: importer.modifiedHeaders.map(headerKey) };
   const hasOtherRecordId = createRecordIdCheck(importer);
-  const missing = new Set(fields);
+  const missing = new Set(fields.map(({ column }) => column));
 
   for await (const contact of contacts) {
     if (contact.optedOut) {
@@ -92,32 +100,14 @@ export async function writeImportFiles(
     }
     counts.contacts += 1;
     if (contact.exported.length === 0) counts.without_cells += 1;
-    const changes: FieldChange[] = [];
-    const modifiedAt = modifiedAtOf(contact, modifiedKeys);
-    const decided = fields.map((each) =>
-      decide(contact, each, { modifiedAt, policy: policies[each.field], importer }),
-    );
-    for (const [index, decision] of keepPlacesTogether(decided).entries()) {
-      const each = fields[index]!;
-      const { field, column } = each;
-      const { theirs, ours } = decided[index]!;
-      if (theirs !== undefined) missing.delete(each);
-      decisions[decision] = (decisions[decision] ?? 0) + 1;
-      const { observedAt, runId } = contact.known[field];
-      await (needsNoReader.has(decision) ? agreed : report).write(
-        spreadsheetLine([
-          contact.contactId,
-          field,
-          theirs ?? '',
-          ours ?? '',
-          observedAt?.toISOString() ?? '',
-          runId ?? '',
-          policies[field],
-          decision,
-        ]),
-      );
-      if (decision === 'filled' || decision === 'overwritten') changes.push({ field, column, value: ours! });
+    const decided = decideFields(contact, rules);
+    for (const each of decided) {
+      if (each.theirs !== undefined) missing.delete(each.column);
+      decisions[each.decision] = (decisions[each.decision] ?? 0) + 1;
+      const listed = needsNoReader.has(each.decision) ? agreed : report;
+      await listed.write(reportLine(contact, each, policies[each.field]));
     }
+    const changes = decided.filter(isWritten);
     if (contact.jobChange) await moves.write(spreadsheetLine(moveOf(contact.contactId, contact.jobChange)));
     if (changes.length > 0) await updates.write(contact, changes);
   }
@@ -129,7 +119,7 @@ export async function writeImportFiles(
   const hasCells = counts.contacts > counts.without_cells;
   return {
     ...counts,
-    missing_columns: hasCells ? [...missing].map(({ column }) => column.header) : [],
+    missing_columns: hasCells ? [...missing].map(({ header }) => header) : [],
     decisions,
     parts,
     conflicts,
@@ -148,8 +138,9 @@ class UpdateFiles {
     this.#files = files;
   }
 
-  async write(contact: ContactToImport, changes: readonly FieldChange[]): Promise<void> {
-    const cells = [recordIdOf(contact, this.#importer), ...changes.map(({ value }) => value)];
+  /** @param changes decisions that give the field our value */
+  async write(contact: ContactToImport, changes: readonly DecidedColumn[]): Promise<void> {
+    const cells = [recordIdOf(contact, this.#importer), ...changes.map(({ ours }) => ours!)];
     await this.#writerOf(changes).write(csvLine(cells));
   }
 
@@ -161,7 +152,7 @@ class UpdateFiles {
     return parts;
   }
 
-  #writerOf(changes: readonly FieldChange[]): PartWriter {
+  #writerOf(changes: readonly DecidedColumn[]): PartWriter {
     const name = `update-${changes.map(({ field }) => field.replaceAll('_', '-')).join('+')}`;
     const known = this.#writers.get(name);
     if (known) return known.writer;
@@ -183,20 +174,22 @@ function fieldsOf({ columns }: Importer): FieldOfImport[] {
   });
 }
 
+function decideFields(contact: ContactToImport, rules: ImportRules): readonly DecidedColumn[] {
+  const modifiedAt = modifiedAtOf(contact, rules.modifiedKeys);
+  return keepPlacesTogether(rules.fields.map((field) => decide(contact, field, modifiedAt, rules)));
+}
+
 function decide(
   contact: ContactToImport,
   { field, column, keys }: FieldOfImport,
-  {
-    modifiedAt,
-    policy,
-    importer: { erasingCell },
-  }: { readonly modifiedAt: Date | null; readonly policy: FieldPolicy; readonly importer: Importer },
-): DecidedField {
+  modifiedAt: Date | null,
+  { policies, importer }: ImportRules,
+): DecidedColumn {
   const known = contact.known[field];
   const theirs = cellOf(contact, keys);
   const decision = decideField(
     field,
-    policy,
+    policies[field],
     {
       hasCells: contact.exported.length > 0,
       theirs,
@@ -207,9 +200,21 @@ function decide(
       isDoNotCall: known.isDoNotCall || (contact.optedOutOfCalls && phoneFields.has(field)),
       hasChangedJob: contact.jobChange !== undefined,
     },
-    { column, erasingCell },
+    { column, erasingCell: importer.erasingCell },
   );
-  return { field, decision, theirs, ours: known.value };
+  return { field, column, decision, theirs, ours: known.value };
+}
+
+/** A line of the report and of the list of decisions that need no reader. */
+function reportLine(
+  { contactId, known }: ContactToImport,
+  { field, theirs, ours, decision }: DecidedColumn,
+  policy: FieldPolicy,
+): string {
+  const { observedAt, runId } = known[field];
+  const observed = observedAt?.toISOString() ?? '';
+  const values = [theirs ?? '', ours ?? '', observed, runId ?? ''];
+  return spreadsheetLine([contactId, field, ...values, policy, decision]);
 }
 
 /** Whether the newest export has another record id: a mapping file has named another column as contact id. */

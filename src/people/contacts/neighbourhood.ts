@@ -155,29 +155,33 @@ export async function readNeighbourhood(
   );
   const read = new Map([...decided, ...known].map((person) => [person.personKey, person]));
   const people = [...arrived, ...read.values()];
-  const nearby = new Neighbourhood(people, []);
-  // Other rows decide only about weak evidence.
-  const weak = new Set<number>();
+  const { weak, obtainable } = await comparePeople(contacts, new Neighbourhood(people, []));
+  const matchKeys = new Set(weak.flatMap((person) => person.matchKeys));
+  return new Neighbourhood(
+    people,
+    await readKnownRows(database, service, [...matchKeys]),
+    await withMergedRecords((keys) => readKnownPeople(database, service, keys), people, people, obtainable),
+  );
+}
+
+/** @returns people whom contacts have or could get, and of them those by weak evidence, about which other rows decide */
+async function comparePeople(
+  contacts: readonly ContactState[],
+  nearby: Neighbourhood,
+): Promise<Readonly<Record<'weak' | 'obtainable', readonly KnownPerson[]>>> {
+  const weak = new Set<KnownPerson>();
   const obtainable = new Set<KnownPerson>();
   for (const contact of contacts) {
     await letTimersRun();
-    if (isWeak(contact.evidence))
-      for (const key of nearby.byKey.get(contact.personKey ?? '')?.matchKeys ?? []) weak.add(key);
-    const { people: near, isIdentified } = nearby.peopleOf(contact);
-    for (const person of near) obtainable.add(person);
     const current = nearby.byKey.get(contact.personKey ?? '');
-    if (current) obtainable.add(current);
+    if (current && isWeak(contact.evidence)) weak.add(current);
+    const { people: near, isIdentified } = nearby.peopleOf(contact);
+    for (const person of current ? [...near, current] : near) obtainable.add(person);
     if (!contact.wasAsked || isIdentified) continue;
-    for (const { compared, matchKeys } of near)
-      if (weigh(contact.compared, compared).strength === 'weak') for (const key of matchKeys) weak.add(key);
+    for (const person of near)
+      if (weigh(contact.compared, person.compared).strength === 'weak') weak.add(person);
   }
-  return new Neighbourhood(
-    people,
-    await readKnownRows(database, service, [...weak]),
-    await withMergedRecords((keys) => readKnownPeople(database, service, keys), people, people, [
-      ...obtainable,
-    ]),
-  );
+  return { weak: [...weak], obtainable: [...obtainable] };
 }
 
 /** A thousand contacts with hundreds of namesakes take seconds, and the activity must send its heartbeats. */
