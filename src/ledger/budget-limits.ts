@@ -41,10 +41,12 @@ export async function setBudget(
   note: Note,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
-    const budget = await lockBudget(transaction, budgetId, ownDefault);
-    const next = await resolve(transaction, budgetId, wanted, ownDefault, budget.used);
-    if (wanted !== 'default' && isBelow(next.limit, budget.used)) throw belowUsed(budgetId, budget.used);
-    return writeLimit(transaction, budgetId, budget, next, note);
+    const byDefault = await defaultLimit(transaction, budgetId, ownDefault);
+    const budget = await lockBudget(transaction, budgetId, byDefault);
+    if (wanted === 'default') return writeLimit(transaction, budget, byDefault, note);
+    const limit = wanted === 'used' ? budget.used : textOf(wanted);
+    if (isBelow(limit, budget.used)) throw belowUsed(budgetId, budget.used);
+    return writeLimit(transaction, budget, { limit, byCommand: true }, note);
   });
 }
 
@@ -69,7 +71,7 @@ export async function setDefaultBudget(
       .where('period', '=', period)
       .forUpdate()
       .executeTakeFirst();
-    const limit = typeof wanted === 'bigint' ? formatCredits(wanted) : null;
+    const limit = wanted === 'default' ? null : textOf(wanted);
     if (wanted === 'default') {
       await transaction.deleteFrom('default_budgets').where('period', '=', period).execute();
     } else {
@@ -80,21 +82,24 @@ export async function setDefaultBudget(
         .execute();
     }
     const isKept = (before === undefined) === (wanted === 'default') && (before?.limit ?? null) === limit;
-    if (!isKept) await noteChange(transaction, `every-${period}`, before?.limit ?? null, limit, note);
+    if (!isKept)
+      await noteChange(
+        transaction,
+        { budgetId: `every-${period}`, before: before?.limit ?? null, after: limit },
+        note,
+      );
 
     const present = await presentBudget(transaction, period);
-    const budget = await lockBudget(transaction, present, ownDefault);
-    const next = await resolve(transaction, present, 'default', ownDefault, budget.used);
-    return writeLimit(transaction, present, budget, next, note);
+    const byDefault = await defaultLimit(transaction, present, ownDefault);
+    return writeLimit(transaction, await lockBudget(transaction, present, byDefault), byDefault, note);
   });
 }
 
 /** Writes a limit, at least the used credits. A command that changes nothing leaves no entry in the history. */
 async function writeLimit(
   transaction: Transaction<Tables>,
-  budgetId: string,
-  { limit: before, byCommand: wasByCommand, used }: LockedBudget,
-  { limit: wanted, byCommand }: { readonly limit: string | null; readonly byCommand: boolean },
+  { budgetId, limit: before, byCommand: wasByCommand, used }: LockedBudget,
+  { limit: wanted, byCommand }: Limit,
   note: Note,
 ): Promise<LimitChange> {
   const limit = isBelow(wanted, used) ? used : wanted;
@@ -103,9 +108,9 @@ async function writeLimit(
     .set({ credits_limit: limit, set_by_command: byCommand })
     .where('budget_id', '=', budgetId)
     .execute();
-  if (limit !== before || byCommand !== wasByCommand)
-    await noteChange(transaction, budgetId, before, limit, note);
-  return { budgetId, before, after: limit };
+  const change = { budgetId, before, after: limit };
+  if (limit !== before || byCommand !== wasByCommand) await noteChange(transaction, change, note);
+  return change;
 }
 
 function isBelow(limit: string | null, used: string): boolean {
@@ -120,30 +125,33 @@ export async function presentBudget(database: Kysely<Tables>, period: BudgetPeri
   return result.rows[0]!.name;
 }
 
-interface LockedBudget {
+/** A limit as decimal text, or null for none. */
+interface Limit {
   readonly limit: string | null;
+  /** Whether a command has set it, and no setting. */
   readonly byCommand: boolean;
+}
+
+interface LockedBudget extends Limit {
+  readonly budgetId: string;
   /** Settled and reserved credits. */
   readonly used: string;
 }
 
-/**
- * Locks the row of a budget. A budget that does not exist is created with its default limit. Figures are decimal text.
- */
+/** Locks the row of a budget. A budget that does not exist is created with its default limit. */
 async function lockBudget(
   transaction: Transaction<Tables>,
   budgetId: string,
-  ownDefault: Credits | undefined,
+  { limit, byCommand }: Limit,
 ): Promise<LockedBudget> {
-  const start = await resolve(transaction, budgetId, 'default', ownDefault, '0');
   await transaction
     .insertInto('budgets')
-    .values({ budget_id: budgetId, credits_limit: start.limit, set_by_command: start.byCommand })
+    .values({ budget_id: budgetId, credits_limit: limit, set_by_command: byCommand })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   return transaction
     .selectFrom('budgets')
-    .select('set_by_command as byCommand')
+    .select(['budget_id as budgetId', 'set_by_command as byCommand'])
     .select((budget) => decimalText(budget.ref('credits_limit')).as('limit'))
     .select((budget) => decimalText(budget('settled', '+', budget.ref('reserved'))).as('used'))
     .where('budget_id', '=', budgetId)
@@ -151,16 +159,16 @@ async function lockBudget(
     .executeTakeFirstOrThrow();
 }
 
-async function resolve(
+function textOf(limit: Credits | 'none'): string | null {
+  return limit === 'none' ? null : formatCredits(limit);
+}
+
+/** The default of every day or month, or else the limit without a command. */
+async function defaultLimit(
   transaction: Transaction<Tables>,
   budgetId: string,
-  wanted: WantedLimit,
   ownDefault: Credits | undefined,
-  used: string,
-): Promise<{ limit: string | null; byCommand: boolean }> {
-  if (wanted === 'none') return { limit: null, byCommand: true };
-  if (wanted === 'used') return { limit: used, byCommand: true };
-  if (wanted !== 'default') return { limit: formatCredits(wanted), byCommand: true };
+): Promise<Limit> {
   const own = await sql<{ limit: string | null }>`
     select trim_scale(credits_limit)::text as "limit"
     from default_budgets
@@ -172,9 +180,7 @@ async function resolve(
 
 async function noteChange(
   transaction: Transaction<Tables>,
-  budgetId: string,
-  before: string | null,
-  after: string | null,
+  { budgetId, before, after }: LimitChange,
   { by, reason }: Note,
 ): Promise<void> {
   await transaction

@@ -164,7 +164,7 @@ export async function readNeighbourhood(
   );
 }
 
-/** @returns people whom contacts have or could get, and of them those by weak evidence, about which other rows decide */
+/** @returns people whom contacts have or could get, and those by weak evidence, about which other rows decide */
 async function comparePeople(
   contacts: readonly ContactState[],
   nearby: Neighbourhood,
