@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { isHiddenId } from '../privacy/hidden-ids.ts';
-import { areSuppressed, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { keysOfPeople } from '../privacy/keys-of-people.ts';
+import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';
@@ -28,20 +29,16 @@ export async function suppressedOfDelivery(
   recipients: readonly NamedRecipient[],
   assigned: readonly (readonly number[])[],
 ): Promise<SuppressedPeople> {
-  const keysOfRecipients = recipients.flatMap(({ keys, personId }) => keys.map((key) => ({ personId, key })));
-  const keysOfPeople = people.flatMap(({ id, emails }, person) => [
-    ...(id === undefined ? [] : [{ person, key: `person:${id}` }]),
-    ...emails.map(({ email }) => ({ person, key: `email:${email}` })),
+  const listed = await listedOf(transaction, [
+    ...recipients.map(({ keys }) => keys),
+    ...people.map(({ id, emails }) => [
+      ...(id === undefined ? [] : [`person:${id}`]),
+      ...emails.map(({ email }) => `email:${email}`),
+    ]),
   ]);
-  const listed = await areSuppressed(
-    transaction,
-    [...keysOfRecipients, ...keysOfPeople].map(({ key }) => key),
-  );
-  const listedPeople = new Set(
-    keysOfPeople.flatMap(({ person }, index) => (listed[keysOfRecipients.length + index] ? [person] : [])),
-  );
+  const listedPeople = new Set([...people.keys()].filter((person) => listed.has(recipients.length + person)));
   const listedIds = new Set([
-    ...keysOfRecipients.flatMap(({ personId }, index) => (listed[index] ? [personId] : [])),
+    ...recipients.flatMap(({ personId }, index) => (listed.has(index) ? [personId] : [])),
     ...[...listedPeople].flatMap((person) => assigned[person]!.map((own) => recipients[own]!.personId)),
     ...[...listedPeople].flatMap((person) => people[person]!.id ?? []),
   ]);
@@ -66,6 +63,19 @@ export async function suppressedOfDelivery(
   };
   const theirs = new Set([...people.keys()].filter(isTheirs));
   return { people: theirs, ids: new Set([...theirs].flatMap((person) => people[person]!.id ?? [])) };
+}
+
+/** Places of the people of whom the list has a key. */
+async function listedOf(
+  transaction: Transaction<Tables>,
+  keysOf: readonly (readonly string[])[],
+): Promise<ReadonlySet<number>> {
+  if (!(await hasSuppressions(transaction))) return new Set();
+  const people = keysOf.map((keys, number) => ({ number, keys }));
+  const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfPeople(people))}`.execute(
+    transaction,
+  );
+  return new Set(rows.map((row) => row.row_number));
 }
 
 /**

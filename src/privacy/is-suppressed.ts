@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import { keysInLog, presentDomains } from './keys-in-log.ts';
+import { presentDomains } from './keys-in-log.ts';
+import { keysOfPeople, rowsOfPeople } from './keys-of-people.ts';
 import { peopleWithKeysOf } from './people-with-keys.ts';
 import { hasSuppressions, listedRows } from './suppressions.ts';
 
@@ -12,16 +12,12 @@ import { hasSuppressions, listedRows } from './suppressions.ts';
  */
 export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
   if (!(await hasSuppressions(database))) return false;
-  const person = sql`
-    select 1 as row_number, ${keys}::text[] as keys, ${matchKeysOfIdentityKeys(keys)}::int[] as match_keys`;
-  const people = peopleWithKeysOf(person);
+  const person = [{ number: 1, keys }];
   const { rows } = await sql`
     ${listedRows(sql`
-      select r.row_number, unnest(r.keys) as identity_key from (${person}) r
+      ${keysOfPeople(person)}
       union all
-      ${keysInLog(sql`p.service`, people)}
-      union all
-      ${presentDomains(people)}`)}
+      ${presentDomains(peopleWithKeysOf(rowsOfPeople(person)))}`)}
   `.execute(database);
   return rows.length > 0;
 }

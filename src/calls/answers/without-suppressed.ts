@@ -1,14 +1,13 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
-import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { contactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { ClosedAttempt } from '../../ledger/close-attempt.ts';
 import { keyOfId } from '../../people/log/observation.ts';
 import { extendEntries } from '../../privacy/extend-entries.ts';
 import { keysInLog } from '../../privacy/keys-in-log.ts';
-import { peopleWithKeysOf } from '../../privacy/people-with-keys.ts';
+import { keysOfPeople } from '../../privacy/keys-of-people.ts';
 import { keysOfRows, listedRows } from '../../privacy/suppressions.ts';
 import type { AnsweredRow, AnswerToRecord } from './answered-rows.ts';
 import type { KeysOfArrived } from './arrived-people.ts';
@@ -77,13 +76,10 @@ function keysToCompare(
   people: readonly { readonly person: Person; readonly matchIndex: number }[],
   { service, keysOf }: { readonly service: string; readonly keysOf: KeysOfArrived },
 ): RawBuilder<unknown> {
-  const ofAnswer = people.map(({ person, matchIndex }) => {
-    const keys = keysOfPerson(person);
-    return { row_number: numberOfMatch(matchIndex), keys, match_keys: matchKeysOfIdentityKeys(keys) };
-  });
-  const matches = sql`
-    select *
-    from jsonb_to_recordset(${JSON.stringify(ofAnswer)}::jsonb) as m (row_number int, keys text[], match_keys int[])`;
+  const ofAnswer = people.map(({ person, matchIndex }) => ({
+    number: numberOfMatch(matchIndex),
+    keys: keysOfPerson(person),
+  }));
   const inLog = people.flatMap(({ person, matchIndex }) => {
     const { person_id: personId } = contactFields(person);
     if (personId === null) return [];
@@ -93,16 +89,13 @@ function keysToCompare(
   return sql`
     ${keysOfRows(runId, sql`select unnest(${rows.map(({ rowNumber }) => rowNumber)}::int[])`)}
     union all
-    select m.row_number, unnest(m.keys) from (${matches}) m
+    ${keysOfPeople(ofAnswer)}
     union all
     ${keysInLog(
-      sql<string>`p.service`,
+      service,
       sql`
-        select row_number, ${service}::text as service, person_key
-        from unnest(${inLog.map(({ number }) => number)}::int[], ${inLog.map(({ key }) => key)}::text[])
-          as in_log (row_number, person_key)
-        union
-        ${peopleWithKeysOf(matches)}`,
+        select * from unnest(${inLog.map(({ number }) => number)}::int[], ${inLog.map(({ key }) => key)}::text[])
+          as in_log (row_number, person_key)`,
     )}
   `;
 }

@@ -3,6 +3,7 @@ import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
 import { keysInLog } from '../../privacy/keys-in-log.ts';
+import { keysOfPeople } from '../../privacy/keys-of-people.ts';
 import { hasSuppressions, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
@@ -123,9 +124,10 @@ async function withoutListed(
   for (const runId of new Set(fills.map(({ contact }) => contact.runId))) {
     const theirs = fills.filter(({ contact }) => contact.runId === runId);
     const numbers = theirs.map(({ contact }) => contact.rowNumber);
-    const keys = theirs.flatMap(({ contact, person }) =>
-      keysOfPerson(person.person).map((key) => ({ rowNumber: contact.rowNumber, key })),
-    );
+    const filled = theirs.map(({ contact, person }) => ({
+      number: contact.rowNumber,
+      keys: keysOfPerson(person.person),
+    }));
     const people = theirs.flatMap(({ contact, person, personKeys }) =>
       (personKeys ?? [person.personKey]).map((key) => ({ rowNumber: contact.rowNumber, key })),
     );
@@ -133,7 +135,7 @@ async function withoutListed(
       ${listedRows(sql`
         ${keysOfRows(runId, sql`select unnest(${numbers}::int[])`)}
         union all
-        select * from unnest(${keys.map(({ rowNumber }) => rowNumber)}::int[], ${keys.map(({ key }) => key)}::text[])
+        ${keysOfPeople(filled)}
         union all
         ${keysInLog(
           service,

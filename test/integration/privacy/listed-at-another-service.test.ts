@@ -4,11 +4,18 @@ import { matchPerson } from '../../../src/calls/match-person.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+} from '../../helpers/warehouse/late-calls.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { asked, outcomesOf, runningRun, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
@@ -59,5 +66,39 @@ it('an answer with an address that another service connects with a listed key is
   await answerBatch(warehouse, { runId }, () => [{ ...person, organization: { name: 'Orbit' } }]);
   expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
   const { rows } = await warehouse.pool.query(`select from observations where service = 'test'`);
+  expect(rows).toEqual([]);
+});
+
+it('a delivery for a person whom another service connects with a listed key is not written', async () => {
+  await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  const profile = 'linkedin.com/in/listed-since';
+  const person = {
+    id: 'of-other-2',
+    email: call.people[0]!.identity.email!,
+    proflink_url: `https://www.${profile}`,
+  };
+  await appendContact(warehouse, { service: 'other', contactId: 'elsewhere', runId: 'gone', person });
+  await putOnList(warehouse, `profile:${profile}`);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  const { rows } = await warehouse.pool.query<{ phone: string | null }>(
+    'select phone from enriched_contacts where run_id = $1 order by contact_id',
+    [call.runId],
+  );
+  expect(rows.map(({ phone }) => phone)).toEqual([null, '+14155550101', '+14155550102']);
+});
+
+it('a contact is filled with no person whom another service connects with a listed key', async () => {
+  const known = { id: 'of-test-2', first_name: 'Cleo', last_name: 'Novak', email };
+  const extra = { ...known, personal_emails: ['cleo@home.example'] };
+  await appendContact(warehouse, { contactId: 'known', runId: await runningRun(warehouse), person: extra });
+  const home = { keys: ['email:cleo@home.example'], email: 'cleo@home.example', lastName: 'Novak' };
+  const run = await stagedRun(warehouse, [{ ...home, firstName: 'Cleo', contactId: 'at-home' }]);
+  await planRows(warehouse, run.runId, asked);
+  await reconcileContacts(warehouse, run.runId, new AbortController().signal);
+  const { rows } = await warehouse.pool.query(
+    `select person_id from enriched_contacts where contact_id = 'at-home'`,
+  );
   expect(rows).toEqual([]);
 });
