@@ -38,7 +38,7 @@ export interface Awaited {
 }
 
 /** The part of an answer that decides how its attempt closes. */
-interface ClosingAnswer {
+export interface ClosingAnswer {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
   readonly creditsConsumed: Credits | undefined;

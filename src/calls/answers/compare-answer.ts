@@ -13,7 +13,7 @@ import { findWithdrawals, type Withdrawal } from './withdrawals.ts';
 import { withOwnIds, type PeopleWithOwnIds } from './with-own-ids.ts';
 
 /** An answer, compared with the rows of its call and with what other answers and rows say. */
-interface ComparedAnswer {
+export interface ComparedAnswer {
   /** With the ids under which the warehouse has its people. */
   readonly answer: AnswerToRecord;
   readonly newKeys: PeopleWithOwnIds['newKeys'];

@@ -1,12 +1,12 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
 import { storedCredits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import { priceOfAnswer, type AnswerPrice } from './answer-price.ts';
-import { compareAnswer } from './compare-answer.ts';
+import { compareAnswer, type ComparedAnswer } from './compare-answer.ts';
 import { logEntriesOf } from './log-entries.ts';
 import { DecisionsChanged, requireDecisions } from './require-decisions.ts';
 import type { AnsweredRow, AnswerToRecord } from './answered-rows.ts';
@@ -15,11 +15,13 @@ import {
   settledCredits,
   type Awaited,
   type ClosedAttempt,
+  type ClosingAnswer,
 } from '../../ledger/close-attempt.ts';
 import { pauseIfExceeded, pauseOverbilled } from '../../ledger/late-credits.ts';
 import { releaseClaims } from '../../ledger/release-claims.ts';
 import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
 import { withoutSuppressed } from './without-suppressed.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
@@ -70,73 +72,103 @@ async function recordOnce(
   record: AnswerRecord,
   decisions: readonly RowDecision[],
 ): Promise<void> {
-  const { attemptId, people, asked } = record;
-  const { service } = asked;
-  const compared = await compareAnswer(warehouse.database, { ...record, service, decisions }, record.answer);
-  const { answer, rows: answered, alignment, withdrawals, newKeys, elsewhere } = compared;
-  const withRows = new Set(answered.flatMap(({ matchIndex }) => matchIndex ?? [])).size;
-  const price = priceOfAnswer(answer, asked, { people: people.length, withRows });
-  const { consumed, isCredible } = price;
+  const { people, asked } = record;
+  const call = { ...record, service: asked.service, decisions };
+  const compared = await compareAnswer(warehouse.database, call, record.answer);
+  const withRows = new Set(compared.rows.flatMap(({ matchIndex }) => matchIndex ?? [])).size;
+  const price = priceOfAnswer(compared.answer, asked, { people: people.length, withRows });
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
-  const bodyGzip = await compressBody(answer.raw);
-  await warehouse.database.transaction().execute(async (transaction) => {
-    const isSkipped = answer.phoneEnrichment?.status === 'skipped';
-    const awaited = awaitedOf(record, answer, price);
-    const foundIds = answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : []));
-    const attempt = await closeAttempt(transaction, attemptId, {
-      httpStatus: answer.httpStatus,
-      requestId: answer.requestId,
-      creditsConsumed: consumed,
-      // Of a price that is not credible, the pause notes the reason.
-      reason:
-        consumed === undefined && isCredible
-          ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
-          : null,
-      foundIds,
-      foundPeople: price.found,
-      awaited,
-      phonesWithEarlier: isSkipped,
-    });
-    if (!attempt) return;
-    await requireDecisions(transaction, { service, decisions, decided: attempt.decisions, withdrawals });
-    const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
-      transaction,
-      attempt,
-      answer.partial ? answered.filter((row) => isProcessed(row, attempt)) : answered,
-      // With the ids that the service stated: the list can have them.
-      { service, matches: record.answer.matches, keysOf: elsewhere.keysOf },
-    );
-    if (namesSuppressed)
-      await sql`
-        update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
-      `.execute(transaction);
-    const earlier = isSkipped ? await lockEarlierCalls(transaction, { attemptId, service }, idsOf(rows)) : [];
-    // Only such a call has an address for deliveries.
-    if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
-    const others = compared.unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
-    // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
-    if (answer.partial) await releaseClaims(transaction, attemptId);
-    await writeAnswer(transaction, {
-      attemptId,
-      asked,
-      // A body is kept only if no suppressed person is in it.
-      bodyGzip: namesSuppressed ? null : bodyGzip,
-      rows,
-      others,
-      quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
-      entries: logEntriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
-      credits: settledCredits(attempt, awaited, consumed),
-    });
-    await reopenDeliveriesOfLostAnswers(transaction, service, foundIds);
-    if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
-    await giveEarlierPhones(transaction, attemptId, earlier);
-    // Last, because a pause locks the budgets and the run.
-    if (!isCredible)
-      await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
-    else if (attempt.decided) await pauseIfExceeded(transaction, attempt);
-    else if ((consumed ?? 0n) > storedCredits(attempt.reserved))
-      await pauseOverbilled(transaction, attempt, 'billed more than reserved');
+  const bodyGzip = await compressBody(record.answer.raw);
+  await warehouse.database
+    .transaction()
+    .execute((transaction) => writeOnce(transaction, record, { compared, decisions, price, bodyGzip }));
+}
+
+interface AnswerToWrite {
+  readonly compared: ComparedAnswer;
+  readonly decisions: readonly RowDecision[];
+  readonly price: AnswerPrice;
+  readonly bodyGzip: Buffer;
+}
+
+async function writeOnce(
+  transaction: Transaction<Tables>,
+  record: AnswerRecord,
+  { compared, decisions, price, bodyGzip }: AnswerToWrite,
+): Promise<void> {
+  const { attemptId, asked } = record;
+  const { service } = asked;
+  const { answer, rows: answered, alignment, withdrawals, newKeys, elsewhere } = compared;
+  const closing = closingOf(answer, price, awaitedOf(record, answer, price));
+  const attempt = await closeAttempt(transaction, attemptId, closing);
+  if (!attempt) return;
+  await requireDecisions(transaction, { service, decisions, decided: attempt.decisions, withdrawals });
+  const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
+    transaction,
+    attempt,
+    answer.partial ? answered.filter((row) => isProcessed(row, attempt)) : answered,
+    // With the ids that the service stated: the list can have them.
+    { service, matches: record.answer.matches, keysOf: elsewhere.keysOf },
+  );
+  if (namesSuppressed)
+    await sql`
+      update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
+    `.execute(transaction);
+  const earlier = closing.phonesWithEarlier
+    ? await lockEarlierCalls(transaction, { attemptId, service }, idsOf(rows))
+    : [];
+  // Only such a call has an address for deliveries.
+  if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
+  const others = compared.unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
+  // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
+  if (answer.partial) await releaseClaims(transaction, attemptId);
+  await writeAnswer(transaction, {
+    attemptId,
+    asked,
+    // A body is kept only if no suppressed person is in it.
+    bodyGzip: namesSuppressed ? null : bodyGzip,
+    rows,
+    others,
+    quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
+    entries: logEntriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
+    credits: settledCredits(attempt, closing.awaited, price.consumed),
   });
+  await reopenDeliveriesOfLostAnswers(transaction, service, closing.foundIds);
+  if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
+  await giveEarlierPhones(transaction, attemptId, earlier);
+  // Last, because a pause locks the budgets and the run.
+  await pauseIfOverbilled(transaction, attempt, price);
+}
+
+/** What the attempt takes from its answer. */
+function closingOf(
+  answer: AnswerToRecord,
+  { consumed, isCredible, found }: AnswerPrice,
+  awaited: Awaited | undefined,
+): ClosingAnswer {
+  // Of a price that is not credible, the pause notes the reason.
+  const isUnstated = consumed === undefined && isCredible;
+  return {
+    httpStatus: answer.httpStatus,
+    requestId: answer.requestId,
+    creditsConsumed: consumed,
+    reason: isUnstated ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}` : null,
+    foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
+    foundPeople: found,
+    awaited,
+    phonesWithEarlier: answer.phoneEnrichment?.status === 'skipped',
+  };
+}
+
+async function pauseIfOverbilled(
+  transaction: Transaction<Tables>,
+  attempt: ClosedAttempt,
+  { consumed = 0n, isCredible }: AnswerPrice,
+): Promise<void> {
+  if (!isCredible) await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
+  else if (attempt.decided) await pauseIfExceeded(transaction, attempt);
+  else if (consumed > storedCredits(attempt.reserved))
+    await pauseOverbilled(transaction, attempt, 'billed more than reserved');
 }
 
 /**

@@ -40,30 +40,39 @@ export async function findWithheld(
   { source, limit }: { readonly source: string | undefined; readonly limit: number },
 ): Promise<readonly WithheldContact[]> {
   const found: WithheldContact[] = [];
-  // An earlier row of a contact says nothing.
-  const seen = new Set<string>();
-  for (const { run_id: runId, service } of await readRuns(database, source)) {
-    for (let after = 0; found.length < limit;) {
-      const rows = await readUnfilled(database, runId, after);
-      const newest = rows.filter((row) => !seen.has(contactKey(row.source, row.contactId)));
-      for (const row of newest) seen.add(contactKey(row.source, row.contactId));
-      const read = await readRows(database, service, newest);
-      const states = read.filter(({ personKey }) => personKey === null);
-      const people = await findCandidates(database, service, states);
-      for (const [index, state] of states.entries())
-        for (const person of people[index]!)
-          found.push({
-            source: state.source,
-            contact_id: state.contactId,
-            ...person,
-            run_id: state.runId,
-            row_number: state.rowNumber,
-          });
-      if (rows.length < rowsPerBatch) break;
-      after = rows.at(-1)!.rowNumber;
-    }
+  for await (const { service, rows } of newestUnfilled(database, source)) {
+    const read = await readRows(database, service, rows);
+    const states = read.filter(({ personKey }) => personKey === null);
+    const people = await findCandidates(database, service, states);
+    for (const [index, { source: ofSource, contactId, runId, rowNumber }] of states.entries())
+      for (const person of people[index]!)
+        found.push({
+          source: ofSource,
+          contact_id: contactId,
+          ...person,
+          run_id: runId,
+          row_number: rowNumber,
+        });
+    if (found.length >= limit) break;
   }
   return found.slice(0, limit);
+}
+
+/** Batches of unfilled rows, those of the newest export first. An earlier row of a contact says nothing. */
+async function* newestUnfilled(
+  database: Kysely<Tables>,
+  source: string | undefined,
+): AsyncGenerator<{ readonly service: string; readonly rows: readonly (RowKey & ContactKey)[] }> {
+  const seen = new Set<string>();
+  for (const { run_id: runId, service } of await readRuns(database, source)) {
+    let read;
+    do {
+      read = await readUnfilled(database, runId, read?.at(-1)?.rowNumber ?? 0);
+      const rows = read.filter((row) => !seen.has(contactKey(row.source, row.contactId)));
+      for (const row of rows) seen.add(contactKey(row.source, row.contactId));
+      yield { service, rows };
+    } while (read.length === rowsPerBatch);
+  }
 }
 
 async function readRuns(
