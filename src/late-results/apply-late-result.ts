@@ -14,7 +14,7 @@ import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { lockAttempt, type LockedAttempt } from './awaiting-call.ts';
 import { compareBody, type ComparedBody } from './compare-body.ts';
-import { settleByParts } from './late-progress.ts';
+import { recordArrivedOfLost, settleByParts } from './late-progress.ts';
 import { givenResults, withoutGivenBefore } from './given-results.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -93,6 +93,7 @@ export async function applyLateResult(
       ...shown,
     });
     await settleByParts(transaction, attempt);
+    await recordArrivedOfLost(transaction, attempt);
     return orphaned ? 'orphaned' : 'applied';
   });
 }

@@ -22,6 +22,7 @@ export interface LockedAttempt {
   readonly awaits: readonly LateKind[];
   readonly options: RunOptions;
   readonly runEnded: boolean;
+  readonly runUndone: boolean;
 }
 
 /** A person of a call whom a body may concern. */
@@ -39,6 +40,7 @@ export async function lockAttempt(
     select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.people,
       a.answered_at is not null as "hasAnswer", a.found_ids as "foundIds", a.found_people as "foundPeople",
       a.awaits, r.options, r.finished_at is not null as "runEnded",
+      r.undone_at is not null as "runUndone",
       array(select person_id from attempt_people p where p.attempt_id = a.attempt_id and person_id is not null)
         as "idsOfRows"
     from attempts a join runs r using (run_id) where a.attempt_id = ${attemptId} for update of a

@@ -1,13 +1,19 @@
 import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { sql, type Transaction } from 'kysely';
-import { deliveryKinds, lateKinds, type LateKind } from '../domain/late-results/delivery-kinds.ts';
+import {
+  deliveryKinds,
+  lateKinds,
+  lateKindsOf,
+  type LateKind,
+} from '../domain/late-results/delivery-kinds.ts';
 import { countUncovered, haveWholePrice, type CallPeople } from '../domain/late-results/delivered-part.ts';
 import { lateBill } from '../domain/late-results/late-bill.ts';
 import { storedCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
 import { isHiddenId } from '../privacy/hidden-ids.ts';
+import { recordArrived } from '../people/known/lookup-history.ts';
 import type { LockedAttempt } from './awaiting-call.ts';
 
 /** The people found by a call, from its answer. Without an answer, everyone who was asked for may be found. */
@@ -76,6 +82,28 @@ export async function settleByParts(
     highest: priced.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n),
     hasWholePrice: haveWholePrice(covers),
   });
+}
+
+/**
+ * Records the results that have arrived for all people of a call whose answer was lost, unless its run is undone: then
+ * the results reach nobody.
+ */
+export async function recordArrivedOfLost(
+  transaction: Transaction<Tables>,
+  call: LockedAttempt,
+): Promise<void> {
+  if (call.hasAnswer || call.runUndone) return;
+  const parts = await readAppliedParts(transaction, call.attemptId);
+  const covers = parts.flatMap((part) => part.covers);
+  const brings = parts.flatMap((part) => part.brings);
+  const people = peopleOfCall(call);
+  const kinds = lateKindsOf(call.options).filter((kind) => countUncovered(kind, people, covers) === 0);
+  await recordArrived(
+    transaction,
+    call.options.service,
+    call.attemptId,
+    kinds.map((lateKind) => ({ lateKind, found: countUncovered(lateKind, people, brings) === 0 })),
+  );
 }
 
 /** Whether a call has a delivery with the status. */

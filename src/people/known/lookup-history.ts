@@ -98,6 +98,34 @@ export async function recordUnanswered(
   `.execute(transaction);
 }
 
+/**
+ * Records the lookups of kinds of results that have arrived for all people of a call whose answer was lost: whose
+ * results these are is known with the next answer, and until then no run pays for them again.
+ */
+export async function recordArrived(
+  transaction: Transaction<Tables>,
+  service: string,
+  attemptId: string,
+  kinds: readonly { readonly lateKind: LateKind; readonly found: boolean }[],
+): Promise<void> {
+  await sql`
+    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
+    select distinct on (1, 2) key_hash(key, ${service}), g.field_group, g.found, a.admitted_at,
+      number_lookup_run(a.run_id, ${service})
+    from attempts a
+    join attempt_people p using (attempt_id)
+    join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+    cross join unnest(r.keys) as key
+    cross join unnest(${kinds.map(({ lateKind }) => lateKind)}::text[], ${kinds.map(({ found }) => found)}::bool[])
+      as g (field_group, found)
+    where a.attempt_id = ${attemptId}
+    order by 1, 2
+    on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
+      where m.asked_at < excluded.asked_at
+  `.execute(transaction);
+}
+
 /** Records for late results of answered calls whether they were found: misses have their own freshness. */
 export async function recordWhetherFound(
   transaction: Transaction<Tables>,

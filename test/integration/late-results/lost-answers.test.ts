@@ -92,6 +92,26 @@ describe('phones of a call whose answer was lost', () => {
     expect(dropped).toMatchObject({ fresh: 2 });
   });
 
+  /** The people of a call by what a later run with phones leaves out for them. */
+  async function leftOutFor(call: PhonesCall): Promise<unknown> {
+    const { runId } = await stagedRun(warehouse, rowsOf(call));
+    const { byLeftOut } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+    return byLeftOut.map(({ groups, people }) => [groups, people]);
+  }
+
+  it('a later run asks for no phones if deliveries of a lost call have those of all its people', async () => {
+    const lost = await lostCall();
+    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
+    expect(await leftOutFor(lost)).toEqual([[[], 3]]);
+    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
+    expect(await deliveryStatuses(warehouse, lost)).toEqual(['orphaned', 'orphaned']);
+    expect(await leftOutFor(lost)).toEqual([[['phone'], 3]]);
+    const later = await laterCall(lost);
+    await recordPhonesAnswer(warehouse, later);
+    await drainCall(warehouse, lost);
+    expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
+  });
+
   it('a person for whom a delivery of a lost call has no phone counts as asked for without a result', async () => {
     const lost = await lostCall();
     const [id] = lost.ids;
