@@ -38,7 +38,7 @@ export async function assignPeople(
   const recipients = await readRecipients(transaction, attempt, personIds);
   const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
   const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
-  const named = people.map(({ id, emails }) => ({ id: foundIds.get(id ?? '') ?? id, emails }));
+  const named = people.map(({ id, addresses }) => ({ id: foundIds.get(id ?? '') ?? id, addresses }));
   const assigned = assignDelivered(recipients, named, kind, [...attempt.foundIds, ...knownIds]);
   return { personIds, otherIds, knownIds, recipients, assigned };
 }

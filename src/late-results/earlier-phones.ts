@@ -111,6 +111,7 @@ function deliveredOf({ id, phones }: LoggedPerson): DeliveredPerson {
       position: phone.position,
     })),
     emails: [],
+    addresses: [],
     fields: ['phone_numbers'],
     isPending: false,
   };

@@ -31,9 +31,9 @@ export async function suppressedOfDelivery(
 ): Promise<SuppressedPeople> {
   const listed = await listedOf(transaction, [
     ...recipients.map(({ keys }) => keys),
-    ...people.map(({ id, emails }) => [
+    ...people.map(({ id, addresses }) => [
       ...(id === undefined ? [] : [`person:${id}`]),
-      ...emails.map(({ email }) => `email:${email}`),
+      ...addresses.map((email) => `email:${email}`),
     ]),
   ]);
   const listedPeople = new Set([...people.keys()].filter((person) => listed.has(recipients.length + person)));

@@ -10,7 +10,8 @@ export interface AwaitingPerson {
 
 export interface NamedPerson {
   readonly id: string | undefined;
-  readonly emails: readonly { readonly email: string }[];
+  /** All that the body states, results or not. */
+  readonly addresses: readonly string[];
 }
 
 /**
@@ -35,8 +36,8 @@ export function assignDelivered(
   const byId = people.map(({ id }) => (id === undefined ? [] : (ofId.get(id) ?? [])));
   if (deliveryKinds[origin].keepsIds) return byId;
   const ofEmail = indexBy(awaiting, ({ emails }) => emails.map((email) => email.toLowerCase()));
-  const contradicts = ({ id, emails }: NamedPerson): boolean =>
-    ownersByAddress(ofEmail, emails).some((owners) =>
+  const contradicts = ({ id, addresses }: NamedPerson): boolean =>
+    ownersByAddress(ofEmail, addresses).some((owners) =>
       owners.every((owner) => awaiting[owner]!.personId !== id),
     );
   const taken = new Set(byId.flat().map((index) => awaiting[index]!.personId));
@@ -60,16 +61,16 @@ function ownersByEmail(
   ofEmail: ReadonlyMap<string, readonly number[]>,
   person: NamedPerson,
 ): number[] {
-  const owned = new Set(ownersByAddress(ofEmail, person.emails).flat());
+  const owned = new Set(ownersByAddress(ofEmail, person.addresses).flat());
   return new Set([...owned].map((index) => awaiting[index]!.personId)).size === 1 ? [...owned] : [];
 }
 
 /** For each address, except shared mailboxes, the indexes of people who have it. */
 function ownersByAddress(
   ofEmail: ReadonlyMap<string, readonly number[]>,
-  emails: NamedPerson['emails'],
+  addresses: NamedPerson['addresses'],
 ): (readonly number[])[] {
-  return emails.flatMap(({ email }) => {
+  return addresses.flatMap((email) => {
     const address = parseEmail(email);
     const owners = address === undefined || isRoleAddress(address) ? undefined : ofEmail.get(address);
     return owners ? [owners] : [];

@@ -32,6 +32,8 @@ export interface DeliveredPerson {
   readonly id: string | undefined;
   readonly phones: readonly DeliveredPhone[];
   readonly emails: readonly DeliveredEmail[];
+  /** Every address of the entry: also one that is no result identifies the person. */
+  readonly addresses: readonly string[];
   /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
   readonly fields: readonly string[];
   /** By a status, what is missing is still to come, or the person has phones of which none can be read. */
@@ -66,6 +68,7 @@ const emailSchema = z.looseObject({
 
 const contactSchema = z.looseObject({
   person_id: text,
+  email: text,
   phone_numbers: list,
   sanitized_phone: text,
   contact_emails: list,
@@ -75,7 +78,6 @@ const personSchema = z.looseObject({
   ...contactSchema.shape,
   id: text,
   status: text,
-  email: text,
   contact: described(contactSchema),
   emails: list,
   waterfall: map,
@@ -181,7 +183,8 @@ function readBody(value: unknown, members: ReadonlyMap<string, string>): LateRes
       return {
         id: boundedId(displayForm(idOf(person) ?? '')) || undefined,
         phones,
-        emails: (addresses ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
+        emails: readEmails(addresses),
+        addresses: everyAddressOf(person),
         fields: [
           ...(addresses || person.waterfall?.['emails'] !== undefined ? ['emails'] : []),
           ...(numbers || person.waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
@@ -226,6 +229,12 @@ function addressesOf(person: WirePerson) {
     : firstFilled([own, contact?.contact_emails], email && person);
 }
 
+function everyAddressOf({ contact, ...person }: WirePerson): string[] {
+  const lists = [person.emails, person.contact_emails, contact?.contact_emails];
+  const stated = [person.email, contact?.email].filter(Boolean);
+  return [stated, ...lists].flatMap((each) => readEmails(each).map(({ email }) => email));
+}
+
 /** The first list with elements; else the single value; else an empty list, if there is one. */
 function firstFilled(
   lists: readonly (readonly unknown[] | null | undefined)[],
@@ -251,6 +260,10 @@ function readPhone(element: unknown): DeliveredPhone[] {
       position: phone.position ?? undefined,
     },
   ];
+}
+
+function readEmails(elements: readonly unknown[] | null | undefined): DeliveredEmail[] {
+  return (elements ?? []).slice(0, mostOfOnePerson).flatMap(readEmail);
 }
 
 /** @param element an object as documented, or a text */

@@ -140,6 +140,18 @@ describe('a late result of somebody on the suppression list', () => {
     expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
   });
 
+  it('a late result is dropped if the address that the body states beside the phones is on the list', async () => {
+    const call = await answeredCall(warehouse, waterfall);
+    const email = `beside-${call.runId.toLowerCase()}@home.example`;
+    await putOnList(warehouse, `email:${email}`);
+    await deliver(call, {
+      credits_consumed: 4,
+      people: [{ id: call.ids[0], email, emails: [], phone_numbers: [phoneOf(0)] }],
+    });
+    expect((await contactsOf(call))[0]).toMatchObject({ phone: null });
+    expect(await deliveriesOf(call)).toEqual([{ status: 'orphaned', hasBody: false }]);
+  });
+
   it('a late result is dropped if its contact has a listed key and the body has another id', async () => {
     const call = await answeredCall(warehouse, waterfall);
     const own = call.people[0]!.identity.email!;
@@ -166,6 +178,22 @@ it('a person whom a body names several times with the same phones has one entry 
   );
   expect(rows).toEqual([{ phone: '+14155550400' }]);
 });
+
+it.each([
+  ['of the person', (email: string) => ({ email })],
+  ['of its contact', (email: string) => ({ contact: { email } })],
+])(
+  'a phone of a waterfall under another id belongs to the person with the address %s',
+  async (_, stating) => {
+    const call = await answeredCall(warehouse, waterfall);
+    const stated = stating(call.people[0]!.identity.email!);
+    await deliver(call, {
+      credits_consumed: 4,
+      people: [{ id: 'other-id', ...stated, emails: [], phone_numbers: [phoneOf(0)] }],
+    });
+    expect((await contactsOf(call))[0]).toMatchObject({ phone: '+14155550400' });
+  },
+);
 
 it('an address that a waterfall names several times for a person has its best status', async () => {
   const call = await answeredCall(warehouse, waterfall);

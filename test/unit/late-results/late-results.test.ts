@@ -72,7 +72,7 @@ describe('a delivered person', () => {
   const give = (person: { id?: string; email?: string }, origin: 'phones' | 'waterfall') =>
     assignDelivered(
       contacts,
-      [{ id: person.id, emails: person.email === undefined ? [] : [{ email: person.email }] }],
+      [{ id: person.id, addresses: person.email === undefined ? [] : [person.email] }],
       origin,
       ['p1', 'p2', 'p3', 'stranger'],
     )[0];
@@ -82,7 +82,7 @@ describe('a delivered person', () => {
 
   it('a delivered person belongs to both contacts that are this person', () =>
     expect(
-      assignDelivered([contacts[0]!, contacts[0]!], [{ id: 'p1', emails: [] }], 'phones', [])[0],
+      assignDelivered([contacts[0]!, contacts[0]!], [{ id: 'p1', addresses: [] }], 'phones', [])[0],
     ).toEqual([0, 1]));
 
   it('a delivered person of a waterfall under another id belongs to the one contact with the address', () =>
@@ -95,29 +95,29 @@ describe('a delivered person', () => {
     expect(give({ id: 'stranger', email: 'bob@orbit.example' }, 'waterfall')).toEqual([]));
 
   it('a delivered person gets no contact by the address of a contact in the body by id, or of two people', () => {
-    const bob = [{ email: 'bob@orbit.example' }];
-    const assign = (people: { id: string; emails: { email: string }[] }[]) =>
+    const bob = ['bob@orbit.example'];
+    const assign = (people: { id: string; addresses: string[] }[]) =>
       assignDelivered(contacts, people, 'waterfall', []);
     expect(
       assign([
-        { id: 'p2', emails: [] },
-        { id: 'w1', emails: bob },
+        { id: 'p2', addresses: [] },
+        { id: 'w1', addresses: bob },
       ]),
     ).toEqual([[1], []]);
     expect(
       assign([
-        { id: 'w1', emails: bob },
-        { id: 'w2', emails: bob },
+        { id: 'w1', addresses: bob },
+        { id: 'w2', addresses: bob },
       ]),
     ).toEqual([[], []]);
   });
 
   it('a delivered person with the id of one contact and the address of another belongs to neither', () => {
     const [ada, bob] = contacts;
-    const both = { id: ada!.personId, emails: [{ email: bob!.emails[1]! }, { email: 'new@orbit.example' }] };
+    const both = { id: ada!.personId, addresses: [bob!.emails[1]!, 'new@orbit.example'] };
     expect(assignDelivered(contacts, [both], 'waterfall', [])).toEqual([[]]);
     const family = [ada!, { ...bob!, emails: ada!.emails }];
-    const own = { id: ada!.personId, emails: [{ email: ada!.emails[0]! }] };
+    const own = { id: ada!.personId, addresses: [ada!.emails[0]!] };
     expect(assignDelivered(family, [own], 'waterfall', [])).toEqual([[0]]);
   });
 

@@ -43,10 +43,11 @@ describe('the body of a native phone reveal', () => {
             { ...asRead, type: 'mobile', status: 'valid_number', dncStatus: undefined, confidence: 'high' },
           ],
           emails: [],
+          addresses: [],
           fields: ['phone_numbers'],
           isPending: false,
         },
-        { id: 'p2', phones: [], emails: [], fields: ['phone_numbers'], isPending: false },
+        { id: 'p2', phones: [], emails: [], addresses: [], fields: ['phone_numbers'], isPending: false },
       ],
       unreadablePeople: 0,
       creditsConsumed: 8_000_000n,
@@ -159,8 +160,9 @@ describe('addresses of a delivered person', () => {
 
   it('addresses of a delivered person with phones are only those in a list', () => {
     const known = { ...address, contact: { contact_emails: [address] } };
-    const { emails, fields } = reading({ ...known, phone_numbers: [phone] })!;
+    const { emails, addresses, fields } = reading({ ...known, phone_numbers: [phone] })!;
     expect({ emails, fields }).toEqual({ emails: [], fields: ['phone_numbers'] });
+    expect(new Set(addresses)).toEqual(new Set(['m@l.example']));
   });
 });
 
