@@ -92,49 +92,68 @@ export async function attemptCall(
   request: AttemptRequest,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const { warehouse } = dependencies;
   const admission = await admitWhenAffordable(dependencies, request, signal);
   if (admission.kind !== 'admitted') return admission;
   const admittedAt = performance.now();
   killPoint('admitted');
 
-  const people = request.people.slice(0, admission.rowNumbers.length);
+  const { attemptId, token, rowNumbers } = admission;
+  const call = { attemptId, run: request.run, people: request.people.slice(0, rowNumbers.length) };
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
   // A process that was suspended after the admission would send later than the rate window expects.
   if (signal.aborted || tooLate()) {
-    await untilDatabaseIsBack(() => release(dependencies, admission.attemptId, 'the call was not sent'));
+    await untilDatabaseIsBack(() => release(dependencies, attemptId, 'the call was not sent'));
     signal.throwIfAborted();
     return { kind: 'again' };
   }
 
   let answer: BulkAnswer;
   try {
-    const calling = dependencies.client.bulkMatch(
-      {
-        // The cells of the row may name somebody else.
-        details: people.map(({ identity, confirmedId: personId }) =>
-          personId === undefined ? identity : { personId },
-        ),
-        reveal: request.run.options.reveal,
-        waterfall: request.run.options.waterfall,
-        webhookUrl: admission.token === undefined ? undefined : dependencies.webhookUrl(admission.token),
-      },
-      // Not the activity's signal: the product waits for every call that may be billed.
-      AbortSignal.timeout(dependencies.callTimeoutSeconds * 1_000),
-    );
-    setImmediate(() => setTimeout(() => killPoint('calling'), 5));
-    answer = await calling;
-    killPoint('answered');
+    answer = await send(dependencies, call, token);
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    return await closeFailure(dependencies, admission.attemptId, people.length, error);
+    return await closeFailure(dependencies, attemptId, call.people.length, error);
   }
+  return recordCall(dependencies, call, answer);
+}
 
-  const { attemptId } = admission;
-  const { log, pollAfterSeconds } = dependencies;
+interface AdmittedCall extends Pick<AttemptRequest, 'run' | 'people'> {
+  readonly attemptId: string;
+}
+
+async function send(
+  { client, webhookUrl, callTimeoutSeconds }: AttemptDependencies,
+  { run, people }: AdmittedCall,
+  token: string | undefined,
+): Promise<BulkAnswer> {
+  const calling = client.bulkMatch(
+    {
+      // The cells of the row may name somebody else.
+      details: people.map(({ identity, confirmedId: personId }) =>
+        personId === undefined ? identity : { personId },
+      ),
+      reveal: run.options.reveal,
+      waterfall: run.options.waterfall,
+      webhookUrl: token === undefined ? undefined : webhookUrl(token),
+    },
+    // Not the activity's signal: the product waits for every call that may be billed.
+    AbortSignal.timeout(callTimeoutSeconds * 1_000),
+  );
+  setImmediate(() => setTimeout(() => killPoint('calling'), 5));
+  const answer = await calling;
+  killPoint('answered');
+  return answer;
+}
+
+async function recordCall(
+  dependencies: AttemptDependencies,
+  { attemptId, run, people }: AdmittedCall,
+  answer: BulkAnswer,
+): Promise<AttemptResult> {
+  const { warehouse, log, pollAfterSeconds } = dependencies;
   const paused = await untilDatabaseIsBack(async () => {
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
-    return recordOrKeep({ warehouse, log }, request.run, { attemptId, people, answer, pollAfterSeconds });
+    return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
   });
   const ended = { called: true, attemptId, people: people.length } as const;
   if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };

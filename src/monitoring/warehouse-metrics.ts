@@ -69,6 +69,7 @@ function render(state: State | undefined, seconds: number): Promise<string> {
   renderLimits(state, gauge);
   renderLateResults(state, gauge);
   renderRuns(state, gauge);
+  renderUnfinishedRuns(state, gauge);
   return registry.metrics();
 }
 
@@ -189,7 +190,9 @@ function renderRuns(state: State, gauge: MakeGauge): void {
     'enrich_notifications_undelivered',
     'Notifications of the last day that are not delivered: waiting for a retry, or abandoned.',
   ).set(state.undeliveredNotifications);
+}
 
+function renderUnfinishedRuns(state: State, gauge: MakeGauge): void {
   const staged = gauge('enrich_run_rows_staged', 'Staged rows of unfinished runs.', 'run');
   const people = gauge(
     'enrich_run_people',
