@@ -63,7 +63,7 @@ export async function* readDataRecords(
         continue;
       }
       const fault = checked(record, index, batch);
-      const line = fault === undefined ? undefined : (): number => batch.lineOf(index);
+      const line = (): number => batch.lineOf(index);
       search.add({ record, fault, line, isBehindBlank }, couldBeFooter(record), passed);
       isBehindBlank = record.every((cell) => cell.trim() === '');
     }
@@ -76,10 +76,7 @@ export async function* readDataRecords(
     onWarning(`the last line has no line end: if the file was cut off, row ${rows} is not whole`);
 }
 
-export interface DataRecords extends Pick<RecordBatch, 'records' | 'faults'> {
-  /** The line in the file, from 1, of a record with a fault. */
-  readonly lineOf: (index: number) => number | undefined;
-}
+export type DataRecords = Pick<RecordBatch, 'records' | 'faults' | 'lineOf'>;
 
 /** Only a cell with an apostrophe is decoded: a full-width sign is three bytes. */
 function withoutFormulaApostrophe(cell: ByteText): ByteText {
@@ -91,7 +88,7 @@ function batchOf(lines: readonly ReportLine[]): DataRecords {
   return {
     records: lines.map(({ record }) => record),
     faults: new Map(faults),
-    lineOf: (index) => lines[index]?.line?.(),
+    lineOf: (index) => lines[index]!.line(),
   };
 }
 

@@ -19,8 +19,8 @@ export interface ReportLine {
   readonly record: ByteText[];
   /** As in `RecordBatch`. */
   readonly fault: string | undefined;
-  /** The line in the file, from 1; of records with a fault. */
-  readonly line: (() => number) | undefined;
+  /** The line in the file, from 1. */
+  readonly line: () => number;
   /** A blank line, or a line of only delimiters, is above it. */
   readonly isBehindBlank: boolean;
 }

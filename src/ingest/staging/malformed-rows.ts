@@ -13,7 +13,7 @@ export class MalformedRows {
   }
 
   /** @param lineOf is called only for rows that the warning names */
-  add(row: number, fault: string, lineOf: () => number | undefined): void {
+  add(row: number, fault: string, lineOf: () => number): void {
     this.#count += 1;
     if (this.#count <= shownFaults) this.#examples.push(`row ${row}, line ${lineOf()} (${fault})`);
   }

@@ -62,7 +62,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
         rows += 1;
         const fault = faults.get(index);
         if (fault === undefined) {
-          unreadAnswers.add(cells, rows);
+          unreadAnswers.add(cells, rows, () => lineOf(index));
           absentValues.add(cells);
         } else {
           malformed.add(rows, fault, () => lineOf(index));

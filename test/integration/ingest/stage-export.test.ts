@@ -80,7 +80,7 @@ describe('an answer about opting out', () => {
     ]);
     expect(staged.warnings).toEqual([
       expect.stringMatching(
-        /^column "Zgoda marketingowa" says who has opted out, and 2 rows have .*\(the first is row 3\).*"column": 2/,
+        /^column "Zgoda marketingowa" says who has opted out, and 2 rows have .*\(the first is row 3, line 4\).*"column": 2/,
       ),
       expect.stringMatching(
         /^column "Nie dzwonić" .*1 row has .*no phone number.*"opted_out_of_calls".*"column": 3/,

@@ -33,32 +33,33 @@ export class UnreadAnswers {
     readonly optOut: OptOutColumn;
     readonly read: (cells: readonly ByteText[]) => OptOutAnswer;
     rows: number;
-    firstRow: number;
+    first: string;
   }[];
 
   constructor({ optOuts }: ColumnMap) {
     this.#columns = optOuts
       .filter(({ isDescription }) => isDescription !== true)
-      .map((optOut) => ({ optOut, read: createOptOutReader(optOut), rows: 0, firstRow: 0 }));
+      .map((optOut) => ({ optOut, read: createOptOutReader(optOut), rows: 0, first: '' }));
   }
 
-  add(cells: readonly ByteText[], rowNumber: number): void {
+  /** @param lineOf is called only for rows that a warning names */
+  add(cells: readonly ByteText[], row: number, lineOf: () => number): void {
     for (const column of this.#columns) {
       if (column.read(cells) !== 'not understood') continue;
-      if (column.rows === 0) column.firstRow = rowNumber;
+      if (column.rows === 0) column.first = `row ${row}, line ${lineOf()}`;
       column.rows += 1;
     }
   }
 
   /** A warning for each column with such cells. @param header the names of the columns */
   warnings(header: readonly string[]): string[] {
-    return this.#columns.flatMap(({ optOut: { column, scope }, rows, firstRow }) => {
+    return this.#columns.flatMap(({ optOut: { column, scope }, rows, first }) => {
       if (rows === 0) return [];
       const forbidden = scope === 'calls' ? 'they get no phone number' : 'they are not looked up';
       const field = scope === 'calls' ? 'opted_out_of_calls' : 'opted_out';
       return [
         `column "${shownHeader(header[column]!)}" says who has opted out, and ${counted(rows, 'row')} ` +
-          `${nounFor(rows, 'has', 'have')} an answer that is not understood (the first is row ${firstRow}): ` +
+          `${nounFor(rows, 'has', 'have')} an answer that is not understood (the first is ${first}): ` +
           `these people count as opted out, and ${forbidden}; to list the answers that mean so: --mapping FILE with ` +
           `{"columns": {"${field}": {"column": ${column + 1}, "values": ["…"]}}}`,
       ];
