@@ -41,7 +41,7 @@ const fieldCoverage = z.strictObject({
   field: z.string().describe('Name of the field.'),
   before: count
     .nullable()
-    .describe('Contacts with the field in the export. Null: the export has no such column.'),
+    .describe('Contacts with the field in the export. Null: no column is recognised for the field.'),
   after: count.describe('Contacts with the field in the export or in the warehouse.'),
   gained: count.describe('Contacts with the field in the warehouse and not in the export.'),
 });

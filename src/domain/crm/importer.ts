@@ -259,3 +259,19 @@ export type ImporterName = keyof typeof importers;
 
 /** The values of `--for`. */
 export const importerNames = Object.keys(importers) as ImporterName[];
+
+/** All headers of a column in exports of its CRM. */
+export function headersOfColumn({
+  header,
+  alsoExportedAs = [],
+  inOtherLanguages = [],
+}: ImportColumn): string[] {
+  return [header, ...alsoExportedAs, ...inOtherLanguages];
+}
+
+/** All headers of a field in exports of the supported CRMs, in every known language. */
+export function headersOfField(field: ImportField): string[] {
+  return Object.values<Importer>(importers).flatMap(({ columns: { [field]: column } }) =>
+    column === undefined ? [] : headersOfColumn(column),
+  );
+}

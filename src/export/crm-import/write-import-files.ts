@@ -1,6 +1,7 @@
 import { decideField, type FieldDecision, type FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { isWritten, keepPlacesTogether, type DecidedField } from '../../domain/crm/keep-places-together.ts';
 import {
+  headersOfColumn,
   importFields,
   type ImportColumn,
   type Importer,
@@ -169,8 +170,7 @@ function fieldsOf({ columns }: Importer): FieldOfImport[] {
   return importFields.flatMap((field): FieldOfImport[] => {
     const column = columns[field];
     if (column === undefined) return [];
-    const headers = [column.header, ...(column.alsoExportedAs ?? []), ...(column.inOtherLanguages ?? [])];
-    return [{ field, column, keys: headers.map(headerKey) }];
+    return [{ field, column, keys: headersOfColumn(column).map(headerKey) }];
   });
 }
 

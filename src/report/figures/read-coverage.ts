@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RunRecord } from '../../runs/runs.ts';
 import type { Tables } from '../../db/schema.ts';
-import { columnsNamed } from './column-names.ts';
+import { columnsNamed, type NamedField } from './column-names.ts';
 import type { Coverage, FieldCoverage } from '../report-types.ts';
 
 interface MeasuredField {
@@ -9,11 +9,8 @@ interface MeasuredField {
   readonly after: RawBuilder<unknown>;
   /** The field's name in the mapping, and whether a row has a normalised value. */
   readonly mapped?: { readonly name: string; readonly filled: RawBuilder<unknown> };
-  /**
-   * For fields without a mapping: a column has the field if its name has one of these words and otherwise
-   * only qualifiers.
-   */
-  readonly words?: readonly string[];
+  /** For fields without a mapping: the field whose columns are found by their names. */
+  readonly named?: NamedField;
 }
 
 const fields: readonly MeasuredField[] = [
@@ -21,15 +18,15 @@ const fields: readonly MeasuredField[] = [
     field: 'email',
     after: sql`c.email is not null`,
     mapped: { name: 'email', filled: sql`r.email is not null` },
-    words: ['email', 'emails', 'mail'],
+    named: 'email',
   },
   { field: 'verified_email', after: sql`c.email_status = 'verified'` },
   {
     field: 'phone',
     after: sql`c.phone is not null`,
-    words: ['phone', 'phones', 'mobile', 'telephone', 'mobilephone', 'cell', 'tel'],
+    named: 'phone',
   },
-  { field: 'title', after: sql`c.title is not null`, words: ['title', 'jobtitle', 'position'] },
+  { field: 'title', after: sql`c.title is not null`, named: 'title' },
   {
     field: 'organization_name',
     after: sql`c.organization_name is not null`,
@@ -45,22 +42,22 @@ const fields: readonly MeasuredField[] = [
     after: sql`c.linkedin_url is not null`,
     mapped: { name: 'profile_url', filled: sql`r.profile_url is not null` },
   },
-  { field: 'city', after: sql`c.city is not null`, words: ['city', 'town'] },
-  { field: 'country', after: sql`c.country is not null`, words: ['country'] },
+  { field: 'city', after: sql`c.city is not null`, named: 'city' },
+  { field: 'country', after: sql`c.country is not null`, named: 'country' },
 ];
 
 /**
  * Counts the contacts of the file that have each field, in the export and afterwards. Mapped fields count as
- * normalised; of other fields a cell counts that is not blank, in a column whose name names the field.
+ * normalised; of other fields a cell counts that is not blank, in a column that `columnsNamed()` finds.
  *
  * @param run whose file is staged
  * @returns no fields if the rows of the file have been pruned
  */
 export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<Coverage> {
   const known = new Set(Object.values(run.mapping ?? {}));
-  const measured = fields.map(({ field, after, mapped, words = [] }, index) => {
+  const measured = fields.map(({ field, after, mapped, named }, index) => {
     if (mapped && known.has(mapped.name)) return { field, after, columns: [], before: mapped.filled };
-    const numbers = columnsNamed(run.header ?? [], words);
+    const numbers = named === undefined ? [] : columnsNamed(run.header ?? [], named);
     const before =
       numbers.length === 0 ? undefined : sql`coalesce(cells.${sql.ref(`field_${index}`)}, false)`;
     return { field, after, columns: numbers, before };

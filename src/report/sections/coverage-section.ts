@@ -19,7 +19,7 @@ export function coverageSection({ coverage }: RunReport): Section {
     lead:
       `The number of contacts with each field, of ${counted(contacts, 'contact')} in the file (without duplicates ` +
       'and unreadable rows): in the export, and now in the export or the warehouse. ' +
-      'A dash means that the export has no such column.',
+      'A dash means that no column is recognised for the field.',
     tables: [
       {
         caption: 'Contacts with a value, by field',

@@ -1,47 +1,57 @@
 import { describe, expect, it } from 'vitest';
-import { columnsNamed } from '../../../src/report/figures/column-names.ts';
-
-const phones = ['phone', 'mobile', 'telephone', 'mobilephone'];
-const emails = ['email', 'mail'];
+import { columnsNamed, type NamedField } from '../../../src/report/figures/column-names.ts';
 
 describe('columnsNamed()', () => {
-  it.each([
-    ['phone_work', phones],
-    ['phone_home', phones],
-    ['phone_jsonb', phones],
-    ['Person - Phone - Work', phones],
-    ['Mobile Phone Number', phones],
-    ['mobilePhone', phones],
-    ['telephone1', phones],
-    ['Phone 1 - Value', phones],
-    ['\ufeffPHONE*', phones],
-    ['Work Direct Phone', phones],
-    ['email_jsonb', emails],
-    ['email_work', emails],
-    ['Private e-mail address', emails],
-    ['E-mail 1 - Value', emails],
-    ['Address 1: City', ['city']],
-    ['MailingCountry', ['country']],
-    ['Country/Region', ['country']],
-    ['Person - Job title', ['title']],
-  ])('columnsNamed() finds the column %s', (name, words) => {
-    expect(columnsNamed(['Record ID', name], words)).toEqual([2]);
+  it.each<[string, NamedField]>([
+    ['phone_work', 'phone'],
+    ['phone_home', 'phone'],
+    ['phone_jsonb', 'phone'],
+    ['Person - Phone - Work', 'phone'],
+    ['Mobile Phone Number', 'phone'],
+    ['mobilePhone', 'phone'],
+    ['telephone1', 'phone'],
+    ['Phone 1 - Value', 'phone'],
+    ['\ufeffPHONE*', 'phone'],
+    ['Work Direct Phone', 'phone'],
+    ['email_jsonb', 'email'],
+    ['email_work', 'email'],
+    ['Private e-mail address', 'email'],
+    ['E-mail 1 - Value', 'email'],
+    ['Address 1: City', 'city'],
+    ['MailingCountry', 'country'],
+    ['Country/Region', 'country'],
+    ['Person - Job title', 'title'],
+    ['Telefonnummer', 'phone'],
+    ['Mobiltelefonnummer', 'phone'],
+    ['Téléphone', 'phone'],
+    ['Persona - Teléfono - Trabajo', 'phone'],
+    ['携帯電話番号', 'phone'],
+    ['Stadt', 'city'],
+    ['Ville postale', 'city'],
+    ['Adresse 1: Ort', 'city'],
+    ['Land/Region', 'country'],
+    ['Jobtitel', 'title'],
+    ['Titre', 'title'],
+  ])('columnsNamed() finds the column %s', (name, field) => {
+    expect(columnsNamed(['Record ID', name], field)).toEqual([2]);
   });
 
-  it.each([
-    ['Company Phone', phones],
-    ['Asst. Phone', phones],
-    ['Do not allow Phone Calls', phones],
-    ['Phone Type', phones],
-    ['Fax', phones],
-    ['Microphone', phones],
-    ['Number', phones],
-    ['Email Domain', emails],
-    ['Email Status', emails],
-    ['Owner Email', emails],
-    ['Company City', ['city']],
-    ['', phones],
-  ])('columnsNamed() ignores the column %s', (name, words) => {
-    expect(columnsNamed([name], words)).toEqual([]);
+  it.each<[string, NamedField]>([
+    ['Company Phone', 'phone'],
+    ['Asst. Phone', 'phone'],
+    ['Do not allow Phone Calls', 'phone'],
+    ['Phone Type', 'phone'],
+    ['Fax', 'phone'],
+    ['Microphone', 'phone'],
+    ['Number', 'phone'],
+    ['Email Domain', 'email'],
+    ['Email Status', 'email'],
+    ['Owner Email', 'email'],
+    ['Company City', 'city'],
+    ['', 'phone'],
+    ['Telefon der Firma', 'phone'],
+    ['Land/Region', 'city'],
+  ])('columnsNamed() ignores the column %s', (name, field) => {
+    expect(columnsNamed([name], field)).toEqual([]);
   });
 });
