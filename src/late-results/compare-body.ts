@@ -41,15 +41,16 @@ export async function compareBody(
     assigned.recipients,
     assigned.assigned,
   );
-  // The answer of the call shows whose results these are. Without an answer, other calls can show it.
-  const isOfAnother =
-    !attempt.hasAnswer &&
-    requestId !== undefined &&
-    (await isRequestOfAnother(transaction, attempt, requestId));
   const others = attempt.hasAnswer ? [] : await idsOfOthers(transaction, attempt, assigned.knownIds);
+  const shares = sharesOf(attempt, content, assigned, others);
+  // A person of the answer shows whose results these are. Without one, other calls can show it.
+  const isOfAnother =
+    requestId !== undefined &&
+    shares.every(({ knownId }) => knownId === undefined) &&
+    (await isRequestOfAnother(transaction, attempt, requestId));
   const body = {
     kind,
-    people: sharesOf(attempt, content, assigned, others),
+    people: shares,
     targetFields,
     bearsRequestId: requestId !== undefined && requestId === attempt.requestId,
   };

@@ -250,6 +250,15 @@ describe('a genuine token', () => {
     expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
+  it('a body of another request has no price, although the answer does not list all found people', async () => {
+    const [own, other] = [await callWithPhones(warehouse), await answeredCall()];
+    await recordPhonesAnswer(warehouse, own, [1, 1, 0], 3, 'pending', { uniqueEnrichedRecords: 3 });
+    await deliver(own, phonesBody(['vendor-1'], 8, { request_id: other.requestId }));
+    expect(await statuses(own)).toEqual(['quarantined']);
+    await deliver(own, phonesBody(own.ids, 24));
+    expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
   it('a body with an incredible price holds the credits, and the paused run names its delivery', async () => {
     const call = await answeredCall();
     await deliver(call, phonesBody(call.ids, 1_000_000));
