@@ -153,7 +153,8 @@ export async function abandonCall(
       select s.scope from rate_scopes s join rate_calls c using (scope) where c.call_id = ${callId} for update of s
     )
     update rate_calls c
-    set counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
+    set abandoned = true,
+      counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
     from endpoint
     where c.call_id = ${callId}
   `.execute(database);

@@ -104,6 +104,8 @@ export interface RateCallsTable {
    * afterwards.
    */
   counted_until: Timestamp;
+  /** Whether the call ended without an answer: the service may still receive it. */
+  abandoned: Generated<boolean>;
   /** Position among the ended calls of the scope, by `counted_until`; null until the first admission after the end. */
   position: string | null;
 }

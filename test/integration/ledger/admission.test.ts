@@ -91,6 +91,13 @@ async function emptyWindows(): Promise<void> {
 
 beforeEach(emptyWindows);
 
+/** Admits a call, without a limit of our own. */
+async function begin(runId: string): Promise<string> {
+  const admission = await ask(runId);
+  if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
+  return admission.attemptId;
+}
+
 async function connectionsThatWait(): Promise<number> {
   const waiting = await warehouse.pool.query(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -302,13 +309,6 @@ describe('what the service says of its windows', () => {
   async function statistics(window: ReportedWindow): Promise<void> {
     const beganAt = await readDatabaseTime(warehouse.database);
     await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });
-  }
-
-  /** Admits a call, without a limit of our own. */
-  async function begin(runId: string): Promise<string> {
-    const admission = await ask(runId);
-    if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
-    return admission.attemptId;
   }
 
   function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> {
@@ -544,10 +544,7 @@ describe('a refusal for rate (429)', () => {
 
   it('a refusal for the rate is followed by one probing call', async () => {
     const runId = await runningRun(warehouse);
-    await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
-    await warehouse.pool.query(
-      `update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`,
-    );
+    await refuseAndResume();
     const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
     const admitted = admissions.filter((admission) => admission.kind === 'admitted');
     expect(admitted).toHaveLength(1);
@@ -556,6 +553,29 @@ describe('a refusal for rate (429)', () => {
     const afterwards = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
     expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
   });
+
+  it('a probing call is sent while a call from before the refusal is in flight', async () => {
+    const runId = await runningRun(warehouse);
+    await begin(runId);
+    await refuseAndResume();
+    const admissions = [await ask(runId), await ask(runId)];
+    expect(admissions.map(({ kind }) => kind)).toEqual(['admitted', 'wait']);
+  });
+
+  it('a probing call whose answer is lost is followed by the next probing call at once', async () => {
+    const runId = await runningRun(warehouse);
+    await refuseAndResume();
+    await abandonCall(warehouse.database, await begin(runId), 60);
+    expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
+  });
+
+  /** A refusal whose pause is over. */
+  async function refuseAndResume(): Promise<void> {
+    await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
+    await warehouse.pool.query(
+      `update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`,
+    );
+  }
 });
 
 describe('calls of one process that ask together', () => {

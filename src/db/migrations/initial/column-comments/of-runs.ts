@@ -112,6 +112,7 @@ export const commentsOfRuns = {
   rate_calls: {
     call_id: 'The call',
     counted_until: 'Until when the call occupies a slot',
+    abandoned: 'Whether the call ended without an answer, so that the service may still receive it',
     position: 'Number of the call among the ended calls of its endpoint, in the order of their ends',
   },
   rate_reports: {

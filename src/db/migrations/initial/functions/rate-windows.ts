@@ -172,7 +172,8 @@ export const rateWindowFunctions = [
     end
   $$`,
 
-  // Locks an endpoint. Returns why a call must wait, or null. After a refusal, one call at a time probes.
+  // Locks an endpoint. Returns why a call must wait, or null. After a refusal, one call at a time probes. A call that
+  // began before the refusal, or has lost its answer, is not awaited: its answer would say nothing of the rate now.
   `create function enrichment.wait_for_slot(of_service text, of_scope text, limit_calls integer[],
       limit_seconds integer[], kept integer)
     returns jsonb language plpgsql as $$
@@ -185,7 +186,8 @@ export const rateWindowFunctions = [
           'milliseconds', extract(epoch from endpoint.paused_until - at) * 1000);
       end if;
       if endpoint.refusals > 0 and exists (
-        select from enrichment.rate_calls where scope = of_scope and counted_until > at
+        select from enrichment.rate_calls
+        where scope = of_scope and counted_until > at and started_at > endpoint.refused_at and not abandoned
       ) then
         return jsonb_build_object('cause', 'probing', 'milliseconds', 250);
       end if;

@@ -141,6 +141,7 @@ export const ledgerTables = [
     scope text not null,
     started_at timestamptz not null default clock_timestamp(),
     counted_until timestamptz not null,
+    abandoned boolean not null default false,
     position bigint
   )`,
   `create index rate_calls_by_end on enrichment.rate_calls (scope, counted_until, position)`,
