@@ -20,30 +20,14 @@ import { readRecords, type RecordBatch } from './records.ts';
  * @throws Problem `export.*`
  */
 export async function* readDataRecords(
-  { survey, layout, columns, shape }: OpenedExport,
+  opened: OpenedExport,
   onWarning: (warning: string) => void,
   signal?: AbortSignal,
 ): AsyncGenerator<DataRecords> {
-  const readRow = createRowReader(columns);
-  const faultOf = createRecordCheck(layout.header.length, shape.width);
-  const headerIn = createHeaderCheck(layout.header);
-  const checked = (record: ByteText[], index: number, batch: RecordBatch): string | undefined => {
-    rows += 1;
-    const repeated = headerIn(record);
-    if (repeated === 'other') throw secondHeader(survey.path, batch.lineOf(index));
-    if (repeated === 'same') return 'the header once more';
-    const found = batch.faults.get(index) ?? faultOf(record);
-    if (found === undefined && !isOfSource(record)) throw mixedSources(survey.path);
-    return found;
-  };
-  const couldBeFooter = (record: ByteText[]): boolean =>
-    isAlone(record, layout.header.length) && readRow(record, 0, undefined).keys.length === 0;
-  const asWritten = isOwnExport(layout.header)
-    ? (record: ByteText[]): ByteText[] => record.map(withoutFormulaApostrophe)
-    : (record: ByteText[]): ByteText[] => record;
-  const { source, sourceColumn } = columns;
-  const isOfSource = (record: readonly ByteText[]): boolean =>
-    sourceColumn === undefined || decodeText(record[sourceColumn]!).trim() === source;
+  const { survey, layout, shape } = opened;
+  const hasApostrophes = isOwnExport(layout.header);
+  const faultOf = createFaultCheck(opened);
+  const couldBeFooter = createFooterCheck(opened);
   let before = layout.recordsBefore + 1;
   let rows = 0;
   let isBehindBlank = false;
@@ -57,12 +41,13 @@ export async function* readDataRecords(
         before -= 1;
         continue;
       }
-      const record = asWritten(read);
+      const record = hasApostrophes ? read.map(withoutFormulaApostrophe) : read;
       if (isBlank(record)) {
         isBehindBlank = true;
         continue;
       }
-      const fault = checked(record, index, batch);
+      rows += 1;
+      const fault = faultOf(record, index, batch);
       const line = (): number => batch.lineOf(index);
       search.add({ record, fault, line, isBehindBlank }, couldBeFooter(record), passed);
       isBehindBlank = record.every((cell) => cell.trim() === '');
@@ -74,6 +59,32 @@ export async function* readDataRecords(
   if (last.footer.length > 0) onWarning(leftOut(last.footer.length, 'below the table'));
   else if (endsInLine && rows > 0)
     onWarning(`the last line has no line end: if the file was cut off, row ${rows} is not whole`);
+}
+
+/** @returns a check that says why a record cannot be read, and throws if the file is not one table of one source */
+function createFaultCheck({
+  survey,
+  layout,
+  shape,
+  columns: { source, sourceColumn },
+}: OpenedExport): (record: ByteText[], index: number, batch: RecordBatch) => string | undefined {
+  const malformed = createRecordCheck(layout.header.length, shape.width);
+  const headerIn = createHeaderCheck(layout.header);
+  const isOfSource = (record: ByteText[]): boolean =>
+    sourceColumn === undefined || decodeText(record[sourceColumn]!).trim() === source;
+  return (record, index, batch) => {
+    const repeated = headerIn(record);
+    if (repeated === 'other') throw secondHeader(survey.path, batch.lineOf(index));
+    if (repeated === 'same') return 'the header once more';
+    const fault = batch.faults.get(index) ?? malformed(record);
+    if (fault === undefined && !isOfSource(record)) throw mixedSources(survey.path);
+    return fault;
+  };
+}
+
+function createFooterCheck({ layout, columns }: OpenedExport): (record: ByteText[]) => boolean {
+  const readRow = createRowReader(columns);
+  return (record) => isAlone(record, layout.header.length) && readRow(record, 0, undefined).keys.length === 0;
 }
 
 export type DataRecords = Pick<RecordBatch, 'records' | 'faults' | 'lineOf'>;
