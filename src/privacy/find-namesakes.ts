@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
 import { unnestRows } from '../people/unnest-keys.ts';
-import { peopleOf, readPeople, type FoundPerson } from './find-people.ts';
+import { nameOf, peopleOf, readPeople } from './find-people.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 
 /**
@@ -29,10 +29,6 @@ export async function findNamesakes({ database }: Warehouse, keys: readonly stri
     names.some((name) => compareNameCells(name, nameOf(person)) === 'agree'),
   );
   return [...new Set(alike.map(({ personId }) => `person:${personId}`))].toSorted();
-}
-
-function nameOf({ firstName, lastName }: FoundPerson): NameCells {
-  return { first_name: firstName, last_name: lastName, name: null };
 }
 
 async function namesOfRows(

@@ -3,6 +3,7 @@ import type { RowKey } from '../people/contact-key.ts';
 import { unnestRows } from '../people/unnest-keys.ts';
 import type { Tables } from '../db/schema.ts';
 import { isOverruled } from '../people/decisions/contact-decisions.ts';
+import type { NameCells } from '../domain/identity/name-agreement.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 
 export interface PersonKey {
@@ -65,6 +66,11 @@ export async function readPeople(
     from observations o where ${theirs}
   `.execute(database);
   return rows;
+}
+
+/** The name of a person as the cells of a row. */
+export function nameOf({ firstName, lastName }: FoundPerson): NameCells {
+  return { first_name: firstName, last_name: lastName, name: null };
 }
 
 /** The keys of people, each once. */

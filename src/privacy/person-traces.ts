@@ -17,6 +17,7 @@ import {
 } from './find-people.ts';
 import type { ContactKey, RowKey } from '../people/contact-key.ts';
 import { unnestContacts, unnestRows } from '../people/unnest-keys.ts';
+import { followRecords, type RowOfRecord } from './follow-records.ts';
 import { findRowsOfContacts } from './rows-of-contacts.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
@@ -42,7 +43,7 @@ const mostRounds = 20;
 /**
  * Finds a person under every key that the warehouse has. Rows and contacts that share a key are one person, as in a
  * plan; their other keys are searched in the next round. So are rows that were accepted as the person, also in undone
- * runs: weak evidence shares no key with the person.
+ * runs: weak evidence shares no key with the person. So are rows of the same CRM record with the same name.
  *
  * @param known identity keys to begin with
  */
@@ -50,14 +51,15 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
   const keys = new Set(known);
   const hashes = new Set<string>();
   let identified: readonly PersonKey[] = [];
+  let followed: readonly RowKey[] = [];
   for (let round = 0; round < mostRounds; round += 1) {
-    const before = keys.size + identified.length;
+    const before = keys.size + identified.length + followed.length;
     const learn = (learned: readonly string[]): void => {
       for (const key of learned) if (!isShared(key)) keys.add(key);
     };
     learn(await addressesOf(database, [...keys], hashes));
     const forms = [...keys].flatMap(formsOf);
-    const rows = await findRows(database, forms, identified);
+    const rows = await findRows(database, forms, identified, followed);
     for (const row of rows) learn(row.keys);
     const personIds = new Set(idsIn(keys));
     for (const { personId } of rows) if (personId !== null) personIds.add(personId);
@@ -68,7 +70,8 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     }
     learn([...personIds].map((personId) => `person:${personId}`));
     identified = distinctPeople(found);
-    if (keys.size + identified.length > before) continue;
+    followed = await followRecords(database, rows, found);
+    if (keys.size + identified.length + followed.length > before) continue;
     const contacts = await findContacts(database, identified);
     const attemptIds = await findAttempts(database, [...personIds], identified, rows);
     const people = [...identified, ...(await findStrangers(database, attemptIds))];
@@ -124,8 +127,7 @@ async function addressesOf(
   return rows.map(({ key }) => key);
 }
 
-interface FoundRow extends RowKey, ContactKey {
-  readonly keys: readonly string[];
+interface FoundRow extends RowOfRecord {
   /** Id of the row's person. */
   readonly personId: string | null;
 }
@@ -135,13 +137,14 @@ const wasWrong = (personKey: RawBuilder<unknown>, evidence: RawBuilder<unknown>)
   isOverruled({ source: sql`runs.source`, contactId: sql`c.contact_id`, personKey, evidence });
 
 /**
- * Finds rows with one of these keys, and rows that were accepted as one of these people. The log keeps the cells of
- * contacts when retention has pruned their rows.
+ * Finds rows with one of these keys, rows that were accepted as one of these people, and followed rows. The log keeps
+ * the cells of contacts when retention has pruned their rows.
  */
 async function findRows(
   database: Kysely<Tables>,
   keys: readonly string[],
   people: readonly PersonKey[],
+  followed: readonly RowKey[],
 ): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
     with found as materialized (
@@ -163,15 +166,22 @@ async function findRows(
       cross join lateral (
         select * from contact_matches m where m.service = p.service and m.person_key = p.person_key offset 0
       ) m
+      union
+      select run_id, row_number, null, null from ${unnestRows(followed)} as f (run_id, row_number)
     )
     select distinct runs.run_id as "runId", found.row_number as "rowNumber", runs.source,
-      c.contact_id as "contactId", c.keys, p.person_id as "personId"
+      c.contact_id as "contactId", c.keys, c.first_name, c.last_name, c.name,
+      p.person_id as "personId"
     from found
     join runs on runs.run_id = found.run_id
     cross join lateral (
-      select contact_id, keys from run_rows where run_id = found.run_id and row_number = found.row_number
+      select contact_id, keys, first_name, last_name, name
+      from run_rows
+      where run_id = found.run_id and row_number = found.row_number
       union
-      select contact_id, keys from contact_records where run_id = found.run_id and row_number = found.row_number
+      select contact_id, keys, first_name, last_name, name
+      from contact_records
+      where run_id = found.run_id and row_number = found.row_number
     ) c
     left join lateral (
       select * from attempt_people p where p.run_id = found.run_id and p.row_number = found.row_number offset 0

@@ -35,6 +35,7 @@ export function eraseCommand(): Command {
       `
 ${waysToNamePerson}
 The person is found by every identifier in the warehouse: rows and contacts that share one are one person.
+So are rows of one CRM record with the same name, also with another address.
 Contacts, phones, data in rows of exports, bodies of answers and deliveries, and the lookup history are removed.
 Numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that no
 export and no late delivery restores the data. A call in flight is paid for, and its answer is dropped.
