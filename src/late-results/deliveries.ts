@@ -156,15 +156,15 @@ export async function listDeliveries(
 }
 
 /**
- * @param named the whole id, or its beginning
- * @throws Problem `delivery.unknown`; `delivery.ambiguous` where two ids have the beginning
+ * @param named the whole id, its beginning, or its shown form
+ * @throws Problem `delivery.unknown`; `delivery.ambiguous` where it names two
  */
 export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {
   const [delivery, other] = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
   if (delivery && !other) return delivery;
   throw new UsageProblem(
     delivery ? 'delivery.ambiguous' : 'delivery.unknown',
-    delivery ? `the ids of two deliveries or more begin with ${named}` : `there is no delivery ${named}`,
+    delivery ? `${named} names two deliveries or more` : `there is no delivery ${named}`,
     {
       where: 'enrichment.webhook_deliveries',
       next: `${delivery ? 'write more of the id; ' : ''}enrich inbox list shows the deliveries`,

@@ -70,15 +70,15 @@ export async function listAttempts(
 }
 
 /**
- * @param named the whole id, or its beginning
- * @throws Problem `attempt.unknown`; `attempt.ambiguous` where two ids have the beginning
+ * @param named the whole id, its beginning, or its shown form
+ * @throws Problem `attempt.unknown`; `attempt.ambiguous` where it names two
  */
 export async function getAttempt(warehouse: Warehouse, named: string): Promise<AttemptFacts> {
   const [attempt, other] = await listAttempts(warehouse, { attemptId: named });
   if (attempt && !other) return attempt;
   throw new UsageProblem(
     attempt ? 'attempt.ambiguous' : 'attempt.unknown',
-    attempt ? `the ids of two attempts or more begin with ${named}` : `there is no attempt ${named}`,
+    attempt ? `${named} names two attempts or more` : `there is no attempt ${named}`,
     {
       where: 'enrichment.attempts',
       next: `${attempt ? 'write more of the id; ' : ''}enrich attempts list --all shows all of them`,

@@ -8,6 +8,7 @@ import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
+import { isShownId } from '../db/named-id.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
@@ -49,7 +50,7 @@ export interface RunRecord {
 const lastPart = /^[0-9a-f]{6}$/;
 
 /**
- * @param runId a run's id, its last six characters, or `latest`: the newest run that did more than plan
+ * @param runId a run's id, its shown form, its last six characters, or `latest`: the newest run that did more than plan
  * @throws Problem `run.unknown`; `run.ambiguous` where two runs end in them
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
@@ -59,14 +60,14 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     .$if(runId !== 'latest', (query) =>
       lastPart.test(runId)
         ? query.where(sql<string>`right(run_id, 7)`, '=', `-${runId}`)
-        : query.where('run_id', '=', runId),
+        : query.where(isShownId(sql`run_id`, runId)),
     )
     .$if(runId === 'latest', (query) => query.where(maySpend))
     .orderBy('created_at', 'desc')
     .limit(2)
     .execute();
   if (row && other && runId !== 'latest') {
-    throw new UsageProblem('run.ambiguous', `two runs or more end in "${runId}"`, {
+    throw new UsageProblem('run.ambiguous', `"${runId}" names two runs or more`, {
       where: 'enrichment.runs',
       next: `use a whole id, such as ${row.run_id}; enrich status --json lists them`,
     });

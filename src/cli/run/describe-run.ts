@@ -1,3 +1,4 @@
+import { minuteOf } from '../../domain/text/minute-of.ts';
 import type { Cancelled, RunFacts, Undone } from '../../contract/run-facts.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted } from '../../domain/text/counted.ts';
@@ -104,9 +105,7 @@ function nextSteps(facts: RunFacts): string[] {
 function notesOnLateResults({ late_results: late, credits }: RunFacts): string[] {
   const notes: string[] = [];
   if (late.next_poll_at !== null)
-    notes.push(
-      `  the next poll for late results is due at ${late.next_poll_at.slice(0, 16).replace('T', ' ')} UTC`,
-    );
+    notes.push(`  the next poll for late results is due at ${minuteOf(late.next_poll_at)} UTC`);
   if (late.arrived > 0 && late.polled === late.arrived)
     notes.push('  late results came only by poll: for webhooks, the workers need WEBHOOK_PUBLIC_URL');
   if (late.missing !== null) {
@@ -129,12 +128,12 @@ function statementOfReasons(runId: string, outcomes: readonly string[]): string 
 
 /** `cancelled on 2026-11-21 09:30 UTC: the wrong file` */
 function describeCancelled({ at, reason }: Cancelled): string {
-  return `cancelled on ${at.slice(0, 16).replace('T', ' ')} UTC: ${reason}`;
+  return `cancelled on ${minuteOf(at)} UTC: ${reason}`;
 }
 
 /** `undone on 2026-11-21 09:30 UTC by a person (the wrong file)` */
 export function describeUndone({ at, by, reason }: Undone): string {
-  return `undone on ${at.slice(0, 16).replace('T', ' ')} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
+  return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
 /** Reasons of a failed run that a repetition can overcome. Any other run needs another export or other options. */

@@ -3,7 +3,7 @@ import { findLatestFor, type RunNeed } from '../../runs/latest-run.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 
-const named = 'id of a run, its last six characters, or "latest"';
+const named = 'id of a run, as status shows it, its last six characters, or "latest"';
 const handFirst = 'runs begun by hand before runs of schedules';
 
 /** Help of the argument of a command that reads a run. */
@@ -20,7 +20,7 @@ export const steeredRun: Readonly<Record<RunNeed, string>> = {
  * Finds the run that a command changes, and prints which run "latest" is. If all runs have ended, returns the
  * newest run, and the command reports that this run has ended.
  *
- * @param name a run's id, its last six characters, or `latest`
+ * @param name a run's id, its shown form, its last six characters, or `latest`
  * @throws Problem `run.unknown`
  */
 export async function runToSteer(warehouse: Warehouse, name: string, need: RunNeed): Promise<RunRecord> {

@@ -7,6 +7,8 @@ const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = 2;
 /** Columns shrink to this many characters at least. */
 const narrowest = 8;
+/** Dates, times, numbers and cursors, which mean something else without their middle. */
+const unbreakable = /^\d[\d.,:TZ-]*$/;
 
 /**
  * Formats a table: text aligned to the left, numbers to the right. If lines do not fit the terminal, wraps the widest
@@ -96,7 +98,13 @@ function padded(text: string, width: number): string {
 function fittingWidths(columns: readonly (readonly string[])[], width: number): number[] {
   const widths = columns.map((texts) => longest(texts));
   const words = columns.map((texts) => longest(texts.flatMap((text) => text.split(' '))));
-  for (const floors of [words, columns.map(() => narrowest)]) {
+  const least = columns.map((texts) =>
+    Math.max(
+      narrowest,
+      longest(texts.flatMap((text) => text.split(' ').filter((word) => unbreakable.test(word)))),
+    ),
+  );
+  for (const floors of [words, least]) {
     for (;;) {
       const excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width;
       if (excess <= 0) return widths;

@@ -148,9 +148,16 @@ describe('a delivery after a decision', () => {
 });
 
 describe('getAttempt()', () => {
-  it('getAttempt() finds an attempt by its id and by a beginning of four characters or more', async () => {
+  it('getAttempt() finds an attempt by its id and by a beginning of four characters or more, also with its end', async () => {
     const { attemptId } = await callWithPhones(warehouse);
-    for (const named of [attemptId, attemptId.slice(0, 8), attemptId.slice(0, 35)])
+    const shown = `${attemptId.slice(0, 4)}…${attemptId.slice(-3)}`;
+    for (const named of [
+      attemptId,
+      attemptId.slice(0, 8),
+      attemptId.slice(0, 35),
+      shown,
+      `${attemptId.slice(0, 4)}…`,
+    ])
       expect(await getAttempt(warehouse, named)).toMatchObject({ attempt_id: attemptId });
     for (const named of [attemptId.slice(0, 3), attemptId.slice(1), '%%%%'])
       await expect(getAttempt(warehouse, named)).rejects.toMatchObject({ type: 'attempt.unknown' });

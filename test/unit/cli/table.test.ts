@@ -6,6 +6,17 @@ describe('a table on a terminal', () => {
     const rows = Array.from({ length: 150_000 }, () => ['']);
     expect(table(rows, 80).split('\n')).toHaveLength(150_000);
   });
+
+  it('table() shortens ids in the middle on a narrow terminal, and no date, time or cursor', () => {
+    const id = 'enrich-20261121-922b1d9f2';
+    const shown = table(
+      [[id, id, id, '2026-11-21 08:42', '120034-99871234', '2026-11-21T08:42:52.123Z']],
+      60,
+    );
+    expect(shown).toContain('enri…9f2');
+    for (const whole of ['2026-11-21', '08:42', '120034-99871234', '2026-11-21T08:42:52.123Z'])
+      expect(shown).toContain(whole);
+  });
 });
 
 it('recordTable() lists the fields of each record if the columns do not fit the terminal', () => {

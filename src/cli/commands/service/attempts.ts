@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { storedCredits } from '../../../domain/money/decimal.ts';
@@ -101,7 +102,7 @@ function describeAttempts(
     holdingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
     ...(isStated ? [attempt.credits_stated ?? '-'] : []),
     attempt.people,
-    attempt.admitted_at.toISOString().slice(0, 16).replace('T', ' '),
+    minuteOf(attempt.admitted_at),
     ...(ofRuns ? [attempt.run_id] : []),
   ]);
   const calls = new Map<string, number>();

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { budgetNameForms, defaultBudgetNames } from '../../../domain/money/budget-periods.ts';
 import { parseBudgetName } from '../../../domain/money/budget-name.ts';
 import { formatLimit } from '../../../domain/money/format-limit.ts';
@@ -83,9 +84,9 @@ function historyCommand(): Command {
         if (changes.length === 0) return print('no limit was changed');
         print(
           table([
-            ['when', 'budget', 'from', 'to', 'by', 'why'],
+            ['when (UTC)', 'budget', 'from', 'to', 'by', 'why'],
             ...changes.map((change) => [
-              change.changed_at.toISOString(),
+              minuteOf(change.changed_at),
               change.budget,
               formatLimit(change.old_limit, 'none'),
               formatLimit(change.new_limit, 'none'),

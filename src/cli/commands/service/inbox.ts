@@ -1,3 +1,4 @@
+import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
 import { Command, Option } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
@@ -50,7 +51,7 @@ function listCommand(): Command {
           if (deliveries.length === 0) return print('no such deliveries');
           print(
             table([
-              ['delivery', 'run', 'by', 'status', 'people', 'credits', 'received', 'why'],
+              ['delivery', 'run', 'by', 'status', 'people', 'credits', 'received (UTC)', 'why'],
               ...deliveries.map(lineOf),
             ]),
           );
@@ -67,7 +68,7 @@ function lineOf(delivery: DeliveryFacts): (string | number)[] {
     delivery.late ? `${delivery.status}, late` : delivery.status,
     delivery.people,
     delivery.credits ?? '',
-    delivery.received_at.toISOString(),
+    minuteOf(delivery.received_at),
     delivery.reason ?? '',
   ];
 }

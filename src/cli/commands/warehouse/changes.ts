@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { minuteOf } from '../../../domain/text/minute-of.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import { readChanges, type FeedEntry } from '../../../people/change-feed.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
@@ -38,9 +39,9 @@ Examples:
         if (options.json === true) {
           return writeLines(asJson(changes));
         }
-        const rows = [['cursor', 'operation', 'source', 'contact_id', 'groups', 'changed_at']];
+        const rows = [['cursor', 'operation', 'source', 'contact_id', 'groups', 'changed at (UTC)']];
         for await (const { cursor, operation, source, contact_id, groups, changed_at } of changes)
-          rows.push([cursor, operation, source, contact_id, groups.join(' '), changed_at.toISOString()]);
+          rows.push([cursor, operation, source, contact_id, groups.join(' '), minuteOf(changed_at)]);
         print(rows.length === 1 ? 'no changes' : table(rows));
       });
     });

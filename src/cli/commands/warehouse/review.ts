@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { requireSource } from '../../../people/contacts/contact-sources.ts';
 import { findWithheld } from '../../../people/decisions/find-withheld.ts';
 import { readReview, type Review } from '../../../people/decisions/read-review.ts';
@@ -93,9 +94,9 @@ function describe({ source, contact_id: contactId, ...review }: Review): string 
   if (review.decisions.length > 0)
     lines.push(
       table([
-        ['decided', 'person', 'verdict', 'holds', 'by', 'why'],
+        ['decided (UTC)', 'person', 'verdict', 'holds', 'by', 'why'],
         ...review.decisions.map((each) => [
-          each.decided_at.toISOString().slice(0, 16),
+          minuteOf(each.decided_at),
           each.person_id,
           each.verdict,
           each.holds ? 'yes' : 'no',

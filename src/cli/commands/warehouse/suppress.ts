@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { exitCodes } from '../../../domain/problem.ts';
 import {
@@ -152,12 +153,12 @@ function listCommand(): Command {
       if (entries.length === 0) return print('the list is empty');
       print(
         table([
-          ['entry', 'kind', 'domain', 'added', 'by', 'why'],
+          ['entry', 'kind', 'domain', 'added (UTC)', 'by', 'why'],
           ...entries.map((entry) => [
             entry.entry,
             entry.kind,
             entry.domain ?? '',
-            entry.added_at.toISOString().slice(0, 16),
+            minuteOf(entry.added_at),
             entry.added_by,
             entry.reason ?? '',
           ]),

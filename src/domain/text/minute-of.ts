@@ -1,0 +1,4 @@
+/** A time as `2026-11-21 08:42`, in UTC. @param time also as ISO 8601 */
+export function minuteOf(time: Date | string): string {
+  return (typeof time === 'string' ? time : time.toISOString()).slice(0, 16).replace('T', ' ');
+}
