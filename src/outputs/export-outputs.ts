@@ -55,6 +55,10 @@ export const importManifest = z
     without_cells: count.describe(
       'Contacts without an update, because the cells of their newest export were removed.',
     ),
+    without_modified_time: count.describe(
+      'Contacts with a field of the policy overwrite-older, which acts as fill, because their newest export has no ' +
+        'modified time that can be read.',
+    ),
     missing_columns: z
       .array(z.string())
       .describe(

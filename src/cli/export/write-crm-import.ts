@@ -113,6 +113,12 @@ function describe(manifest: ImportManifest, folder: string): void {
       `${counted(manifest.without_cells, 'contact')} without updates, because the cells of the newest export were ` +
         'removed (RETENTION, or a suppression): export them from the CRM and run the file',
     );
+  if (manifest.without_modified_time > 0)
+    tell(
+      `overwrite-older acts as fill for ${counted(manifest.without_modified_time, 'contact')}, because the newest ` +
+        'export has no modified time of them that can be read: export the column ' +
+        `"${importers[manifest.importer].modifiedHeaders[0]}" too, with times such as 2026-11-21 08:42`,
+    );
   if (decisions['kept blank'])
     tell(
       `${counted(decisions['kept blank'], 'blank field')} not written, because the policy is never ` +

@@ -65,6 +65,12 @@ export const localHeaders = {
     Profilo LinkedIn, Profil LinkedIn, LinkedIn-profil, LinkedIn-profiili, LinkedIn profili, Профиль LinkedIn`),
 };
 
+/** Labels of the time at which a CRM last changed a record. */
+export const localModifiedHeaders = listed(`
+  Letztes Änderungsdatum, Datum der letzten Änderung, Zuletzt geändert am, Geändert am, (Nicht ändern) Geändert am,
+  Date de dernière modification, Date de la dernière modification, Fecha de última modificación,
+  Fecha de la última modificación, Data dell'ultima modifica, Data da última modificação, Datum laatste wijziging`);
+
 /** HubSpot's labels of the record id. */
 export const idHeaders = listed(`
   Datensatz-ID, ID de fiche d'informations, ID d'enregistrement, ID de fiche, ID de registro, レコードID, 记录ID,

@@ -7,8 +7,10 @@ import {
   type Importer,
   type ImportField,
 } from '../../domain/crm/importer.ts';
+import { localModifiedHeaders } from '../../domain/crm/local-headers.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import type { ContactToImport } from './contact-to-import.ts';
+import { modifiedTime } from './modified-time.ts';
 import { csvLine, spreadsheetLine } from './csv-line.ts';
 import { PartWriter, type PartOptions, type WrittenPart } from './part-writer.ts';
 
@@ -22,6 +24,8 @@ export interface WrittenImport {
   readonly opted_out: number;
   /** Contacts without an update, because the cells of their newest export were removed. */
   readonly without_cells: number;
+  /** Contacts with a field of the policy overwrite-older, which acts as fill: their modified time is not known. */
+  readonly without_modified_time: number;
   /** The CRM's names of fields that no contact's newest export has a column for: they are in no file. */
   readonly missing_columns: readonly string[];
   readonly decisions: Readonly<Partial<Record<FieldDecision, number>>>;
@@ -42,8 +46,6 @@ interface ImportRules {
   readonly importer: Importer;
   readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
   readonly fields: readonly FieldOfImport[];
-  /** The keys of the headers that say when the CRM changed a contact. */
-  readonly modifiedKeys: readonly string[];
 }
 
 /** A decision about a field of a contact. */
@@ -83,10 +85,18 @@ export async function writeImportFiles(
   const agreed = new PartWriter({ ...files, byteOrderMark: false, name: 'agreed', header: undefined });
   const moves = new PartWriter({ ...files, byteOrderMark: true, name: 'job-changes', header: jobHeader });
   const updates = new UpdateFiles(importer, files);
-  const counts = { contacts: 0, without_record_id: 0, opted_out: 0, without_cells: 0 };
+  const counts = {
+    contacts: 0,
+    without_record_id: 0,
+    opted_out: 0,
+    without_cells: 0,
+    without_modified_time: 0,
+  };
   const decisions: Partial<Record<FieldDecision, number>> = {};
   const fields = fieldsOf(importer);
-  const rules = { importer, policies, fields, modifiedKeys: importer.modifiedHeaders.map(headerKey) };
+  const rules = { importer, policies, fields };
+  const modifiedKeys = [...importer.modifiedHeaders, ...localModifiedHeaders].map(headerKey);
+  const needsModifiedTime = fields.some(({ field }) => policies[field] === 'overwrite-older');
   const hasOtherRecordId = createRecordIdCheck(importer);
   const missing = new Set(fields.map(({ column }) => column));
 
@@ -100,8 +110,10 @@ export async function writeImportFiles(
       continue;
     }
     counts.contacts += 1;
+    const modifiedAt = modifiedAtOf(contact, modifiedKeys);
     if (contact.exported.length === 0) counts.without_cells += 1;
-    const decided = decideFields(contact, rules);
+    else if (needsModifiedTime && modifiedAt === null) counts.without_modified_time += 1;
+    const decided = keepPlacesTogether(fields.map((field) => decide(contact, field, modifiedAt, rules)));
     for (const each of decided) {
       if (each.theirs !== undefined) missing.delete(each.column);
       decisions[each.decision] = (decisions[each.decision] ?? 0) + 1;
@@ -172,11 +184,6 @@ function fieldsOf({ columns }: Importer): FieldOfImport[] {
     if (column === undefined) return [];
     return [{ field, column, keys: headersOfColumn(column).map(headerKey) }];
   });
-}
-
-function decideFields(contact: ContactToImport, rules: ImportRules): readonly DecidedColumn[] {
-  const modifiedAt = modifiedAtOf(contact, rules.modifiedKeys);
-  return keepPlacesTogether(rules.fields.map((field) => decide(contact, field, modifiedAt, rules)));
 }
 
 function decide(
@@ -254,28 +261,10 @@ function cellsOf({ exported }: ContactToImport, keys: readonly string[]): readon
 
 /** The newest time at which the CRM changed the contact; null if a row does not state one. */
 function modifiedAtOf(contact: ContactToImport, keys: readonly string[]): Date | null {
-  const moments = cellsOf(contact, keys).map(momentOf);
+  const moments = cellsOf(contact, keys).map(modifiedTime);
   const known = moments.filter((moment) => moment !== null);
   if (known.length === 0 || known.length < moments.length) return null;
   return new Date(Math.max(...known.map((moment) => moment.getTime())));
-}
-
-/** Zones are at most twelve hours behind UTC. */
-const longestZoneMilliseconds = 12 * 3_600_000;
-
-/**
- * An ISO time. Without a zone or an hour, the latest moment that it can stand for: a value that may be older than the
- * CRM's is not written. Null for ambiguous dates such as 03/04/2026.
- */
-function momentOf(cell: string): Date | null {
-  const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(
-    cell.trim(),
-  );
-  if (!iso) return null;
-  const [, day, hour = '23:59:59.999', zone] = iso;
-  const moment = new Date(`${day}T${hour}${zone ?? 'Z'}`);
-  if (Number.isNaN(moment.getTime())) return null;
-  return zone === undefined ? new Date(moment.getTime() + longestZoneMilliseconds) : moment;
 }
 
 function moveOf(contactId: string, move: NonNullable<ContactToImport['jobChange']>): string[] {

@@ -230,6 +230,28 @@ describe('exportForCrm() after a backfill of an older time', () => {
   });
 });
 
+it.each([
+  'Letztes Änderungsdatum',
+  'Datum der letzten Änderung',
+  'Zuletzt geändert am',
+  'Date de dernière modification',
+])('exportForCrm() reads the modified time in a column %s', async (label) => {
+  const runId = await exported({ title: 'CEO', modified: '01.11.2000 08:00' });
+  await warehouse.pool.query(`update runs set header[4] = $2 where run_id = $1`, [runId, label]);
+  await enriched(runId);
+  const { manifest, updates } = await importOf({ title: 'overwrite-older' });
+  expect(updates).toEqual(['4701,CTO,+4930123456']);
+  expect(manifest.without_modified_time).toBe(0);
+});
+
+it('exportForCrm() counts contacts without a modified time if a policy needs the time', async () => {
+  await enriched(await exported({ title: 'CEO', modified: '11/12/2026' }));
+  const { manifest, updates } = await importOf({ title: 'overwrite-older' });
+  expect(updates).toEqual(['4701,+4930123456']);
+  expect(manifest.without_modified_time).toBe(1);
+  expect((await importOf()).manifest.without_modified_time).toBe(0);
+});
+
 it('exportForCrm() writes no phone of a contact that opted out of calls in the newest export', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: '', optedOutOfCalls: true });

@@ -148,7 +148,7 @@ describe('a delivery after a decision', () => {
 });
 
 describe('getAttempt()', () => {
-  it('getAttempt() finds an attempt by its id and by a beginning of four characters or more, also with its end', async () => {
+  it('getAttempt() finds an attempt by its id, at least four characters of it, and its shown form', async () => {
     const { attemptId } = await callWithPhones(warehouse);
     const shown = `${attemptId.slice(0, 4)}…${attemptId.slice(-3)}`;
     for (const named of [
