@@ -138,12 +138,7 @@ Example:
           process.exitCode = exitCodes.needsPerson;
           return;
         }
-        for (const definition of due) {
-          await putSchedule(client, definition, serviceOf(session));
-          await tellOutlook(session, await getSchedule(client, definition.name));
-          for (const skipped of skippedTimes(definition.cron, definition.timezone, new Date()))
-            tell(`note: ${definition.name} ${skipped}`);
-        }
+        for (const definition of due) await put(session, client, definition);
         for (const name of changes.delete) {
           const { notes } = await deleteSchedule(client, name, await openTimesOf(client, name), false);
           for (const note of notes) tell(note);
@@ -162,6 +157,14 @@ function fieldsGiven(options: Readonly<Record<string, unknown>>): Record<string,
   const named = Object.keys(scheduleFields.shape).map((field) => [field, options[flagName(field)]] as const);
   const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
   return options['budget'] === false ? { ...given, 'no-budget': true } : given;
+}
+
+/** Creates or changes a schedule of a file, and says what it will do. */
+async function put(session: Session, client: Client, definition: ScheduleDefinition): Promise<void> {
+  const { name, cron, timezone } = definition;
+  await putSchedule(client, definition, serviceOf(session));
+  await tellOutlook(session, await getSchedule(client, name));
+  for (const skipped of skippedTimes(cron, timezone, new Date())) tell(`note: ${name} ${skipped}`);
 }
 
 /**
