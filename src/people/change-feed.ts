@@ -1,7 +1,8 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
 import type { Tables } from '../db/schema.ts';
+import type { ContactKey } from './contact-key.ts';
 
 /** One change of a contact for incremental readers. A deletion has only the contact's key. */
 export interface FeedEntry {
@@ -147,6 +148,26 @@ async function requireBeginning(database: Kysely<Tables>): Promise<void> {
 
 function unreadable(type: string, what: string): Problem {
   return new UsageProblem(type, what, { where: '--since', next: readAnew });
+}
+
+/**
+ * Removes the entries that say what changed in contacts that have no person any more. Their deletions stay: by the
+ * record id in a deletion, a reader removes its copy.
+ */
+export async function forgetUpserts(
+  transaction: Transaction<Tables>,
+  contacts: readonly ContactKey[],
+): Promise<void> {
+  await sql`
+    delete from changes
+    using unnest(
+      ${contacts.map(({ source }) => source)}::text[],
+      ${contacts.map(({ contactId }) => contactId)}::text[]) as gone (source, contact_id)
+    where changes.source = gone.source
+      and changes.contact_id = gone.contact_id
+      and operation = 'upsert'
+      and not exists (select from contacts c where c.source = gone.source and c.contact_id = gone.contact_id)
+  `.execute(transaction);
 }
 
 /** SQL: changes older than a time that every reader could have read. @param before null: none */

@@ -8,28 +8,24 @@ import { unnestContacts, unnestRows } from '../people/unnest-keys.ts';
 import { isOfPeople } from './find-people.ts';
 import type { PersonTraces } from './person-traces.ts';
 
-/** Reads the contacts of a person about which somebody has decided. Before the rows are cleared. */
-export async function readDecidedContacts(
+/** Reads the contacts of a person and of the person's rows. Before the rows are cleared. */
+export async function readContactsOf(
   transaction: Transaction<Tables>,
   { rows, contacts }: PersonTraces,
 ): Promise<readonly ContactKey[]> {
-  const { rows: decided } = await sql<ContactKey>`
-    select distinct d.source, d.contact_id as "contactId"
-    from (
-      select runs.source, r.contact_id
-      from ${unnestRows(rows)} as n (run_id, row_number)
-      join run_rows r on r.run_id = n.run_id and r.row_number = n.row_number
-      join runs on runs.run_id = n.run_id
-      union
-      select k.source, k.contact_id
-      from ${unnestRows(rows)} as n (run_id, row_number)
-      join contact_records k on k.run_id = n.run_id and k.row_number = n.row_number
-      union
-      select * from ${unnestContacts(contacts)}
-    ) theirs
-    join contact_decisions d on d.source = theirs.source and d.contact_id = theirs.contact_id
+  const { rows: found } = await sql<ContactKey>`
+    select runs.source, r.contact_id as "contactId"
+    from ${unnestRows(rows)} as n (run_id, row_number)
+    join run_rows r on r.run_id = n.run_id and r.row_number = n.row_number
+    join runs on runs.run_id = n.run_id
+    union
+    select k.source, k.contact_id
+    from ${unnestRows(rows)} as n (run_id, row_number)
+    join contact_records k on k.run_id = n.run_id and k.row_number = n.row_number
+    union
+    select * from ${unnestContacts(contacts)}
   `.execute(transaction);
-  return decided;
+  return found;
 }
 
 /**

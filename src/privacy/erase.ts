@@ -5,12 +5,13 @@ import type { Warehouse } from '../db/database.ts';
 import { anyValue } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
+import { forgetUpserts } from '../people/change-feed.ts';
 import { readKeysOfPeople } from '../people/contacts/contacts-by-match-key.ts';
 import { decideAffected } from '../people/contacts/decide-contacts.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import { unnestRows } from '../people/unnest-keys.ts';
 import { isOfPeople } from './find-people.ts';
-import { eraseDecisions, readDecidedContacts } from './erase-decisions.ts';
+import { eraseDecisions, readContactsOf } from './erase-decisions.ts';
 import { eraseFromAddresses } from './erase-from-addresses.ts';
 import { eraseFromLog } from './erase-from-log.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
@@ -105,7 +106,7 @@ export async function erase(
     const records = await recordsOf(transaction, traces);
     await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
     const nearby = await matchKeysOf(transaction, traces);
-    const decided = await readDecidedContacts(transaction, traces);
+    const contacts = await readContactsOf(transaction, traces);
     const removed = await measure(transaction, traces);
     await eraseFromLog(transaction, traces);
     await transaction
@@ -119,8 +120,9 @@ export async function erase(
     await forgetIds(transaction, traces);
     await eraseFromAddresses(transaction, traces.forms);
     await clearRows(transaction, traces);
-    await eraseDecisions(transaction, traces, decided);
+    await eraseDecisions(transaction, traces, contacts);
     await decideNearby(transaction, nearby);
+    await forgetUpserts(transaction, contacts);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
     await sql`
       delete from lookup_history

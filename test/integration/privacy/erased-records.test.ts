@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
-import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 const note = { by: 'somebody', reason: undefined };
@@ -71,4 +71,42 @@ it('an erasure lists the record id if the cells of the newest export were remove
   );
   await eraseRow(row('pruned', 'Ada Novak'));
   expect(await outcomeOf(row('pruned', 'Zoe Lind'))).toBe('suppressed');
+});
+
+it('an erasure leaves only deletions of the erased contacts in the change feed', async () => {
+  const feedOf = async (contactId: string): Promise<string[]> => {
+    const { rows } = await warehouse.pool.query<{ operation: string }>(
+      'select operation from changes where contact_id = $1 order by change_id',
+      [contactId],
+    );
+    return rows.map(({ operation }) => operation);
+  };
+  for (const [record, name] of [
+    ['of-feed', 'Eva Lund'],
+    ['beside', 'Finn Lund'],
+  ] as const) {
+    const runId = await exportOf(row(record, name));
+    const [first_name = '', last_name = ''] = name.split(' ');
+    const person = { id: `id-${record}`, first_name, last_name, email: row(record, name).email! };
+    await answerBatch(warehouse, { runId }, () => [person]);
+  }
+  expect(await feedOf('of-feed')).toEqual(['upsert']);
+  await eraseRow(row('of-feed', 'Eva Lund'));
+  expect(await feedOf('of-feed')).toEqual(['delete']);
+  expect(await feedOf('beside')).toEqual(['upsert']);
+});
+
+it('an erasure leaves the changes of a contact that is another person now', async () => {
+  for (const name of ['Gro Lund', 'Hal Quist']) {
+    const runId = await exportOf(row('passed-on', name));
+    const [first_name = '', last_name = ''] = name.split(' ');
+    await answerBatch(warehouse, { runId }, () => [
+      { id: `id-${first_name}`, first_name, last_name, email: row('passed-on', name).email! },
+    ]);
+  }
+  const feed = async (): Promise<object[]> =>
+    (await warehouse.pool.query<object>(`select * from changes where contact_id = 'passed-on'`)).rows;
+  const before = await feed();
+  await eraseRow(row('passed-on', 'Gro Lund'));
+  expect(await feed()).toEqual(before);
 });
