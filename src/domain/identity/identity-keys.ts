@@ -67,7 +67,7 @@ export function bounded(text: string): string {
 }
 
 /** Ids at the service are opaque, and some services pack data into them. Each character has at most three bytes. */
-const longestId = 500;
+export const longestId = 500;
 
 /** An id of a person in a form that every index can have: of a longer one, its beginning and a hash. */
 export function boundedId(id: string): string {

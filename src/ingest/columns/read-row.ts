@@ -6,7 +6,7 @@ import {
   parseHashedEmail,
 } from '../../domain/identity/email-address.ts';
 import { isFreeMail } from '../../domain/identity/free-mail.ts';
-import { identityKeys } from '../../domain/identity/identity-keys.ts';
+import { identityKeys, longestId } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
 import {
@@ -176,8 +176,8 @@ function emailRank(address: string): number {
   return isFreeMail(emailDomain(address)) ? 1 : 0;
 }
 
-/** The service's ids are opaque, but short and without spaces. */
+/** The service's ids are opaque, but without spaces, and keys have no longer ones. */
 function parsePersonId(cell: string): string | undefined {
   const id = displayForm(cell);
-  return /^\S{1,100}$/.test(id) && !isNoValue(id) ? id : undefined;
+  return /^\S+$/.test(id) && id.length <= longestId && !isNoValue(id) ? id : undefined;
 }

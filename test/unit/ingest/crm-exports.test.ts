@@ -335,8 +335,11 @@ describe('ids of contacts and people', () => {
   });
 
   it('an id of a person is any text without spaces', async () => {
-    const { rows } = await read('Email,Apollo Id\na@orbit.example,dGVzdA==/+~\nb@orbit.example,two words\n');
-    expect(rows.map(({ identity }) => identity.personId)).toEqual(['dGVzdA==/+~', undefined]);
+    const packed = 'eyJpZCI6'.repeat(60);
+    const { rows } = await read(
+      `Email,Apollo Id\na@orbit.example,dGVzdA==/+~\nb@orbit.example,two words\nc@orbit.example,${packed}\n`,
+    );
+    expect(rows.map(({ identity }) => identity.personId)).toEqual(['dGVzdA==/+~', undefined, packed]);
   });
 });
 
