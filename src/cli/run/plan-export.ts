@@ -159,18 +159,25 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   print(describePlan(plan, run.options));
 }
 
+function describeSource(source: string | null, { source: flag, mapping }: RunRecord['options']): string {
+  if (flag !== null) return `read as ${source}, as --source says:`;
+  if (mapping?.['source'] !== undefined) return `read as ${source}, as the mapping file says:`;
+  return `recognised as ${source ?? 'nothing'}:`;
+}
+
 /** Lists the columns of the file with their fields, in the order of the file. */
 export function describeMapping({
   header,
   mapping,
   source,
   warnings,
-}: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings'>): string {
+  options,
+}: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings' | 'options'>): string {
   const names = recordedNames(header ?? []);
   const fields = fieldsOfHeader(header ?? [], mapping ?? {});
   const unused = names.filter((_, column) => fields[column] === undefined);
   return [
-    `recognised as ${source ?? 'nothing'}:`,
+    describeSource(source, options),
     table(names.flatMap((name, column) => (fields[column] ? [[name, '→', fields[column]]] : []))),
     ...warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),

@@ -10,7 +10,7 @@ import type { ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, namedOptOuts, stageOptOuts, type OptOutColumn } from './opt-outs/opt-out-columns.ts';
 import { recogniseOwnFile } from './own-file.ts';
 import { proposeMissedColumns } from './propose-columns.ts';
-import { recogniseExport } from './recognise-export.ts';
+import { contradictedSource, recogniseExport, unusedRecordIds } from './recognise-export.ts';
 import { refuseWithoutPeople } from './refuse-without-people.ts';
 import { takeShortNames } from './short-names.ts';
 
@@ -82,11 +82,15 @@ export function mapColumns(
     optOuts,
     sourceColumn: own?.sourceColumn,
     missed,
-    warnings: columnWarnings(columns, layout, {
-      isUnknown: known === undefined && chosen === undefined,
-      chosen: chosenColumns,
-      missed,
-    }),
+    warnings: [
+      ...contradictedSource(chosen, layout),
+      ...(known === undefined ? [] : unusedRecordIds(known, mapping, header, isFree)),
+      ...columnWarnings(columns, layout, {
+        isUnknown: known === undefined && chosen === undefined,
+        chosen: chosenColumns,
+        missed,
+      }),
+    ],
   };
   refuseWithoutPeople(columns, header, map, mapping);
   return map;

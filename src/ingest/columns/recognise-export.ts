@@ -1,8 +1,9 @@
-import { headerKey, headerName } from '../../domain/text/header-name.ts';
+import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
 import { idText } from './id-text.ts';
 import { knownExports, type KnownExport } from './known-exports.ts';
 import type { FirstRows } from './fields.ts';
+import type { ExportMapping } from './mapping-file.ts';
 
 /** One name may be a coincidence. */
 const enoughOwnNames = 2;
@@ -34,6 +35,34 @@ export function foreignIds(first: FirstRows): string[] {
         `the header is that of ${[...new Set(sources)].join(' or ')}, but the record ids have another form: the ` +
           'contacts are filed under "generic"; if they are of this CRM, name it with --source',
       ];
+}
+
+/** A warning if another CRM is named than the one whose header and record ids the file has. */
+export function contradictedSource(named: string | undefined, first: FirstRows): string[] {
+  if (!knownExports.some(({ source }) => source === named)) return [];
+  const recognised = recogniseExport(first);
+  if (recognised === undefined || recognised.source === named) return [];
+  return [
+    `the source is named "${named}", but the file is recognised as an export of ${recognised.source}: its record ids ` +
+      `are filed under "${named}", and can name other people there; without source or --source the file is read as ` +
+      `${recognised.source}`,
+  ];
+}
+
+/** A warning if a mapping file names another column for the id of contacts than the CRM's column of record ids. */
+export function unusedRecordIds(
+  { fields, source }: KnownExport,
+  given: ExportMapping | undefined,
+  header: readonly string[],
+  isFree: (column: number) => boolean,
+): string[] {
+  const keys = new Set(fields.contact_id?.map(headerKey));
+  const unused = header.find((name, column) => isFree(column) && keys.has(headerKey(name)));
+  if (given?.columns?.contact_id === undefined || unused === undefined) return [];
+  return [
+    `column "${shownHeader(unused)}" has the record ids of ${source}, and the mapping file names another column as ` +
+      'contact_id: files for the importer leave such contacts out; if this is intended, name the column under ignore',
+  ];
 }
 
 function bearsSignature({ signatures, ownNames = [] }: KnownExport, names: readonly string[]): boolean {

@@ -1,10 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { describeMapping } from '../../../src/cli/run/plan-export.ts';
 
-const described = (header: readonly string[], mapping: Readonly<Record<string, string>>): string =>
-  describeMapping({ header: [...header], mapping, source: 'crm', warnings: [] });
+const recognised = { source: null, mapping: null } as RunOptions;
+
+const described = (
+  header: readonly string[],
+  mapping: Readonly<Record<string, string>>,
+  options = recognised,
+): string => describeMapping({ header: [...header], mapping, source: 'crm', warnings: [], options });
 
 describe('describeMapping()', () => {
+  it('describeMapping() says who named the source, if it is not recognised', () => {
+    const source = (options: Partial<RunOptions>): string =>
+      described(['Mail'], {}, { ...recognised, ...options }).split('\n')[0]!;
+    expect(source({ source: 'crm' })).toBe('read as crm, as --source says:');
+    expect(source({ mapping: { source: 'crm' } })).toBe('read as crm, as the mapping file says:');
+    expect(source({ mapping: { encoding: 'utf-8' } })).toBe('recognised as crm:');
+  });
+
   it('describeMapping() lists the columns with a field in the order of the file, then the other columns', () => {
     expect(described(['Note', 'Mail', 'Name'], { Name: 'name', Mail: 'email' })).toBe(
       ['recognised as crm:', '  Mail  →  email', '  Name  →  name', '  not used to find people: Note'].join(

@@ -311,6 +311,33 @@ describe('columns are taken', () => {
     ]);
   });
 
+  describe('an export of HubSpot', () => {
+    const header = ['Record ID', 'First Name', 'Last Name', 'Email', 'Phone Number'];
+    const rows = [['4701', 'Ada', 'Stein', 'ada@x.example', '+49 30 1']];
+    const warnings = (given: Parameters<typeof mapColumns>[2]): readonly string[] =>
+      mapColumns('c.csv', { header, recognised: true, rows }, given).warnings;
+
+    it('an export of a known CRM has a warning if another known CRM is named as its source', () => {
+      const warning =
+        'the source is named "salesforce", but the file is recognised as an export of hubspot: its record ids are ' +
+        'filed under "salesforce", and can name other people there; without source or --source the file is read as ' +
+        'hubspot';
+      expect(warnings({ source: 'salesforce' })).toEqual([warning]);
+      expect(warnings({ mapping: { source: 'salesforce' } })).toEqual([warning]);
+      expect(warnings({ source: 'hubspot' })).toEqual([]);
+      expect(warnings({ source: 'our-portal' })).toEqual([]);
+    });
+
+    it('an export of a known CRM has a warning if a mapping file names another column as contact_id', () => {
+      const columns = { contact_id: 'Phone Number' };
+      expect(warnings({ mapping: { columns } })).toEqual([
+        'column "Record ID" has the record ids of hubspot, and the mapping file names another column as contact_id: ' +
+          'files for the importer leave such contacts out; if this is intended, name the column under ignore',
+      ]);
+      expect(warnings({ mapping: { columns, ignore: 'Record ID' } })).toEqual([]);
+    });
+  });
+
   it('a file in which two columns with one name could fill a field is refused', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
