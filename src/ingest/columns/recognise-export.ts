@@ -45,7 +45,7 @@ export function contradictedSource(named: string | undefined, first: FirstRows):
   return [
     `the source is named "${named}", but the file is recognised as an export of ${recognised.source}: its record ids ` +
       `are filed under "${named}", and can name other people there; without source or --source the file is read as ` +
-      `${recognised.source}`,
+      recognised.source,
   ];
 }
 
