@@ -75,12 +75,17 @@ function sharesOf(
   return people.map((person, index) => {
     const { id, phones, emails, fields, isPending } = person;
     const own = assigned[index]!.map((recipient) => recipients[recipient]!.personId);
+    // Bodies can state the same values with other statuses.
+    const values = [
+      phones.map(({ sanitizedNumber, rawNumber }) => sanitizedNumber ?? rawNumber),
+      emails.map(({ email }) => email),
+    ];
     // The answer may list the person under a hidden id.
     const ownIds = [...(id === undefined ? [] : [id, hiddenId(attempt.attemptId, id)]), ...own];
     return {
       knownId: ownIds.find((personId) => known.has(personId)),
       // A hash, not the id: the alias stays after an erasure.
-      alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify([phones, emails])),
+      alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify(values)),
       hasPhones: phones.length > 0,
       hasEmails: emails.length > 0,
       isOther: id !== undefined && others.includes(id),

@@ -259,6 +259,18 @@ describe('a genuine token', () => {
     expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
+  it('a person without an id is the same in a body that states another status of the number', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call, [1, 1, 0], 3, 'pending', { uniqueEnrichedRecords: 3 });
+    const ofNobody = (status_cd: string) => ({
+      phone_numbers: [{ sanitized_number: '+14155550108', type_cd: 'mobile', status_cd }],
+    });
+    await deliver(call, { credits_consumed: 8, people: [ofNobody('no_status')] });
+    await deliver(call, { credits_consumed: 8, people: [ofNobody('valid_number')] });
+    await deliver(call, phonesBody(call.ids.slice(0, 2), 16));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
   it('a body with an incredible price holds the credits, and the paused run names its delivery', async () => {
     const call = await answeredCall();
     await deliver(call, phonesBody(call.ids, 1_000_000));
