@@ -6,6 +6,7 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import { endCallsOfClosedConnection } from './closed-connection.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
+import { keyOfWorker } from './worker-identity.ts';
 
 /** Address of the embedded server, or of the server in Temporal's environment configuration. */
 export interface TemporalAddress {
@@ -75,6 +76,8 @@ export interface WorkerPoll {
   readonly secondsAgo: number | undefined;
   /** The last poll is too old for a live worker. */
   readonly isLost: boolean;
+  /** The names of the keys with which live workers encrypt. */
+  readonly keyNames: readonly string[];
 }
 
 /** Reads the last poll of any worker. Each worker polls all queues, but a busy worker can leave out a queue. */
@@ -92,12 +95,18 @@ export async function readWorkerPoll(client: Client, now = Date.now()): Promise<
       }),
     ),
   );
-  const polledAt = described
+  const polls = described
     .flatMap(({ pollers }) => pollers ?? [])
-    .map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000);
-  if (polledAt.length === 0) return { secondsAgo: undefined, isLost: true };
-  const secondsAgo = Math.max(0, Math.round((now - Math.max(...polledAt)) / 1_000));
-  return { secondsAgo, isLost: secondsAgo > longestPollSeconds };
+    .map(({ lastAccessTime, identity }) => ({
+      secondsAgo: Math.max(0, Math.round(now / 1_000 - Number(lastAccessTime?.seconds ?? 0))),
+      keyName: keyOfWorker(identity ?? ''),
+    }));
+  if (polls.length === 0) return { secondsAgo: undefined, isLost: true, keyNames: [] };
+  const secondsAgo = Math.min(...polls.map((poll) => poll.secondsAgo));
+  const keyNames = polls.flatMap((poll) =>
+    poll.secondsAgo <= longestPollSeconds && poll.keyName !== undefined ? [poll.keyName] : [],
+  );
+  return { secondsAgo, isLost: secondsAgo > longestPollSeconds, keyNames: [...new Set(keyNames)] };
 }
 
 /** Such as `no worker has polled for 2m 5s`. */
@@ -106,6 +115,13 @@ export function describeWorkerPoll({ secondsAgo, isLost }: WorkerPoll): string {
   const ago = formatElapsed(secondsAgo);
   return isLost ? `no worker has polled for ${ago}` : `a worker polled ${ago} ago`;
 }
+
+/** What a command without keys does beside workers that encrypt. */
+export function describePlainText(keyNames: readonly string[]): string {
+  return `the workers encrypt what Temporal stores (key ${keyNames.join(', ')}), and this command writes plain text`;
+}
+
+export const afterPlainText = 'set TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE as for the workers';
 
 /** Whether a worker may be alive, by its last poll. After a kill, the answer is true for up to 75 seconds. */
 export async function isWorkerThere(client: Client): Promise<boolean> {

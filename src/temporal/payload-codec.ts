@@ -67,6 +67,11 @@ export class EncryptingCodec implements PayloadCodec {
     this.#keys = keys;
   }
 
+  /** The name of the key that encrypts; undefined: nothing is encrypted. */
+  get keyName(): string | undefined {
+    return this.#keys[0]?.id;
+  }
+
   // Temporal's interface is asynchronous; the cipher takes microseconds.
   encode(payloads: Payload[]): Promise<Payload[]> {
     const [current] = this.#keys;

@@ -1,14 +1,16 @@
-import type { PayloadCodec, WorkerDeploymentVersion } from '@temporalio/common';
+import type { WorkerDeploymentVersion } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, NativeConnection, WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../config/settings.ts';
 import { projectFile } from '../files/project-file.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+import type { EncryptingCodec } from './payload-codec.ts';
+import { workerIdentity } from './worker-identity.ts';
 import { workerVersioning } from './worker-versioning.ts';
 
 export interface WorkerConnection {
   readonly connection: NativeConnection;
   readonly namespace: string;
-  readonly codec: PayloadCodec;
+  readonly codec: EncryptingCodec;
   /** Undefined: workers are not versioned. */
   readonly version: WorkerDeploymentVersion | undefined;
 }
@@ -25,6 +27,7 @@ export function commonWorkerOptions(
   WorkerOptions,
   | 'connection'
   | 'namespace'
+  | 'identity'
   | 'workerDeploymentOptions'
   | 'dataConverter'
   | 'shutdownGraceTime'
@@ -36,6 +39,7 @@ export function commonWorkerOptions(
   return {
     connection,
     namespace,
+    identity: workerIdentity(codec.keyName),
     ...workerVersioning(version),
     dataConverter: {
       payloadCodecs: [codec],

@@ -48,6 +48,19 @@ it('commands and the worker report a run whose codec key the worker lacks', asyn
   await expectPromisesKept(system);
 });
 
+it('enrich run and doctor warn if the workers encrypt and the command does not', async () => {
+  await startWorker(key);
+  const ended = await system.here(['run', system.sample(10), '--yes']);
+  const warning =
+    'the workers encrypt what Temporal stores (key of-the-command), and this command writes plain text';
+  expect(ended.stderr.replace(/\s+/g, ' ')).toContain(warning);
+  const doctor = await system.here(['doctor']);
+  expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(warning);
+  const withKey = await system.here(['doctor'], key);
+  expect(withKey.stdout).toContain('encrypts with key "of-the-command"');
+  await expectPromisesKept(system);
+});
+
 it('enrich resume reports a paused run whose codec key a new worker lacks', async () => {
   const worker = await startWorker(key);
   const begin = ['run', system.sample(10), '--yes', '--json', '--max-credits', '1', '--on-budget', 'pause'];

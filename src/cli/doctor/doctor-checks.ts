@@ -11,8 +11,7 @@ import { Problem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { postgresBinaries } from '../../dev/postgres-files.ts';
 import { runningRecord } from '../../dev/server-record.ts';
-import { configuredTemporal, embeddedDirectories } from '../../dev/stack.ts';
-import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
+import { embeddedDirectories } from '../../dev/stack.ts';
 import { serverAccount } from '../../dev/unprivileged.ts';
 import { schemaName } from '../../db/database.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
@@ -20,9 +19,8 @@ import { migrations, pendingMigrations } from '../../db/migrate.ts';
 import { checkBudgets } from './doctor-budgets.ts';
 import { checkDisk } from './doctor-disk.ts';
 import { checkService } from './doctor-service.ts';
+import { checkTemporal } from './doctor-temporal.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
-import { payloadCodec } from '../../temporal/payload-codec.ts';
-import { connectClient, describeWorkerPoll, readWorkerPoll } from '../../temporal/connection.ts';
 import { loginInHeader } from '../../domain/text/basic-login.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
@@ -174,36 +172,6 @@ async function readRights(databaseUrl: string): Promise<{ version: number; mayCr
       cause: error,
     });
   }
-}
-
-async function checkTemporal(config: Config): Promise<Finding[]> {
-  if (config.temporalAddress === undefined) return checkEmbeddedTemporal(config);
-  const temporal = await configuredTemporal(config.temporalAddress, config.temporalUiUrl);
-  const client = await connectClient(temporal, payloadCodec(config.temporalCodec));
-  try {
-    await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
-    const poll = await readWorkerPoll(client);
-    const what = `${temporal.address}, namespace ${temporal.namespace}; ${describeWorkerPoll(poll)}`;
-    return [poll.isLost ? attention('temporal', what, 'start one: enrich worker') : ok('temporal', what)];
-  } catch {
-    const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
-    return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];
-  } finally {
-    await client.connection.close();
-  }
-}
-
-async function checkEmbeddedTemporal(config: Config): Promise<Finding[]> {
-  const cli = await findTemporalCli(config.embedded);
-  if (cli === undefined) {
-    const what = `no Temporal CLI: the first command installs version ${temporalCliVersion}, by download or by Go`;
-    const next =
-      'run npm run setup now (seconds by download; about 4 minutes by Go), or set TEMPORAL_ADDRESS';
-    return [attention('temporal', what, next)];
-  }
-  const running = runningRecord(embeddedDirectories(config.embedded.dataDirectory).temporal);
-  const state = running ? `running, its UI is http://127.0.0.1:${running.uiPort}` : 'not running now';
-  return [ok('temporal', `embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`)];
 }
 
 /** Calls the receiver through its public address, as the service would. */

@@ -16,7 +16,7 @@ import { checkService } from './check-service.ts';
 import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
 import { approvalQuestion, describePlan } from './describe-plan.ts';
 import { describeRun, exitCodeOf } from './describe-run.ts';
-import { followRun, type OnPlan } from './follow-run.ts';
+import { followRun, type OnPlan, warnOfPlainText } from './follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
 import { runPage } from './run-page.ts';
@@ -72,6 +72,7 @@ async function requireComponents(session: Session, spec: SpecifiedRun): Promise<
   if (knowsService(session.config)) await refuseInventedPeople(session);
   await checkService(session, spec.options);
   await requireNamespace(await session.temporal(), session.stack.temporal);
+  await warnOfPlainText(session);
   // A worker or receiver cannot start on a used port.
   if (session.stack.temporal.embedded) await session.work();
 }

@@ -11,10 +11,17 @@ import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
+import { paint } from '../terminal/style.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
 import { readCallWait, readLateWait } from './read-call-wait.ts';
 import type { Session } from '../session/session.ts';
-import { describeWorkerPoll, isWorkflowGone, readWorkerPoll } from '../../temporal/connection.ts';
+import {
+  afterPlainText,
+  describePlainText,
+  describeWorkerPoll,
+  isWorkflowGone,
+  readWorkerPoll,
+} from '../../temporal/connection.ts';
 import { readTaskFailure } from '../../temporal/failing-workflow.ts';
 import { workflowFailing } from './send-update.ts';
 
@@ -155,6 +162,16 @@ export async function untilCallsAreRecorded(
 export async function warnWithoutWorker(session: Session): Promise<void> {
   const lost = await findLostWorker(session);
   if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
+}
+
+/** Warns if this command writes plain text into the histories of a Temporal server whose workers encrypt. */
+export async function warnOfPlainText(session: Session): Promise<void> {
+  const { stack, config } = session;
+  if (stack.temporal.embedded || config.temporalCodec !== undefined) return;
+  const client = await session.temporal();
+  const poll = await withAnswerDeadline(session, () => readWorkerPoll(client)).catch(() => undefined);
+  if (poll === undefined || poll.keyNames.length === 0) return;
+  tell(`${paint('yellow', 'warning:')} ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
 }
 
 /** @returns a hint if no worker polls a Temporal server; undefined: a worker polls, or Temporal does not answer */

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { RunNeed } from '../../runs/latest-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
-import { warnWithoutWorker } from './follow-run.ts';
+import { warnOfPlainText, warnWithoutWorker } from './follow-run.ts';
 import { runToSteer, steeredRun } from './run-to-steer.ts';
 import { printFacts } from '../terminal/output.ts';
 import { reasonOption } from '../terminal/note-flags.ts';
@@ -43,6 +43,7 @@ Example:\n  enrich ${name} latest --reason "budget review"`,
       const needs = { temporal: true, service: config.temporalAddress === undefined };
       await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, texts.need);
+        await warnOfPlainText(session);
         await warnWithoutWorker(session);
         await steer(session, run, options.reason);
         printFacts<'run'>(options.json, await readRunFacts(session.warehouse, run.runId), texts.done(run));

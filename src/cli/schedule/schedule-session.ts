@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/settings.ts';
-import { warnWithoutWorker } from '../run/follow-run.ts';
+import { warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
@@ -24,6 +24,7 @@ export function withSchedules(
 /** Warns if scheduled times have no worker, or have one only until a command ends. */
 export async function tellWhatRunsSchedules(session: Session): Promise<void> {
   if (!session.stack.temporal.embedded) {
+    await warnOfPlainText(session);
     await warnWithoutWorker(session);
     return;
   }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { describeWorkerPoll, readWorkerPoll } from '../../../src/temporal/connection.ts';
+import { workerIdentity } from '../../../src/temporal/worker-identity.ts';
 
 const now = Date.parse('2026-11-24T03:00:00Z');
 
@@ -27,4 +28,17 @@ it.each([
   const poll = await readWorkerPoll(polled(...secondsAgo), now);
   expect(poll.isLost).toBe(isLost);
   expect(describeWorkerPoll(poll)).toBe(text);
+});
+
+it('readWorkerPoll() names the keys of live workers that encrypt', async () => {
+  const poller = (secondsAgo: number, keyName?: string) => ({
+    lastAccessTime: { seconds: now / 1_000 - secondsAgo },
+    identity: workerIdentity(keyName),
+  });
+  const pollers = [poller(3, '2026-11'), poller(4, '2026-11'), poller(5), poller(200, '2025-11')];
+  const client = {
+    options: { namespace: 'default' },
+    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
+  } as unknown as Client;
+  expect((await readWorkerPoll(client, now)).keyNames).toEqual(['2026-11']);
 });

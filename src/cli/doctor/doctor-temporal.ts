@@ -1,0 +1,61 @@
+import type { Config } from '../../config/settings.ts';
+import { runningRecord } from '../../dev/server-record.ts';
+import { configuredTemporal, embeddedDirectories } from '../../dev/stack.ts';
+import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
+import {
+  afterPlainText,
+  connectClient,
+  describePlainText,
+  describeWorkerPoll,
+  readWorkerPoll,
+} from '../../temporal/connection.ts';
+import { payloadCodec } from '../../temporal/payload-codec.ts';
+import { attention, broken, ok, type Finding } from './finding.ts';
+
+/** Checks the connection to Temporal, its workers, and whether they and this process encrypt. */
+export async function checkTemporal(config: Config): Promise<Finding[]> {
+  const codec = payloadCodec(config.temporalCodec);
+  if (config.temporalAddress === undefined)
+    return [await checkEmbeddedTemporal(config), checkEncryption(codec.keyName, [])];
+  const temporal = await configuredTemporal(config.temporalAddress, config.temporalUiUrl);
+  const client = await connectClient(temporal, codec);
+  try {
+    await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
+    const poll = await readWorkerPoll(client);
+    const what = `${temporal.address}, namespace ${temporal.namespace}; ${describeWorkerPoll(poll)}`;
+    return [
+      poll.isLost ? attention('temporal', what, 'start one: enrich worker') : ok('temporal', what),
+      checkEncryption(codec.keyName, poll.keyNames),
+    ];
+  } catch {
+    const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
+    return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];
+  } finally {
+    await client.connection.close();
+  }
+}
+
+/** Whether this process encrypts what Temporal stores, with the key of the workers. */
+function checkEncryption(keyName: string | undefined, keyNames: readonly string[]): Finding {
+  if (keyName === undefined && keyNames.length > 0)
+    return attention('encryption', describePlainText(keyNames), afterPlainText);
+  const what =
+    keyName === undefined
+      ? 'Temporal stores plain text (ids, counts, file names)'
+      : `encrypts with key "${keyName}"`;
+  const others = keyNames.filter((name) => name !== keyName);
+  return ok('encryption', others.length === 0 ? what : `${what}; workers with ${others.join(', ')}`);
+}
+
+async function checkEmbeddedTemporal(config: Config): Promise<Finding> {
+  const cli = await findTemporalCli(config.embedded);
+  if (cli === undefined) {
+    const what = `no Temporal CLI: the first command installs version ${temporalCliVersion}, by download or by Go`;
+    const next =
+      'run npm run setup now (seconds by download; about 4 minutes by Go), or set TEMPORAL_ADDRESS';
+    return attention('temporal', what, next);
+  }
+  const running = runningRecord(embeddedDirectories(config.embedded.dataDirectory).temporal);
+  const state = running ? `running, its UI is http://127.0.0.1:${running.uiPort}` : 'not running now';
+  return ok('temporal', `embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`);
+}
