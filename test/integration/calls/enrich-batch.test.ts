@@ -22,6 +22,7 @@ import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { gate } from '../../helpers/temporal/gate.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const warehouse = await warehouseOfFile();
@@ -239,7 +240,7 @@ it.each([
 /** Enriches ten batches of ten people, all in flight at once. @returns the run, its calls, and warnings in the log */
 async function enrichTenBatches(
   name: string,
-  answer: (emails: readonly string[]) => Partial<BulkAnswer>,
+  answer: (emails: readonly string[]) => Partial<BulkAnswer> | Promise<Partial<BulkAnswer>>,
 ): Promise<{ readonly runId: string; readonly calls: number; readonly warnings: readonly string[] }> {
   const runId = await runOf(Array.from({ length: 100 }, (_, index) => `person${index}@${name}.example`));
   let calls = 0;
@@ -310,7 +311,12 @@ it('a service that refuses every call pauses the run before each batch is divide
 });
 
 it('a run that several refused calls pause says once that it is paused', async () => {
-  const { calls, warnings } = await enrichTenBatches('unauthorized', () => {
+  const two = gate();
+  let begun = 0;
+  const { calls, warnings } = await enrichTenBatches('unauthorized', async () => {
+    begun += 1;
+    if (begun === 2) two.open();
+    await two.opened;
     throw new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 });
   });
   expect(calls).toBeGreaterThan(1);
