@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { contradictionOf } from '../../domain/identity/contact-validity.ts';
 import { decidePerson } from '../../domain/identity/decide-person.ts';
 import { isOnePerson, isWeak, type Evidence } from '../../domain/identity/identity-evidence.ts';
-import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import { wereMerged } from '../../domain/identity/merged-people.ts';
 import { contestedReason } from '../../domain/identity/rivals.ts';
 import { rejectedReason } from '../../domain/identity/verdicts.ts';
@@ -11,6 +11,7 @@ import { confirmedKeys } from '../decisions/contact-decisions.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { readUndonePeople, type KnownPerson, type PeopleToRead } from '../known/known-people.ts';
+import { readAnsweredBeforeUndo } from './answered-before-undo.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
 
@@ -70,8 +71,11 @@ export async function findChanges(
   const decided = new Set(changes.filter(isFinal).map(({ contact }) => contact));
   const open = contacts.filter((contact) => contact.personKey === null && !decided.has(contact));
   const fills = await fillFromUndone(database, service, open);
-  const filled = new Set(fills.map(({ contact }) => contact));
-  return [...changes.filter(({ contact }) => !filled.has(contact)), ...fills];
+  const identified = new Set(fills.map(({ contact }) => contact));
+  const rest = open.filter((contact) => !identified.has(contact));
+  const made = [...fills, ...(await fillAnswered(database, service, rest))];
+  const filled = new Set(made.map(({ contact }) => contact));
+  return [...changes.filter(({ contact }) => !filled.has(contact)), ...made];
 }
 
 /** A suppressed row gives its contact no person. */
@@ -177,5 +181,33 @@ async function fillFromUndone(
     const { evidence } = decision;
     const personKeys = records.keysOf(person, contact.verdicts);
     return [{ kind: 'fill', contact, person, personKeys, evidence, isUndone: true, isSamePerson: false }];
+  });
+}
+
+/**
+ * Weak evidence gives stored answers of undone runs to contacts that had the same person by it before the undo, with
+ * the same record id and cells. Everything that is known now counts: a rival keeps the person away.
+ */
+async function fillAnswered(
+  database: Kysely<Tables>,
+  service: string,
+  contacts: readonly ContactState[],
+): Promise<ContactChange[]> {
+  const answered = await readAnsweredBeforeUndo(database, service, contacts);
+  if (answered.size === 0) return [];
+  const asked = [...answered].map(([contact, people]) => ({
+    contact,
+    people,
+    state: { ...contact, wasAsked: true },
+  }));
+  const matchKeys = asked.flatMap(({ contact }) => matchKeysOfIdentity(contact.compared.identity));
+  const undone = await readUndonePeople(database, service, { matchKeys: [...new Set(matchKeys)] });
+  const states = asked.map(({ state }) => state);
+  const nearby = await readNeighbourhood(database, service, states, undone);
+  return asked.flatMap(({ contact, people, state }): ContactChange[] => {
+    const change = changeOf(state, nearby);
+    if (change?.kind === 'refuse') return [{ ...change, contact }];
+    if (change?.kind !== 'fill' || !people.includes(change.person.personKey)) return [];
+    return [{ ...change, contact, isUndone: undone.includes(change.person) }];
   });
 }

@@ -1,17 +1,30 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
+import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { addressesOfHash } from '../../people/known/hashed-addresses.ts';
 import { identifiesAlone } from '../../people/known/identifying-key.ts';
 
 /**
  * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share
- * a strong key with a known person or with a row that is asked for.
+ * a strong key with a known person or with a row that is asked for, or that had a person in an undone run with the same
+ * record id and cells.
  */
 export async function countFillable(
   database: Kysely<Tables>,
   { runId, source, service }: { readonly runId: string; readonly source: string; readonly service: string },
 ): Promise<number> {
+  const answeredBeforeUndo = sql`
+    select from (select * from contact_records where keys @> array[r.keys[1]] offset 0) k
+    join runs u on u.run_id = k.run_id and u.undone_at is not null
+    cross join lateral (
+      select * from contact_matches where source = k.source and contact_id = k.contact_id offset 0
+    ) m
+    where k.contact_id = r.contact_id
+      and m.run_id = k.run_id
+      and row(${identityCells('k')}) is not distinct from row(${identityCells('r')})
+      and m.service = ${service}
+      and m.person_key is not null`;
   const { rows } = await sql<{ fillable: number }>`
     select count(distinct r.contact_id)::int as fillable
     from run_rows r
@@ -19,7 +32,7 @@ export async function countFillable(
       and r.outcome in ('duplicate', 'fresh')
       and not starts_with(r.reason, ${repeatedRecordReason})
       and not ${isAny(sql`select from contacts c where c.source = ${source} and c.contact_id = r.contact_id`)}
-      and exists (
+      and (${isAny(answeredBeforeUndo)} or exists (
         select from unnest(r.keys) as identity_key
         where ${identifiesAlone(sql`identity_key`)}
           and (
@@ -30,7 +43,7 @@ export async function countFillable(
                 and o.identity_keys @> array[identity_key]
                 and o.person_id is not null`)}
             or starts_with(identity_key, 'hash:')
-              and ${isAny(addressesOfHash(service, sql`identity_key`))}))
+              and ${isAny(addressesOfHash(service, sql`identity_key`))})))
   `.execute(database);
   return rows[0]!.fillable;
 }
