@@ -5,7 +5,7 @@ import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
 import { createHeaderCheck } from '../columns/repeated-header.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { withoutApostrophe } from '../../domain/text/formula.ts';
-import { FooterSearch, type ReportLine } from './footer.ts';
+import { FooterSearch, isTotal, type ReportLine } from './footer.ts';
 import { isBlank, leftOut } from './layout.ts';
 import { readRecords, type RecordBatch } from './records.ts';
 
@@ -32,7 +32,7 @@ export async function* readDataRecords(
   let rows = 0;
   let isBehindBlank = false;
   let endsInLine = false;
-  const search = new FooterSearch();
+  const search = new FooterSearch(opened.layout.header.length);
   for await (const batch of readRecords(survey, layout, shape, signal)) {
     endsInLine = batch.endsInLine ?? false;
     const passed: ReportLine[] = [];
@@ -84,7 +84,10 @@ function createFaultCheck({
 
 function createFooterCheck({ layout, columns }: OpenedExport): (record: ByteText[]) => boolean {
   const readRow = createRowReader(columns);
-  return (record) => isAlone(record, layout.header.length) && readRow(record, 0, undefined).keys.length === 0;
+  const columnCount = layout.header.length;
+  return (record) =>
+    (isAlone(record, columnCount) || isTotal(record, columnCount)) &&
+    readRow(record, 0, undefined).keys.length === 0;
 }
 
 export type DataRecords = Pick<RecordBatch, 'records' | 'faults' | 'lineOf'>;

@@ -397,6 +397,35 @@ describe('a footer', () => {
   });
 
   it.each([
+    ['"Total","60"', '"Informations confidentielles - Ne pas diffuser"'],
+    ['Gesamtsummen (60 Datensätze)', 'Vertrauliche Informationen – Nicht weitergeben'],
+    ['"Totales generales (60 registros)"', '"Información confidencial - No distribuir"'],
+    ['Insgesamt,60', '"Copyright (c) 2000-2026 salesforce.com, inc."'],
+    ['"Total","1 060"'],
+  ])('the footer of a report in another language is left out: %s %s', async (...lines) => {
+    const { read, faults, warnings } = await recordsOf([
+      'First Name,Last Name,Company,Email',
+      'Ada,Moreau,Orbit,a@orbit.example',
+      'Ben,,,',
+      ...lines,
+    ]);
+    expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben']);
+    expect(faults).toEqual([]);
+    const left = lines.length === 1 ? '1 line below the table is' : '2 lines below the table are';
+    expect(warnings).toEqual([expect.stringContaining(left)]);
+  });
+
+  it.each([
+    ['it is a whole row', ['Suma,60,']],
+    ['it has a phone number', ['Suma,+49 30 1234567', 'Suma,0301234567']],
+    ['a row follows', ['Total,60', 'Ben,,']],
+    ['it has an address', ['Total,60@orbit.example']],
+  ])('a line with a word for a total and a figure is no footer if %s', async (_, lines) => {
+    const { warnings } = await recordsOf(['Name,Company,Email', 'Ada,Orbit,a@orbit.example', ...lines]);
+    expect(warnings.filter((warning) => warning.includes('below the table'))).toEqual([]);
+  });
+
+  it.each([
     'Total: 2 contacts',
     'total 2',
     '"Totals: 1,234 rows"',
