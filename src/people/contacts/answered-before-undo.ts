@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type Kysely } from 'kysely';
-import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { isWeak } from '../../domain/identity/identity-evidence.ts';
@@ -24,7 +23,8 @@ export async function readAnsweredBeforeUndo(
       readonly evidence: string;
     }
   >`
-    select k.contact_id, coalesce(m.person_keys, array[m.person_key]) as person_keys, m.evidence, ${identityCells('k')}
+    select k.contact_id, coalesce(m.person_keys, array[m.person_key]) as person_keys, m.evidence, k.person_id, k.email,
+      k.other_emails, k.hashed_email, k.profile_url, k.first_name, k.last_name, k.name, k.organization_name, k.domain
     from unnest(
       ${contacts.map(({ contactId }) => contactId)}::text[],
       ${contacts.map(({ compared }) => compared.keys[0] ?? null)}::text[]) as c (contact_id, key)
