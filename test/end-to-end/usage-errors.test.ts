@@ -115,6 +115,21 @@ describe('a wrong file or mapping', () => {
   });
 });
 
+it.each([
+  ['rules: [{ form: 1, status: 500 }]', 'unknown key "form"', 'rules[0]', 'did you mean "from"?'],
+  ['deliveries: [{ copys: 1 }]', 'unknown key "copys"', 'deliveries[0]', 'did you mean "copies"?'],
+  ['rule: []', 'unknown key "rule"', 'bad.yaml', 'did you mean "rules"?'],
+  ['rules: [{ status: 200 }]', 'no usable value for "status"', 'rules[0].status', 'docs/sandbox.md'],
+  ['rules: [{ answer: htm }]', 'no usable value for "answer"', 'rules[0].answer', 'write one of html, empty'],
+])('enrich sandbox --check-scenario names the mistake in %s', async (content, what, where, next) => {
+  const ended = await system.here(['sandbox', '--check-scenario', write('bad.yaml', `${content}\n`)]);
+  const [error, place, step] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
+  expect(error).toContain(what);
+  expect(place).toContain(where);
+  expect(step).toContain(next);
+  expect(ended.code).toBe(2);
+});
+
 describe('a flag that cannot be read', () => {
   it.each([
     ['--limit', ['status', '--limit', 'x']],
