@@ -5,6 +5,7 @@ import { beginCommand } from '../dev/interruption.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { settingsHeading } from './session/settings-flags.ts';
 import { reportFailure, tell, write } from './terminal/output.ts';
+import { terminalWidth, wrapHelp } from './terminal/wrap.ts';
 import { version } from './terminal/version.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
@@ -121,9 +122,11 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
       optionDescription: (option) =>
         `${option.mandatory ? 'required: ' : ''}${Help.prototype.optionDescription(option)}`,
       groupItems: withSettingsLast,
+      // Commander wraps no description that has less room than 40 columns: those of `enrich review` at 80 columns.
+      minWidthToWrap: 20,
     })
     .configureOutput({
-      writeOut: (text) => write(process.stdout, text),
+      writeOut: (text) => write(process.stdout, wrapHelp(text, terminalWidth(process.stdout))),
       writeErr: (text) => write(process.stderr, text),
       outputError: () => {},
     })

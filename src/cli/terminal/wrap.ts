@@ -24,6 +24,29 @@ export function wrapLines(text: string, width: number): string {
     .join('\n');
 }
 
+/**
+ * Breaks the paragraphs of a help text that do not fit a width. Indented lines, such as examples and options, stay as
+ * they are.
+ */
+export function wrapHelp(text: string, width: number): string {
+  const lines: string[] = [];
+  let paragraph: string[] = [];
+  const endParagraph = (): void => {
+    const fits = paragraph.every((line) => widthOf(line) <= width);
+    lines.push(...(fits ? paragraph : brokenLines(paragraph.join(' ').split(' '), width)));
+    paragraph = [];
+  };
+  for (const line of text.split('\n')) {
+    if (line !== '' && !line.startsWith(' ')) paragraph.push(line);
+    else {
+      endParagraph();
+      lines.push(line);
+    }
+  }
+  endParagraph();
+  return lines.join('\n');
+}
+
 /** Breaks a text between words into lines of a width. Words that are too long lose their middle. */
 export function wrap(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];

@@ -1,6 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { paint, widthOf } from '../../../src/cli/terminal/style.ts';
-import { wrapLines } from '../../../src/cli/terminal/wrap.ts';
+import { wrapHelp, wrapLines } from '../../../src/cli/terminal/wrap.ts';
+
+it('wrapHelp() breaks paragraphs that do not fit the terminal, and keeps headings, options and examples whole', () => {
+  const help = [
+    'Usage: enrich run FILE',
+    '',
+    'The same command after a kill continues',
+    'the run.',
+    '',
+    'Examples:',
+    '  enrich run contacts.csv --yes --max-credits 500',
+    '',
+    'Short.',
+    'Lines.',
+    '',
+  ].join('\n');
+  expect(wrapHelp(help, 24)).toBe(
+    help.replace(
+      'The same command after a kill continues\nthe run.',
+      'The same command after a\nkill continues the run.',
+    ),
+  );
+  expect(wrapHelp(help, Number.POSITIVE_INFINITY)).toBe(help);
+});
 
 describe('a text on a terminal', () => {
   it('wrapLines() breaks a text between words and indents continuation lines by two more columns', () => {
