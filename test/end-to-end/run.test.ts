@@ -41,6 +41,19 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
 }
 
 describe('enrich run', () => {
+  it('enrich run ends with the number of rows whose record id names different people', async () => {
+    const file = join(system.directory, 'contested.csv');
+    const rows = [
+      '9001,Ada,Novak,ada@orbit.example',
+      '9001,Bob,Quist,bob@orbit.example',
+      ',Cleo,Adler,c@x.example',
+    ];
+    writeFileSync(file, ['Record ID,First Name,Last Name,Email', ...rows, ''].join('\n'));
+    const { stdout, stderr } = await system.here(['run', file, '--yes']);
+    expect(stdout).toContain('2 rows have a record id that names different people in the file');
+    expect(stderr).toContain('1 row without a record id');
+  });
+
   it('enrich run enriches an export; rows, calls and credits add up; a second run asks for no person', async () => {
     const file = system.sample(100);
     const bill = sinceNow();

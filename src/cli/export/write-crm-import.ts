@@ -1,4 +1,10 @@
-import { importerNames, importers, type ImporterName } from '../../domain/crm/importer.ts';
+import {
+  headersOfField,
+  importFields,
+  importerNames,
+  importers,
+  type ImporterName,
+} from '../../domain/crm/importer.ts';
 import { requireOwnSource, runOfAnotherSource, sourcesInstead } from '../../domain/crm/other-sources.ts';
 import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/read-policies.ts';
 import { UsageProblem } from '../../domain/problem.ts';
@@ -126,8 +132,8 @@ function describe(manifest: ImportManifest, folder: string): void {
     );
   if (manifest.missing_columns.length > 0)
     tell(
-      `never written, because the newest export has no column of this name of ${importers[manifest.importer].title}: ` +
-        manifest.missing_columns.join(', '),
+      `never written, because the newest export has no column of ${importers[manifest.importer].title} for: ` +
+        fieldsWithHeaders(manifest.missing_columns).join(', '),
     );
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.job_changes)
@@ -135,6 +141,13 @@ function describe(manifest: ImportManifest, folder: string): void {
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
+}
+
+/** Fields in words: an account in another language has other headers, of which the product may not know all. */
+function fieldsWithHeaders(headers: readonly string[]): string[] {
+  return importFields
+    .filter((field) => headersOfField(field).some((header) => headers.includes(header)))
+    .map((field) => field.replaceAll('_', ' '));
 }
 
 /** How many contacts an export leaves out because of the suppression list. */

@@ -5,16 +5,18 @@ import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
+import { readContestedRows } from '../../report/figures/read-contested-rows.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { requireNamespace } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
 import { agrees } from '../terminal/confirm.ts';
-import { printFacts, tell } from '../terminal/output.ts';
+import { print, printFacts, tell } from '../terminal/output.ts';
 import { checkService } from './check-service.ts';
 import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
 import { approvalQuestion, describePlan } from './describe-plan.ts';
+import { describeContestedRows } from './describe-row-notes.ts';
 import { describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun, type OnPlan, warnOfPlainText } from './follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
@@ -108,9 +110,20 @@ function planTeller(isOld: boolean): OnPlan {
   };
 }
 
+/** The figures of a run, with the number of rows whose record id names different people. */
+export interface RunResult {
+  readonly facts: RunFacts;
+  readonly contestedRows: number;
+}
+
+export async function resultOf({ warehouse }: Session, facts: RunFacts): Promise<RunResult> {
+  return { facts, contestedRows: await readContestedRows(warehouse.database, facts.run_id) };
+}
+
 /** Prints the result of a run and sets the exit code. */
-export function reportRun(facts: RunFacts, json: boolean): void {
+export function reportRun({ facts, contestedRows }: RunResult, json: boolean): void {
   printFacts<'run'>(json, facts, describeRun(facts));
+  describeContestedRows(facts, contestedRows).forEach(json ? tell : print);
   process.exitCode = exitCodeOf(facts);
 }
 

@@ -11,6 +11,7 @@ import type { Asked } from './earlier-lookups.ts';
 import { dropRows, writeOutcomes } from './outcomes-of-plan.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords } from './repeated-records.ts';
+import { warnOfMissingIds } from './missing-ids.ts';
 import { findSamePeople } from './same-people.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
@@ -58,6 +59,7 @@ export async function planRows(
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       const columns = { header: run.header ?? [], mapping: run.mapping ?? {} };
+      await warnOfMissingIds(transaction, runId, columns);
       await decide(transaction, runId, { rows: run.rows_staged, asked, columns, options: run.options });
       await assignPositions(transaction, runId, pilot);
       // Without statistics PostgreSQL assumes a handful of rows: finding the first open page of 70,000 people took

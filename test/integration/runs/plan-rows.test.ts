@@ -80,13 +80,35 @@ describe('duplicates', () => {
     );
     const double = (other: number): object => ({
       outcome: 'duplicate',
-      reason: `the same record id as row ${other}; rows with this id name different people`,
+      reason: `the same record as row ${other}; rows with this id name different people`,
     });
     expect(rows.slice(0, 4)).toEqual([double(2), double(1), double(1), { outcome: null, reason: null }]);
     expect(rows.slice(4).map(({ outcome }) => outcome)).toEqual([null, 'duplicate', null, 'duplicate']);
     const { warnings } = await getRun(warehouse, run.runId);
     expect(warnings).toEqual([
       '1 record id belongs to different people, such as in rows 1 and 2: these rows are not asked for',
+    ]);
+  });
+
+  it('planRows() warns of rows without a record id if the file has a column of record ids', async () => {
+    const warningsWith = async (mapping: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+      const run = await stagedRun(warehouse, [
+        { keys: ['email:a1'], contactId: '4701' },
+        { keys: ['email:b1'], contactId: 'key:0b54' },
+        { keys: [], contactId: 'row:3' },
+      ]);
+      await warehouse.pool.query('update runs set header = $2, mapping = $3 where run_id = $1', [
+        run.runId,
+        ['Record ID', 'Email'],
+        mapping,
+      ]);
+      await planRows(warehouse, run.runId, asked);
+      return (await getRun(warehouse, run.runId)).warnings;
+    };
+    expect(await warningsWith({ Email: 'email' })).toEqual([]);
+    expect(await warningsWith({ Email: 'email', 'Record ID': 'contact_id' })).toEqual([
+      "2 rows without a record id: files for the CRM's importer leave these contacts out, and a later export with " +
+        'the id makes a second contact',
     ]);
   });
 

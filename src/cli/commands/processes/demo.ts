@@ -16,7 +16,7 @@ import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
 import { describePlan } from '../../run/describe-plan.ts';
-import { enrichExport, reportRun } from '../../run/enrich-export.ts';
+import { enrichExport, reportRun, resultOf } from '../../run/enrich-export.ts';
 import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
 import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';
@@ -47,7 +47,7 @@ export function demoCommand(): Command {
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
       const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone', source }, config);
-      const { ended: facts, importHint } = await withSession(
+      const { result, importHint } = await withSession(
         config,
         { temporal: true, service: true },
         async (session) => {
@@ -58,13 +58,13 @@ export function demoCommand(): Command {
           const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
           tell('');
           await showContacts(session);
-          return { ended, importHint: await writeImport(session) };
+          return { result: await resultOf(session, ended), importHint: await writeImport(session) };
         },
       );
-      reportRun(facts, options.json === true);
+      reportRun(result, options.json === true);
       tell(
         importHint +
-          planHint(facts.calls, options.seed) +
+          planHint(result.facts.calls, options.seed) +
           '\nexplore with: npx enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
       );
     });

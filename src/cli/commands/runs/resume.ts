@@ -3,7 +3,7 @@ import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../../config/settings.ts';
 import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
-import { reportRun } from '../../run/enrich-export.ts';
+import { reportRun, resultOf } from '../../run/enrich-export.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
@@ -28,15 +28,17 @@ Examples:
     .action(async (runId: string, options: { json?: boolean }) => {
       const config = settingsOfExisting(options);
       const needs = { temporal: true, service: knowsService(config) };
-      const facts = await withSession(config, needs, async (session) => {
+      const result = await withSession(config, needs, async (session) => {
         const run = await runToSteer(session.warehouse, runId, 'waiting');
         if (run.status === 'cancelled') requireUnfinished(run);
         // A worker can finish a run between the hint to resume it and this command.
-        if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
+        if (run.finishedAt !== null)
+          return resultOf(session, await readRunFacts(session.warehouse, run.runId));
         await checkService(session, run.options);
         const interrupted = interruptionOf(session, run.runId);
-        return waitForRun(session, await resumeRun(session, run), { interrupted });
+        const facts = await waitForRun(session, await resumeRun(session, run), { interrupted });
+        return resultOf(session, facts);
       });
-      reportRun(facts, options.json === true);
+      reportRun(result, options.json === true);
     });
 }

@@ -3,7 +3,7 @@ import type { RunPriority } from '../../../contract/run-priorities.ts';
 import { exitCodes } from '../../../domain/problem.ts';
 import { knowsService } from '../../../config/settings.ts';
 import { describeService } from '../../run/describe-service.ts';
-import { enrichExport, reportRun } from '../../run/enrich-export.ts';
+import { enrichExport, reportRun, resultOf } from '../../run/enrich-export.ts';
 import { tell } from '../../terminal/output.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
 import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run-options/command-flags.ts';
@@ -73,10 +73,10 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
           return;
         }
         const needs = { temporal: true, service: knowsService(config) };
-        const facts = await withSession(config, needs, (session) =>
-          enrichExport(session, spec, { asks, showsPlan: !asks }),
+        const result = await withSession(config, needs, async (session) =>
+          resultOf(session, await enrichExport(session, spec, { asks, showsPlan: !asks })),
         );
-        reportRun(facts, options.json === true);
+        reportRun(result, options.json === true);
       },
     );
 }
