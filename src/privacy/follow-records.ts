@@ -11,6 +11,11 @@ export interface RowOfRecord extends RowKey, ContactKey, NameCells {
   readonly keys: readonly string[];
 }
 
+interface DecidedRow extends RowOfRecord {
+  /** The people whom the row has got. */
+  readonly personKeys: readonly string[];
+}
+
 /**
  * Finds the rows of the same CRM records with the same names, as a contact keeps its person if only its name stays.
  * Rows with two ids of a service are two people. A row is not followed if its name contradicts a name of the person:
@@ -25,11 +30,24 @@ export async function followRecords(
   found: readonly FoundPerson[],
 ): Promise<RowKey[]> {
   const known = found.length > 0 ? found.map(nameOf) : theirs;
-  const followed = theirs.filter((row) => known.every((name) => !contradicts(row, name)));
+  // Two rows can agree with an initial between them and contradict each other.
+  const contradictsNone = (row: NameCells): boolean => known.every((name) => !contradicts(row, name));
+  const followed = theirs.filter(contradictsNone);
   if (followed.length === 0) return [];
-  const { rows } = await sql<RowOfRecord>`
+  const { rows } = await sql<DecidedRow>`
     select distinct r.run_id as "runId", r.row_number as "rowNumber", runs.source, r.contact_id as "contactId", r.keys,
-      r.first_name, r.last_name, r.name
+      r.first_name, r.last_name, r.name,
+      array(
+        select unnest(coalesce(m.person_keys, array[m.person_key]))
+        from contact_matches m
+        where m.run_id = r.run_id and m.row_number = r.row_number and starts_with(m.person_key, 'person:')
+          and not ${isOverruled({
+            source: sql`m.source`,
+            contactId: sql`m.contact_id`,
+            personKey: sql`m.person_key`,
+            evidence: sql`m.evidence`,
+          })}
+      ) as "personKeys"
     from (select distinct * from ${unnestContacts(followed)} as t (source, contact_id)) named
     cross join lateral (
       select run_id, row_number, contact_id, keys, first_name, last_name, name
@@ -49,20 +67,28 @@ export async function followRecords(
         evidence: sql`''`,
       })})
   `.execute(database);
-  return rows.filter((row) => followed.some((one) => isSameRecord(one, row)));
+  const own = rows.filter((row) => followed.some((one) => isSameRow(one, row)));
+  return rows.filter((row) => contradictsNone(row) && own.some((one) => isSameRecord(one, row)));
 }
 
-function isSameRecord(one: RowOfRecord, other: RowOfRecord): boolean {
+function isSameRow(one: RowKey, other: RowKey): boolean {
+  return one.runId === other.runId && one.rowNumber === other.rowNumber;
+}
+
+function isSameRecord(one: DecidedRow, other: DecidedRow): boolean {
   return (
     one.source === other.source &&
     one.contactId === other.contactId &&
     compareNameCells(one, other) === 'agree' &&
-    !haveOtherIds(one.keys, other.keys)
+    !haveOtherIds(one, other)
   );
 }
 
-function haveOtherIds(one: readonly string[], other: readonly string[]): boolean {
-  const [ids, otherIds] = [one, other].map((keys) => keys.filter((key) => key.startsWith('person:')));
+/** Whether the id in a row is neither in the other row nor of its person. The service can give one human two ids. */
+function haveOtherIds(one: DecidedRow, other: DecidedRow): boolean {
+  const idsOf = ({ keys }: DecidedRow): string[] => keys.filter((key) => key.startsWith('person:'));
+  if (idsOf(one).length + idsOf(other).length === 0) return false;
+  const [ids, otherIds] = [one, other].map((row) => [...idsOf(row), ...row.personKeys]);
   return ids!.length > 0 && otherIds!.length > 0 && !ids!.some((id) => otherIds!.includes(id));
 }
 

@@ -130,4 +130,38 @@ describe('an erasure leaves', () => {
     await erase(warehouse, [`email:${before}`], note);
     expect(await everything(warehouse)).toContain(after);
   });
+
+  it.each([
+    ['found by calls', 'initial', ['id-jana', 'id-jens']],
+    ['without calls', 'initial-unasked', []],
+  ])(
+    'an erasure leaves a person %s who has only an initial in common with the erased one',
+    async (_, record, ids) => {
+      await exported({ record, name: 'Jana Moen', email: `jana@${record}.example` }, ids[0]);
+      await exported({ record, name: 'J Moen', email: `jm@${record}.example` });
+      await exported({ record, name: 'Jens Moen', email: `jens@${record}.example` }, ids[1]);
+      await erase(warehouse, [`email:jana@${record}.example`], note);
+      const left = await everything(warehouse);
+      expect(left).toContain(`jens@${record}.example`);
+      expect(left).not.toContain(`jana@${record}.example`);
+    },
+  );
+
+  it.each(['of a cell', 'of an answer'])(
+    'an erasure by an id %s leaves a namesake whom the same CRM record has had by another id',
+    async (which) => {
+      const record = which.replaceAll(' ', '-');
+      const [before, after] = [`answer-${record}`, `cell-${record}`];
+      await exported({ record, name: 'Liv Aune', email: addressOf('Liv Aune', `one-${record}`) }, before);
+      await exported(
+        { record, name: 'Liv Aune', email: addressOf('Liv Aune', `two-${record}`), personId: after },
+        after,
+      );
+      const [erased, other] = which === 'of a cell' ? [after, before] : [before, after];
+      await erase(warehouse, [`person:${erased}`], note);
+      const left = await everything(warehouse);
+      expect(left.includes(erased)).toBe(false);
+      expect(left.includes(other)).toBe(true);
+    },
+  );
 });
