@@ -11,12 +11,16 @@ export interface PersonKeys {
 
 /** Query of `row_number`, `keys` and `match_keys`, as in `run_rows`. */
 export function rowsOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown> {
-  const rows = people.map(({ number, keys }) => ({
-    row_number: number,
-    // jsonb refuses half of a character.
-    keys: keys.map((key) => key.toWellFormed()),
-    match_keys: matchKeysOfIdentityKeys(keys),
-  }));
+  const rows = people.map(({ number, keys }) => {
+    // Each once: a match key is found by the position of its key.
+    const unique = [...new Set(keys)];
+    return {
+      row_number: number,
+      // jsonb refuses half of a character.
+      keys: unique.map((key) => key.toWellFormed()),
+      match_keys: matchKeysOfIdentityKeys(unique),
+    };
+  });
   return sql`
     select *
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[], match_keys int[])`;

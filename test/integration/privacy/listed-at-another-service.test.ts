@@ -89,6 +89,26 @@ it('a delivery for a person whom another service connects with a listed key is n
   expect(rows.map(({ phone }) => phone)).toEqual([null, '+14155550101', '+14155550102']);
 });
 
+it('a delivery is not written if another service connects an earlier address of its person with a listed key', async () => {
+  await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  const [id] = call.ids;
+  const home = 'elsewhere@home.example';
+  const twice = { id: id!, email: call.people[0]!.identity.email!, personal_emails: [home] };
+  for (const contactId of ['once', 'again'])
+    await appendContact(warehouse, { contactId, runId: await runningRun(warehouse), person: twice });
+  const profile = 'linkedin.com/in/listed-elsewhere';
+  const person = { id: 'of-other-3', email: home, proflink_url: `https://www.${profile}` };
+  await appendContact(warehouse, { service: 'other', contactId: 'elsewhere', runId: 'gone', person });
+  await putOnList(warehouse, `profile:${profile}`);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  const { rows } = await warehouse.pool.query<{ person_id: string }>(
+    `select distinct person_id from observations where kind = 'phones' order by person_id`,
+  );
+  expect(rows.map(({ person_id }) => person_id)).toEqual(call.ids.slice(1).toSorted());
+});
+
 it('a contact is filled with no person whom another service connects with a listed key', async () => {
   const known = { id: 'of-test-2', first_name: 'Cleo', last_name: 'Novak', email };
   const extra = { ...known, personal_emails: ['cleo@home.example'] };
