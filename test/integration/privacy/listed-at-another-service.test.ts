@@ -89,7 +89,7 @@ it('a delivery for a person whom another service connects with a listed key is n
   expect(rows.map(({ phone }) => phone)).toEqual([null, '+14155550101', '+14155550102']);
 });
 
-it('a delivery is not written if another service connects an earlier address of its person with a listed key', async () => {
+it('a delivery is not written if another service connects an old address of its person with a listed key', async () => {
   await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
