@@ -31,15 +31,19 @@ export function describeList(schedules: readonly KnownSchedule[], facts: readonl
       definition.timezone,
       `${definition.work.export.kind} ${definition.work.export.from}`,
       state.paused ? 'paused' : shown(definition.timezone, info.nextActionTimes[0]),
-      lastTime(definition.timezone, info.recentActions.at(-1)?.takenAt, facts[index]),
+      lastTime(definition.timezone, facts[index]),
     ]),
   ]);
   const notes = schedules.flatMap(({ definition, description: { state } }) =>
     state.paused && state.note ? [`  ${definition.name} is paused: ${state.note}`] : [],
   );
-  const failures = facts
-    .filter(({ recent }) => recent.at(-1)?.status === 'failed')
-    .map(({ name }) => `  ${name} failed at its last time; why: enrich schedule show ${name}`);
+  const failures = facts.flatMap(({ name, recent }) => {
+    const failed = recent.filter(({ status }) => status === 'failed').length;
+    if (failed === 0) return [];
+    const what = recent.at(-1)?.status === 'failed' ? `${name} failed at its last time` : name;
+    const of = recent.length === 1 ? '' : `${failed} of its last ${recent.length} times failed`;
+    return [`  ${[what, of].filter(Boolean).join(': ')}; why: enrich schedule show ${name}`];
+  });
   const waiting = facts.flatMap(({ name, recent }) => {
     const last = recent.at(-1);
     return last?.status === 'waiting' ? [`  ${name} waits: ${last.summary}`] : [];
@@ -47,9 +51,9 @@ export function describeList(schedules: readonly KnownSchedule[], facts: readonl
   return [list, ...notes, ...failures, ...waiting].join('\n');
 }
 
-function lastTime(timezone: string, taken: Date | undefined, facts: ScheduleFacts | undefined): string {
-  const status = facts?.recent.at(-1)?.status;
-  return status === undefined ? '-' : `${shown(timezone, taken)} ${status}`;
+function lastTime(timezone: string, facts: ScheduleFacts | undefined): string {
+  const last = facts?.recent.at(-1);
+  return last === undefined ? '-' : `${shown(timezone, new Date(last.scheduled_at))} ${last.status}`;
 }
 
 /** The JSON output of a schedule: flags, next times, last times with their results, warnings. */

@@ -90,6 +90,22 @@ it('describeList() shows that the last time of a schedule failed', () => {
   expect(list).toContain('nightly failed at its last time; why: enrich schedule show nightly');
 });
 
+it('describeList() shows scheduled times as describeSchedule() does, and failures before the last time', () => {
+  const time = (day: number, status: string): ScheduleFacts['recent'][number] => ({
+    scheduled_at: `2026-11-${day}T02:00:00Z`,
+    workflow_id: 'nightly',
+    status,
+    summary: '',
+    runs: [],
+  });
+  const recent = [time(18, 'completed'), time(19, 'failed'), time(20, 'completed')];
+  const backfilled = schedule('nightly', { paused: false }, '2026-11-24T10:07:00Z');
+  const list = describeList([backfilled], [{ ...facts, recent }]);
+  expect(list).toContain('2026-11-20 02:00 completed');
+  expect(list).not.toContain('2026-11-24');
+  expect(list).toContain('nightly: 1 of its last 3 times failed; why: enrich schedule show nightly');
+});
+
 it('describeList() shows what a scheduled time without a worker waits for', () => {
   const scheduled_at = '2026-11-21T02:00:00Z';
   const summary = 'no worker polls: start one with enrich worker';
