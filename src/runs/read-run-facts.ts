@@ -29,7 +29,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const money = await readRunMoney(warehouse, run.runId);
   const status = await readLateResultsStatus(warehouse, run.runId);
   const { awaited, arrived, polled, late, expired, orphaned } = status;
-  const outcomes = inOrderOfOutcomes(run.outcomes ?? (await countOutcomes(warehouse.database, run.runId)));
+  const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run));
   const needed =
     run.finishedAt === null
       ? undefined
@@ -72,7 +72,12 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   };
 }
 
-async function countOutcomes(database: Kysely<Tables>, runId: string): Promise<Record<string, number>> {
+/** The number of rows of a run, by outcome. */
+export async function readOutcomes(
+  database: Kysely<Tables>,
+  { runId, outcomes }: Pick<RunRecord, 'runId' | 'outcomes'>,
+): Promise<Readonly<Record<string, number>>> {
+  if (outcomes !== null) return outcomes;
   const { rows } = await sql<{ outcome: string; rows: number }>`${outcomesOfRows(runId)}`.execute(database);
   return Object.fromEntries(rows.map((row) => [row.outcome, row.rows]));
 }

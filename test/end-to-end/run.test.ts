@@ -41,6 +41,14 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
 }
 
 describe('enrich run', () => {
+  it('the progress of a run ends with the people who were asked for, if others are over budget', async () => {
+    const limits = ['--max-credits', '20', '--on-budget', 'finish', '--freshness', '0s'];
+    const { stderr } = await system.here(['run', system.sample(60), '--yes', ...limits]);
+    const [, done, total] = /finished +\[#+-+\] +(\d+)\/(\d+)/.exec(stderr) ?? [];
+    expect(Number(done)).toBeGreaterThan(0);
+    expect(Number(done)).toBeLessThan(Number(total));
+  });
+
   it('enrich run ends with the number of rows whose record id names different people', async () => {
     const file = join(system.directory, 'contested.csv');
     const rows = [

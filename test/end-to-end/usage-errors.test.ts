@@ -337,7 +337,7 @@ describe('enrich plan', () => {
   it('enrich plan names the limit of the run itself, and not the budget of a run that never begins', async () => {
     const command = ['plan', 'good.csv', '--max-credits', '0'];
     const shown = await system.here(command);
-    expect(shown.stdout).toContain('its own limit (--max-credits) has no credits left');
+    expect(shown.stdout).toContain('the limit of the run (--max-credits) has no credits left');
     expect(shown.stdout).not.toContain('run:');
     const facts = JSON.parse((await system.here([...command, '--json'])).stdout) as unknown;
     expect(facts).toMatchObject({ short_budget: { budget: 'run', available: '0' } });

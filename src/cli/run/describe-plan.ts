@@ -101,10 +101,10 @@ function describeShortBudget(
   const enough = Math.floor((people * available) / expected);
   const [what, forWhom] =
     expected > available
-      ? ['expected credits do', ` for about ${formatNumber(enough)} of ${countedPeople(people)}`]
-      : ['worst case does', ''];
+      ? ['expected credits exceed', ` for about ${formatNumber(enough)} of ${countedPeople(people)}`]
+      : ['worst case exceeds', ''];
   return [
-    `  the ${what} not fit ${nameOf(shortBudget)}, which has ` +
+    `  the ${what} ${nameOf(shortBudget)}, which has ` +
       `${formatNumber(shortBudget.available)} left${forWhom}:`,
     whereEmpty(shortBudget),
   ];
@@ -112,7 +112,7 @@ function describeShortBudget(
 
 /** The own budget of a run is named by its flag: `enrich plan` shows it, and begins no run. */
 function nameOf({ budget }: NonNullable<PlanSummary['shortBudget']>): string {
-  return budget.startsWith('run:') ? 'its own limit (--max-credits)' : `budget ${budget}`;
+  return budget.startsWith('run:') ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
 }
 
 function withoutCredits(shortBudget: NonNullable<PlanSummary['shortBudget']>): string {

@@ -8,7 +8,7 @@ import { counted } from '../../domain/text/counted.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/read-late-results-status.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
-import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
+import { readOutcomes, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import { paint } from '../terminal/style.ts';
@@ -105,17 +105,20 @@ async function figuresOf(
 ): Promise<ProgressFigures> {
   const { people = 0 } = run.plan ?? {};
   const isAtRest = statusesThatEndTheWait.includes(run.status);
+  // Others without a call became known in the meantime.
+  const { over_budget: overBudget = 0 } =
+    run.status === 'finished' ? await readOutcomes(session.warehouse.database, run) : {};
   return {
     phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
     hasEnded: isAtRest,
-    done: run.status === 'finished' ? people : money.people,
+    done: run.status === 'finished' ? people - overBudget : money.people,
     total: isAtRest || run.status === 'running' ? people : 0,
     asked: money.people,
     calls: money.calls,
     credits: money.settled,
     reserved: money.reserved,
     waiting: undefined,
-    ...(await waitingFor(session, run, people - money.people)),
+    ...(await waitingFor(session, run, money, people)),
     ...(waiting !== undefined && { waiting }),
   };
 }
@@ -250,14 +253,17 @@ export async function waitsForLateCredits(
   return hasCredits ? 'a budget has credits again' : undefined;
 }
 
-/** @param left people for whom no call was made yet; 0: the run waits only for late results */
+/** @param people of the plan; if there was a call for each of them, the run waits only for late results */
 async function waitingFor(
   session: Session,
   run: RunRecord,
-  left: number,
+  { people: asked, inFlight }: RunMoney,
+  people: number,
 ): Promise<Partial<Pick<ProgressFigures, 'phase' | 'waiting' | 'etaSeconds'>>> {
   if (run.status !== 'running') return {};
+  const left = people - asked;
   if (left > 0) return readCallWait(session, run, left);
   const waiting = await readLateWait(session, run.runId);
-  return waiting === undefined ? {} : { phase: 'late results', waiting };
+  if (waiting !== undefined) return { phase: 'late results', waiting };
+  return inFlight > 0 ? {} : { phase: 'finishing' };
 }

@@ -48,8 +48,8 @@ it('a plan explains contacts that are filled without a call', () => {
 });
 
 it.each([
-  ['run:r1', 'finish', 'its own limit (--max-credits)', 'over_budget'],
-  ['run:r1', 'pause', 'its own limit (--max-credits)', 'pauses until the budget is raised'],
+  ['run:r1', 'finish', 'the limit of the run (--max-credits)', 'over_budget'],
+  ['run:r1', 'pause', 'the limit of the run (--max-credits)', 'pauses until the budget is raised'],
   ['day:2026-11-21', 'finish', 'budget day:2026-11-21', 'over_budget'],
   [
     'day:2026-11-21',
@@ -63,7 +63,7 @@ it.each([
     const lines = describePlan({ ...plan, shortBudget: { budget, available: '50', onEmpty } }, options).split(
       '\n',
     );
-    expect(lines.at(-2)).toContain(`not fit ${name}, which has 50 left`);
+    expect(lines.at(-2)).toContain(`exceed ${name}, which has 50 left`);
     expect(lines.at(-1)).toContain(words);
   },
 );
@@ -71,9 +71,9 @@ it.each([
 it.each([
   [
     '240',
-    'the expected credits do not fit budget day:2026-11-21, which has 120 left for about 150 of 300 people:',
+    'the expected credits exceed budget day:2026-11-21, which has 120 left for about 150 of 300 people:',
   ],
-  ['100', 'the worst case does not fit budget day:2026-11-21, which has 120 left:'],
+  ['100', 'the worst case exceeds budget day:2026-11-21, which has 120 left:'],
 ])('the plan of a run says how far a budget goes if %s credits are expected', (expected, words) => {
   const shortBudget = { budget: 'day:2026-11-21', available: '120', onEmpty: 'pause' } as const;
   const credits = { ...plan.credits, expected };
@@ -84,13 +84,13 @@ it.each([
   [
     'run:r1',
     'finish',
-    'its own limit (--max-credits)',
+    'the limit of the run (--max-credits)',
     'ends without a call; all other people become over_budget, and a later run asks for them',
   ],
   [
     'run:r1',
     'pause',
-    'its own limit (--max-credits)',
+    'the limit of the run (--max-credits)',
     'pauses before its first call until the budget is raised',
   ],
   [
