@@ -150,7 +150,10 @@ export async function pruneRows(
   return { runs: runs.size, rows };
 }
 
-/** The next rows of a run. Rows that were left are pruned in a second pass, when none of them is needed any more. */
+/**
+ * The next rows of a run. Rows that were left are pruned in a second pass, when none of them is needed any more. They
+ * are few, so one batch has all of them.
+ */
 async function nextBatch(
   transaction: Transaction<Tables>,
   kind: RowsRetained,
@@ -159,16 +162,18 @@ async function nextBatch(
   const pruning = prunings[kind];
   const { done, needed, isReady } = pruning;
   const { rows } = await sql<Batch>`
-    select r.run_id as "runId", b.start as from, least(r.rows_staged, b.start + ${rowsPerBatch})::int as to,
-      b.start + ${rowsPerBatch} >= r.rows_staged as "isLast",
+    select r.run_id as "runId", b.start as from, b.stop as to, b.stop = r.rows_staged as "isLast",
       array(
-        select row_number from (${needed}) each
-        where row_number > b.start and row_number <= b.start + ${rowsPerBatch}
+        select row_number from (${needed}) each where row_number > b.start and row_number <= b.stop
       ) as needed
     from runs r
-    cross join lateral (select case when ${done} < r.rows_staged then ${done} else 0 end as start) b
+    cross join lateral (select ${done} = r.rows_staged as "isSecond") pass
+    cross join lateral (
+      select case when "isSecond" then 0 else ${done} end as start,
+        case when "isSecond" then r.rows_staged else least(r.rows_staged, ${done} + ${rowsPerBatch}) end as stop
+    ) b
     where ${isUnpruned(pruning, retention)} and ${isReady(sql`false`)}
-      and (${done} < r.rows_staged or not exists (${needed}))
+      and (not "isSecond" or not exists (${needed}))
     order by r.created_at
     limit 1
     for no key update of r skip locked

@@ -97,3 +97,23 @@ it.each([
     expect(await outcomes()).toEqual({ not_found: 3 });
   },
 );
+
+it('prune() prunes the rows that were left behind the first 5,000 rows of a run', async () => {
+  const call = await runWithUnknownCall();
+  const contactId = call.people[0]!.contactId;
+  const later = await stagedRun(warehouse, [
+    { keys: [`email:${contactId}`], contactId, outcome: 'not_found' },
+  ]);
+  await endRun(warehouse, later.runId, 'finished', undefined);
+  for (const table of ['run_rows', 'attempt_people'])
+    await warehouse.pool.query(`update ${table} set row_number = row_number + 5000`);
+  await warehouse.pool.query(`update runs set rows_staged = rows_staged + 5000, source = 'crm'`);
+  const retention = { staging: 0, rows: 0 };
+  await prune(warehouse, retention, signal);
+  expect([(await rowsOf(call.runId)).length, await rowsOf(later.runId)]).toEqual([4, [contactId]]);
+  await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+  await prune(warehouse, { staging: 0 }, signal);
+  expect((await rowsOf(call.runId)).filter((row) => row.endsWith('*'))).toEqual([]);
+  await prune(warehouse, retention, signal);
+  expect([await rowsOf(call.runId), await rowsOf(later.runId)]).toEqual([[], []]);
+});
