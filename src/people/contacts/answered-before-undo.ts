@@ -16,6 +16,7 @@ export async function readAnsweredBeforeUndo(
   service: string,
   contacts: readonly ContactState[],
 ): Promise<ReadonlyMap<ContactState, readonly string[]>> {
+  if (contacts.length === 0) return new Map();
   const { rows } = await sql<
     IdentityColumns & {
       readonly contact_id: string;

@@ -32,7 +32,7 @@ export async function countFillable(
       and r.outcome in ('duplicate', 'fresh')
       and not starts_with(r.reason, ${repeatedRecordReason})
       and not ${isAny(sql`select from contacts c where c.source = ${source} and c.contact_id = r.contact_id`)}
-      and (${isAny(answeredBeforeUndo)} or exists (
+      and ((${hasUndoneRuns} and ${isAny(answeredBeforeUndo)}) or exists (
         select from unnest(r.keys) as identity_key
         where ${identifiesAlone(sql`identity_key`)}
           and (
@@ -47,6 +47,9 @@ export async function countFillable(
   `.execute(database);
   return rows[0]!.fillable;
 }
+
+/** Evaluated once: without an undone run, a plan of a million fresh people looks up no records. */
+const hasUndoneRuns = sql<boolean>`exists (select from runs where undone_at is not null)`;
 
 /**
  * Condition: a query has rows. With `exists`, PostgreSQL expected to find one of thousands soon, and read all
