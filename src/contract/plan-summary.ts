@@ -46,4 +46,6 @@ export interface PlanSummary {
   /** RATE_LIMITS of the worker that made the plan, without the limits of the service. */
   readonly ownRateLimits: string;
   readonly etaSeconds: number;
+  /** People who wait in paused runs: no other run asks for them. Null: none. */
+  readonly inPausedRuns: { readonly reason: string; readonly next: string } | null;
 }

@@ -111,6 +111,13 @@ export const plan = z
     rows_with_email: count
       .nullable()
       .describe('Rows with a readable e-mail address. null: no column has addresses.'),
+    in_paused_runs: z
+      .strictObject({
+        reason: z.string().describe('How many people wait, and the ids of the paused runs.'),
+        next: z.string().describe('How to resume or cancel the paused run.'),
+      })
+      .nullable()
+      .describe('People who wait in paused runs: this run does not ask for them. Null: none.'),
     dropped: z
       .partialRecord(z.enum(outcomes), count)
       .describe('Rows that are not asked for, by the outcome that they get.'),

@@ -1,6 +1,7 @@
 import { anyOf } from '../db/one-of.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { sql, type Kysely } from 'kysely';
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/counted.ts';
@@ -10,6 +11,7 @@ import { outcomesOfRows } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/read-late-results-status.ts';
 import { neededDecisions } from './needed-decisions.ts';
+import { peopleInPausedRuns, readPausedRuns } from './people-of-paused-runs.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 /** Credits are decimals as text. */
@@ -31,9 +33,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const { awaited, arrived, polled, late, expired, orphaned } = status;
   const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run));
   const needed =
-    run.finishedAt === null
-      ? undefined
-      : neededDecisions({ runId: run.runId, outcomes, unknownCredits: money.unknown })[0];
+    run.finishedAt === null ? undefined : await readNeeded(warehouse, run.runId, outcomes, money);
   const reason = run.pauseReason ?? needed;
   return {
     run_id: run.runId,
@@ -70,6 +70,19 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     cancelled: run.cancelled,
     undone: run.undone,
   };
+}
+
+/** The most urgent decision that an ended run leaves to a person. */
+async function readNeeded(
+  { database }: Warehouse,
+  runId: string,
+  outcomes: Readonly<Record<string, number>>,
+  { unknown }: RunMoney,
+): Promise<StatusReason | undefined> {
+  const decisions = neededDecisions({ runId, outcomes, unknownCredits: unknown });
+  const overBudget = decisions.find(({ type }) => type === 'budget.empty');
+  if (decisions[0] !== overBudget || (outcomes['in_flight'] ?? 0) === 0) return decisions[0];
+  return peopleInPausedRuns(await readPausedRuns(database, runId)) ?? overBudget;
 }
 
 /** The number of rows of a run, by outcome. */

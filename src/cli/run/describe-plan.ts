@@ -45,6 +45,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
     lines.push(
       '  contacts filled without a call get the data of a person who is already paid for, at no cost',
     );
+  if (plan.inPausedRuns) lines.push(`  ${plan.inPausedRuns.reason}`, `  next: ${plan.inPausedRuns.next}`);
   lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));
   if (plan.pilot) {
     lines.push(

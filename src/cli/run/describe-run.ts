@@ -5,6 +5,7 @@ import { counted } from '../../domain/text/counted.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
 import { exitCodes } from '../../domain/problem.ts';
+import { peopleOfPausedRun } from '../../runs/people-of-paused-runs.ts';
 import { neededDecisions } from '../../runs/needed-decisions.ts';
 import { describeAskedService } from '../../domain/runs/asked-service.ts';
 import { table } from '../terminal/output.ts';
@@ -153,6 +154,7 @@ export function exitCodeOf(facts: RunFacts): number {
   if (facts.status !== 'finished' && facts.status !== 'cancelled') return exitCodes.needsPerson;
   // Unknown credits need a person's decision, whatever the outcomes of the rows are.
   if (facts.credits.unknown !== '0') return exitCodes.needsPerson;
+  if (facts.reason_type === peopleOfPausedRun) return exitCodes.needsPerson;
   const needsPerson = outcomesThatNeedAPerson.some((outcome) => (facts.outcomes[outcome] ?? 0) > 0);
   return needsPerson ? exitCodes.needsPerson : exitCodes.done;
 }

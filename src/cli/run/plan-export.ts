@@ -130,6 +130,7 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
       warnings: run.warnings,
       rows: plan.rows,
       rows_with_email: plan.withEmail,
+      in_paused_runs: plan.inPausedRuns,
       dropped: plan.dropped,
       filled: plan.filled,
       people: plan.people,

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { isValid } from '../../db/valid-entries.ts';
-import { samePersonReason } from '../../domain/runs/outcome.ts';
+import { claimedReason, samePersonReason } from '../../domain/runs/outcome.ts';
 import { identifiesAlone } from '../../people/known/identifying-key.ts';
 
 /**
@@ -10,7 +10,7 @@ import { identifiesAlone } from '../../people/known/identifying-key.ts';
  */
 export const reasonOfClaim = sql<string>`case when claimed.outcome = 'unknown'
   then 'a call of run ' || c.run_id || ' for this person is unknown: enrich attempts list ' || c.run_id
-  else 'being asked for by run ' || c.run_id end`;
+  else ${sql.lit(claimedReason)} || c.run_id end`;
 
 /**
  * Claims people of a run, so that no other run asks the same service for them. A row whose person another run has

@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import type { PlanOutcome } from '../../contract/activities.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
@@ -11,6 +12,7 @@ import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts
 import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
 import { askedBy, firstOpenPage } from '../pages/pages.ts';
 import { countFillable } from '../reconciliation/count-fillable.ts';
 import { pagesOf } from '../quality-gate/pilot.ts';
@@ -18,6 +20,7 @@ import { planRows } from './plan-rows.ts';
 import type { PlannedRows } from './planned-rows.ts';
 import { priceOf } from './price-of.ts';
 import { adoptService } from '../adopt-service.ts';
+import { peopleInPausedRuns, readPausedRuns } from '../people-of-paused-runs.ts';
 import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../unnamed-source.ts';
 import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
@@ -91,8 +94,17 @@ async function summarise(
         : null,
     rateLimits: formatRateLimits(lowestLimits(windows)),
     ownRateLimits: formatRateLimits(rateLimits),
+    inPausedRuns: await readInPausedRuns(database, runId),
     etaSeconds: estimateSeconds(rows.calls, windows, { secondsPerCall, concurrency: callConcurrency }),
   };
+}
+
+async function readInPausedRuns(
+  database: Kysely<Tables>,
+  runId: string,
+): Promise<PlanSummary['inPausedRuns']> {
+  const waiting = peopleInPausedRuns(await readPausedRuns(database, runId));
+  return waiting ? { reason: waiting.reason, next: waiting.next } : null;
 }
 
 /**

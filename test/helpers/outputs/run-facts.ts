@@ -22,6 +22,7 @@ export const plan: PlanSummary = {
   rateLimits: '600/hour',
   ownRateLimits: '600/hour',
   etaSeconds: 900,
+  inPausedRuns: null,
 };
 
 /** A finished run without rows and calls. */

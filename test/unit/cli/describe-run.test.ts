@@ -286,3 +286,9 @@ it('a run that has not read its export yet names the file', () => {
   const text = describeRun({ ...anyFacts, status: 'ingesting', source: null, file: 'contacts.csv' });
   expect(text).toContain('(contacts.csv)\n');
 });
+
+it('a plan names the paused run in which its people wait, and what to do', () => {
+  const inPausedRuns = { reason: '299 people wait in a paused run', next: 'enrich resume run-1' };
+  const text = describePlan({ ...plan, inPausedRuns }, options);
+  expect(text).toContain('\n  299 people wait in a paused run\n  next: enrich resume run-1');
+});

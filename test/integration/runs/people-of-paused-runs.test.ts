@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { exitCodeOf } from '../../../src/cli/run/describe-run.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
+import { readPausedRuns } from '../../../src/runs/people-of-paused-runs.ts';
+import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { asked, outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+
+const warehouse = await warehouseOfFile();
+
+const people = (file: string) =>
+  [1, 2].map((number) => ({
+    keys: [`email:${file}-${number}@orbit.example`],
+    contactId: `${file}-${number}`,
+  }));
+
+/** A run that has begun to ask for two people, and a later run of the same people with other options. */
+async function twoRuns(file: string): Promise<readonly [string, string]> {
+  const first = await runningRunOf(warehouse, people(file));
+  await openPage(warehouse, first, 1, asked);
+  const second = await runningRunOf(warehouse, people(file));
+  expect(await outcomesOf(warehouse, second)).toEqual(['in_flight', 'in_flight']);
+  return [first, second];
+}
+
+const reason = { type: 'run.paused', reason: 'a person', next: 'enrich resume' } as const;
+
+it('a finished run whose people wait in a paused run names the run, and ends with exit code 3', async () => {
+  const [paused, second] = await twoRuns('paused');
+  await setRunStatus(warehouse, paused, 'paused', reason);
+  expect(await readPausedRuns(warehouse.database, second)).toEqual([{ runId: paused, people: 2 }]);
+  await endRun(warehouse, second, 'finished', undefined);
+  const facts = await readRunFacts(warehouse, second);
+  expect(facts.reason_type).toBe('people.in-paused-run');
+  expect(facts.reason).toBe(`2 people wait in a paused run, and no other run asks for them: ${paused}`);
+  expect(facts.next).toContain(`enrich resume ${paused}`);
+  expect(facts.next).toContain(`enrich cancel ${paused}`);
+  expect(exitCodeOf(facts)).toBe(3);
+});
+
+it('a finished run whose people are asked for by a running run needs no person', async () => {
+  const [, second] = await twoRuns('running');
+  await endRun(warehouse, second, 'finished', undefined);
+  const facts = await readRunFacts(warehouse, second);
+  expect(facts).toMatchObject({ reason_type: null, next: null, outcomes: { in_flight: 2 } });
+  expect(exitCodeOf(facts)).toBe(0);
+});
