@@ -39,13 +39,10 @@ export interface ReportLine {
 
 /** Whether a record has only a word for a total and figures: `"Total","60"`. A whole row of the table is none. */
 export function isTotal(record: readonly ByteText[], columns: number): boolean {
+  // First, because it is asked of each record.
+  if (record.length < 2 || record.length >= columns) return false;
   const [label = '', ...figures] = record.map((cell) => decodeText(cell).trim());
-  return (
-    figures.length > 0 &&
-    record.length < columns &&
-    totalLabel.test(label) &&
-    figures.every((text) => text === '' || figure.test(text))
-  );
+  return totalLabel.test(label) && figures.every((text) => text === '' || figure.test(text));
 }
 
 /** Separates rows from the footer of a report. Holds lines that could be a footer until the next lines are known. */
