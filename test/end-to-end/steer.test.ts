@@ -367,7 +367,9 @@ describe('with a worker of a server', () => {
       expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
       expectFiguresOf(await system.details(piloted.facts().run_id), piloted.facts());
       expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
-      expect((await system.here(command)).facts()).toMatchObject({ status: 'paused', calls: 2 });
+      const repeated = await system.here([...command, '--min-match-rate', '10%']);
+      expect(repeated.facts()).toMatchObject({ status: 'paused', calls: 2 });
+      expect(repeated.stderr).toContain('the run has --min-match-rate 10% from now on, before: none\n');
       expect(system.sandbox.log.bill().calls).toBe(calls + 2);
       const resumed = await system.here(['resume', piloted.facts().run_id, '--json']);
       expect(resumed.facts()).toMatchObject({ status: 'finished' });

@@ -95,7 +95,7 @@ export function shownOptions(options: ScheduledOptions): [string, string | null]
 }
 
 /** The flags that a plan shows, and their formatted values: every option of the run that has a value. */
-export function flagsOfRun(options: RunOptions): Record<string, string> {
+export function flagsOfRun(options: Partial<RunOptions>): Record<string, string> {
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {
       const text = shown(name, options[name]);

@@ -14,6 +14,7 @@ import type { Session } from '../session/session.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, tell } from '../terminal/output.ts';
 import { checkService } from './check-service.ts';
+import { describeChangedOptions } from './changed-options.ts';
 import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
 import { approvalQuestion, describePlan } from './describe-plan.ts';
 import { describeContestedRows } from './describe-row-notes.ts';
@@ -41,11 +42,13 @@ export async function enrichExport(
   await requireComponents(session, spec);
   // A signal that arrives while the run begins must not end the command as if there were no run.
   const passInterruption = holdInterruption();
-  const { run, found } = await findOrBeginRun(session.warehouse, spec);
+  const { run, found, optionsBefore } = await findOrBeginRun(session.warehouse, spec);
   const { runId } = run;
   if (found) requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${runId}` : `run ${runId}`);
   const asksPerson = found && waitsForPerson(run, asks);
+  const changes = describeChangedOptions({ runId, waitsForPerson: asksPerson }, optionsBefore, spec.options);
+  for (const change of changes) tell(change);
   // An unfinished run without approval asks again, whatever its status.
   const approved = !asks || run.isApproved;
   // While the command asks a person, a signal ends the question.

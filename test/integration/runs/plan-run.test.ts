@@ -254,6 +254,7 @@ describe('the choice of rows', () => {
     expect(await findOrBeginRun(warehouse, rules)).toMatchObject({
       found: true,
       run: { options: { expectations: 'usual', schedule: null } },
+      optionsBefore: { expectations: null },
     });
   });
 
