@@ -41,9 +41,8 @@ export async function setBudget(
   note: Note,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
-    const byDefault = await defaultLimit(transaction, budgetId, ownDefault);
-    const budget = await lockBudget(transaction, budgetId, byDefault);
-    if (wanted === 'default') return writeLimit(transaction, budget, byDefault, note);
+    const budget = await lockBudget(transaction, budgetId, ownDefault);
+    if (wanted === 'default') return writeDefault(transaction, budget, ownDefault, note);
     const limit = wanted === 'used' ? budget.used : textOf(wanted);
     if (isBelow(limit, budget.used)) throw belowUsed(budgetId, budget.used);
     return writeLimit(transaction, budget, { limit, byCommand: true }, note);
@@ -90,9 +89,18 @@ export async function setDefaultBudget(
       );
 
     const present = await presentBudget(transaction, period);
-    const byDefault = await defaultLimit(transaction, present, ownDefault);
-    return writeLimit(transaction, await lockBudget(transaction, present, byDefault), byDefault, note);
+    return writeDefault(transaction, await lockBudget(transaction, present, ownDefault), ownDefault, note);
   });
+}
+
+/** The default is read under the lock of the budget: another command may have changed it until then. */
+async function writeDefault(
+  transaction: Transaction<Tables>,
+  budget: LockedBudget,
+  ownDefault: Credits | undefined,
+  note: Note,
+): Promise<LimitChange> {
+  return writeLimit(transaction, budget, await defaultLimit(transaction, budget.budgetId, ownDefault), note);
 }
 
 /** Writes a limit, at least the used credits. A command that changes nothing leaves no entry in the history. */
@@ -142,8 +150,9 @@ interface LockedBudget extends Limit {
 async function lockBudget(
   transaction: Transaction<Tables>,
   budgetId: string,
-  { limit, byCommand }: Limit,
+  ownDefault: Credits | undefined,
 ): Promise<LockedBudget> {
+  const { limit, byCommand } = await defaultLimit(transaction, budgetId, ownDefault);
   await transaction
     .insertInto('budgets')
     .values({ budget_id: budgetId, credits_limit: limit, set_by_command: byCommand })

@@ -36,6 +36,20 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
 }
 
 describe('a limit that is set by command', () => {
+  it('a day that returns to its default gets the default of a command at the same time', async () => {
+    await setDay(wholeCredits(30));
+    const other = await warehouse.pool.connect();
+    await other.query(
+      `begin; select from budgets for update; insert into default_budgets values ('day', 20)`,
+    );
+    const change = setDay('default', wholeCredits(5));
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await warehouse.pool.query(waiting)).rowCount).toBe(1);
+    await other.query('commit');
+    other.release();
+    expect(await change).toMatchObject({ before: '30', after: '20' });
+  });
+
   it('a limit set by command raises the day of workers with lower settings, without a restart', async () => {
     expect(await spend(15, tenADay)).toBe(10);
     await setDay(wholeCredits(30));
