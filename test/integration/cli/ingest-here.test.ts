@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ingestHere } from '../../../src/cli/run/plan-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -11,7 +11,7 @@ import { testSpec } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile();
 
 it('ingestHere() names the file and row of a fault apart from the fault, as --json prints them', async () => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(onTestFinished);
   const filePath = join(folder, 'unclosed.csv');
   const content = 'email,first_name\nmira@nordlys.example,Mira\n"ola@nordlys.example,Ola\n';
   writeFileSync(filePath, content);
