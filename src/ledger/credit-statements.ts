@@ -20,8 +20,10 @@ export interface Reconciliation {
   readonly to: Date;
   /** Consumed between the two statements, by the service's own count. */
   readonly billed: string;
-  /** Settled by the ledger for calls that were recorded between the two statements. */
+  /** Settled by the ledger for calls that were recorded between the two statements, with `stated`. */
   readonly settled: string;
+  /** Stated by the answers of calls without a final cost. Runs count these credits as reserved or unknown. */
+  readonly stated: string;
   /** Still held for calls that were admitted between the two statements and have no final cost. */
   readonly held: string;
   /** The part of `held` whose cost is unknown. */
@@ -97,6 +99,7 @@ export async function reconcileCredits(
     select c.cycle_start, c.cycle_end, c."from", c."to",
       trim_scale(c.billed)::text as billed,
       trim_scale(coalesce(l.settled, 0))::text as settled,
+      trim_scale(coalesce(l.stated, 0))::text as stated,
       trim_scale(coalesce(l.held, 0))::text as held,
       trim_scale(coalesce(l.unknown, 0))::text as unknown
     from cycles c
@@ -108,6 +111,7 @@ export async function reconcileCredits(
             else coalesce(a.credits_settled, a.credits_answered)
           end
         ) as settled,
+        sum(a.credits_answered) filter (where a.credits_settled is null and not is_released) as stated,
         sum(a.credits_reserved - coalesce(a.credits_answered, 0))
           filter (where a.credits_settled is null and not is_released) as held,
         sum(a.credits_reserved) filter (where a.status = 'unknown' and not is_released) as unknown

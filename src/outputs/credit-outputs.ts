@@ -140,7 +140,12 @@ export const reconciliation = z
           from: time.describe('When the first statement of the cycle was read.'),
           to: time.describe('When the last statement of the cycle was read.'),
           billed: decimal.describe('Credits that the service billed to the team between the statements.'),
-          settled: decimal.describe('Credits that the ledger settled for calls between the statements.'),
+          settled: decimal.describe(
+            'Credits that the ledger settled for calls between the statements, with "stated".',
+          ),
+          stated: decimal.describe(
+            'Credits that answers state for calls without a final cost: runs have them as reserved or unknown.',
+          ),
           held: decimal.describe('Credits that the ledger holds for calls without a final cost.'),
           unknown: decimal.describe('The part of "held" whose cost is unknown.'),
           unexplained: decimal.describe(

@@ -20,10 +20,14 @@ export function reconciliationTable(cycles: readonly Reconciliation[]): string {
 
 /** Compares the service's statement of one credit cycle with the warehouse, as text for a person. */
 export function describeReconciliation(cycle: Reconciliation): string {
-  const { from, to, billed, settled, held, unknown, unexplained } = cycle;
+  const { from, to, billed, settled, stated, held, unknown, unexplained } = cycle;
   const text =
     `The service billed ${billed} credits from ${from.toISOString()} to ${to.toISOString()}. ` +
-    `The warehouse has settled ${settled} and holds ${held}, ` +
+    `The warehouse has settled ${settled}` +
+    (stated === '0'
+      ? ''
+      : ` (with ${stated} that answers state, and that enrich status counts as reserved or unknown)`) +
+    ` and holds ${held}, ` +
     `of which ${unknown} are for calls whose cost is unknown. Unexplained: ${unexplained}.`;
   return `${text} ${conclusionOf(cycle)}`.trimEnd();
 }

@@ -40,7 +40,7 @@ it('reconcileCredits() shows credits neither settled nor held as unexplained, al
   await state('1005.5');
   const held = credits(rows[0]!.reserved) - credits('2');
   const [open] = await reconcileCredits(warehouse.database, asked.service);
-  expect(open).toMatchObject({ billed: '5', settled: '2', unknown: '0', unexplained: '0' });
+  expect(open).toMatchObject({ billed: '5', settled: '2', stated: '2', unknown: '0', unexplained: '0' });
   expect(credits(open!.held)).toBe(held);
 
   const [released] = await reconcileCredits(warehouse.database, asked.service, [attemptId]);
@@ -52,7 +52,7 @@ it('reconcileCredits() shows credits neither settled nor held as unexplained, al
     [attemptId],
   );
   const [settled] = await reconcileCredits(warehouse.database, asked.service);
-  expect(settled).toMatchObject({ billed: '5', settled: '2', held: '0', unexplained: '3' });
+  expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
 });
 
 it('reconcileCredits() shows a bill below what was settled as negative', async () => {

@@ -8,6 +8,7 @@ const cycle = {
   to: new Date('2026-11-24T09:00:00Z'),
   billed: '1419',
   settled: '1352',
+  stated: '0',
   held: '70',
   unknown: '70',
   unexplained: '0',
@@ -49,5 +50,13 @@ it('a reconciliation says what to do if the service billed less than is settled'
 it('a reconciliation names no decision if only late results hold credits', () => {
   expect(describeReconciliation({ ...cycle, unknown: '0' })).toMatch(
     /billed at most 67 of the held credits\.$/,
+  );
+});
+
+it('a reconciliation says which settled credits the figures of a run have as held', () => {
+  const text = describeReconciliation({ ...cycle, settled: '252', stated: '9', held: '342', unknown: '270' });
+  expect(text).toContain(
+    'settled 252 (with 9 that answers state, and that enrich status counts as reserved or unknown) ' +
+      'and holds 342, of which 270',
   );
 });
