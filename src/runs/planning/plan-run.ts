@@ -94,7 +94,7 @@ async function summarise(
         : null,
     rateLimits: formatRateLimits(lowestLimits(windows)),
     ownRateLimits: formatRateLimits(rateLimits),
-    inPausedRuns: await readInPausedRuns(database, runId),
+    inPausedRuns: counts.dropped.in_flight ? await readInPausedRuns(database, runId) : null,
     etaSeconds: estimateSeconds(rows.calls, windows, { secondsPerCall, concurrency: callConcurrency }),
   };
 }
