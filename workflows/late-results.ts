@@ -16,6 +16,8 @@ export class LateResults {
     polled: 0,
     late: 0,
     orphaned: 0,
+    duplicate: 0,
+    quarantined: 0,
     waiting: 0,
     until: null,
     readAt: new Date().toISOString(),

@@ -12,6 +12,10 @@ export interface LateResultsStatus {
   readonly late: number;
   /** Deliveries whose results go to no person of a recorded answer. Their price counts. */
   readonly orphaned: number;
+  /** Repeated deliveries. */
+  readonly duplicate: number;
+  /** Deliveries that cannot be applied. */
+  readonly quarantined: number;
   /** Deliveries that wait in the inbox. */
   readonly waiting: number;
   /** When the run stops waiting, as ISO 8601; null: no results are awaited. */

@@ -49,6 +49,10 @@ export interface RunFacts {
     readonly late: number;
     readonly expired: number;
     readonly orphaned: number;
+    /** Repeated deliveries. */
+    readonly duplicate: number;
+    /** Deliveries that cannot be applied. */
+    readonly quarantined: number;
     /** When the next poll is due, as ISO 8601; null: no call needs one. */
     readonly next_poll_at: string | null;
     /** The late results that an ended run lacks, as a sentence; null: none. */

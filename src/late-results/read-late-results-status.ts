@@ -40,12 +40,17 @@ export async function readLateResultsStatus(
     group by now
   `.execute(warehouse.database);
   const deliveries = await sql<
-    Pick<LateResultsStatus, 'arrived' | 'polled' | 'late' | 'orphaned' | 'waiting'>
+    Pick<
+      LateResultsStatus,
+      'arrived' | 'polled' | 'late' | 'orphaned' | 'duplicate' | 'quarantined' | 'waiting'
+    >
   >`
     select count(*) filter (where status = 'applied')::int as arrived,
       count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
       count(*) filter (where status = 'applied' and late)::int as late,
       count(*) filter (where status = 'orphaned')::int as orphaned,
+      count(*) filter (where status = 'duplicate')::int as duplicate,
+      count(*) filter (where status = 'quarantined')::int as quarantined,
       count(*) filter (where status = 'received')::int as waiting
     from webhook_deliveries where run_id = ${runId}
   `.execute(warehouse.database);

@@ -76,6 +76,8 @@ export const runFields = {
       orphaned: count.describe(
         'Deliveries whose results go to no person of a recorded answer. Their price counts.',
       ),
+      duplicate: count.describe('Deliveries that had arrived before.'),
+      quarantined: count.describe('Deliveries that cannot be applied ("enrich inbox list" says why).'),
       next_poll_at: timeText.nullable().describe('When the next poll is due. Null: no call needs one.'),
       missing: z
         .string()

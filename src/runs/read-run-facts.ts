@@ -30,7 +30,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const run = await getRun(warehouse, runId);
   const money = await readRunMoney(warehouse, run.runId);
   const status = await readLateResultsStatus(warehouse, run.runId);
-  const { awaited, arrived, polled, late, expired, orphaned } = status;
+  const { awaited, arrived, polled, late, expired, orphaned, duplicate, quarantined } = status;
   const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run));
   const needed =
     run.finishedAt === null ? undefined : await readNeeded(warehouse, run.runId, outcomes, money);
@@ -64,6 +64,8 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
       late,
       expired,
       orphaned,
+      duplicate,
+      quarantined,
       next_poll_at: status.nextPollAt,
       missing: run.finishedAt === null ? null : describeMissing({ awaited, expired }, money.reserved),
     },

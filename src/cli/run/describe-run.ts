@@ -28,7 +28,7 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
 
 function figuresOf(facts: RunFacts): string {
   const { outcomes, credits, late_results: late } = facts;
-  const hasLate = late.awaited + late.expired + late.arrived + late.orphaned > 0;
+  const hasLate = late.awaited + late.expired + deliveriesOf(late) > 0;
   return table([
     ...Object.entries(outcomes).map(([outcome, rows]): [string, number] => [
       facts.status === 'failed' && outcome === 'open' ? 'not asked for' : outcome,
@@ -44,13 +44,19 @@ function figuresOf(facts: RunFacts): string {
       ? ([
           ['late results awaited, calls', late.awaited],
           ['late results expired, calls', late.expired],
-          ['deliveries arrived', late.arrived],
+          ['deliveries applied', late.arrived],
           ['  of them by poll', late.polled],
           ['  of them after the run', late.late],
           ['deliveries for no person', late.orphaned],
+          ['deliveries repeated', late.duplicate],
+          ['deliveries in quarantine', late.quarantined],
         ] as const)
       : []),
   ]);
+}
+
+function deliveriesOf(late: RunFacts['late_results']): number {
+  return late.arrived + late.orphaned + late.duplicate + late.quarantined;
 }
 
 function rowsOf({ outcomes }: RunFacts): number {

@@ -4,8 +4,6 @@ import { readLateResultsStatus } from '../../late-results/read-late-results-stat
 import type { ReportedLateResults } from '../report-types.ts';
 
 interface Deliveries {
-  readonly duplicate: number;
-  readonly quarantined: number;
   readonly median: number | null;
   readonly longest: number | null;
 }
@@ -14,8 +12,7 @@ interface Deliveries {
 export async function readLateResults(warehouse: Warehouse, runId: string): Promise<ReportedLateResults> {
   const status = await readLateResultsStatus(warehouse, runId);
   const counted = await sql<Deliveries>`
-    select count(*) filter (where status = 'duplicate')::int as duplicate,
-      count(*) filter (where status = 'quarantined')::int as quarantined,
+    select
       round(percentile_cont(0.5) within group (order by seconds) filter (where status = 'applied'))::int as median,
       round(max(seconds) filter (where status = 'applied'))::int as longest
     from (
@@ -25,8 +22,8 @@ export async function readLateResults(warehouse: Warehouse, runId: string): Prom
       where d.run_id = ${runId}
     ) delivery
   `.execute(warehouse.database);
-  const { duplicate, quarantined, median, longest } = counted.rows[0]!;
-  const { awaited, expired, arrived, polled, late, orphaned, waiting } = status;
+  const { median, longest } = counted.rows[0]!;
+  const { awaited, expired, arrived, polled, late, orphaned, duplicate, quarantined, waiting } = status;
   return {
     awaited,
     expired,

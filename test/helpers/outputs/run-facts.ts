@@ -51,6 +51,8 @@ export const facts: RunFacts = {
     late: 0,
     expired: 0,
     orphaned: 0,
+    duplicate: 0,
+    quarantined: 0,
     next_poll_at: null,
     missing: null,
   },

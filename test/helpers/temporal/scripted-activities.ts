@@ -23,6 +23,8 @@ export const nothingAwaited: LateResultsStatus = {
   polled: 0,
   late: 0,
   orphaned: 0,
+  duplicate: 0,
+  quarantined: 0,
   waiting: 0,
   until: null,
   readAt: '2026-11-21T12:00:00.000Z',

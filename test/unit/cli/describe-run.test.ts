@@ -292,3 +292,11 @@ it('a plan names the paused run in which its people wait, and what to do', () =>
   const text = describePlan({ ...plan, inPausedRuns }, options);
   expect(text).toContain('\n  299 people wait in a paused run\n  next: enrich resume run-1');
 });
+
+it('the figures of a run count repeated deliveries and those in quarantine, also if none was applied', () => {
+  const late = { ...anyFacts.late_results, duplicate: 2, quarantined: 1 };
+  const text = describeRun({ ...anyFacts, late_results: late });
+  expect(text).toMatch(/deliveries applied +0\n/);
+  expect(text).toMatch(/deliveries repeated +2\n/);
+  expect(text).toMatch(/deliveries in quarantine +1\n/);
+});
