@@ -43,16 +43,18 @@ export async function compareBody(
   );
   const others = attempt.hasAnswer ? [] : await idsOfOthers(transaction, attempt, assigned.knownIds);
   const shares = sharesOf(attempt, content, assigned, others);
-  // A person of the answer shows whose results these are. Without one, other calls can show it.
+  const bearsRequestId = requestId !== undefined && requestId === attempt.requestId;
+  // The call's request id or a person of its answer shows whose results these are. Without both, other calls can.
   const isOfAnother =
     requestId !== undefined &&
+    !bearsRequestId &&
     shares.every(({ knownId }) => knownId === undefined) &&
     (await isRequestOfAnother(transaction, attempt, requestId));
   const body = {
     kind,
     people: shares,
     targetFields,
-    bearsRequestId: requestId !== undefined && requestId === attempt.requestId,
+    bearsRequestId,
   };
   const call = peopleOfCall(attempt);
   return {

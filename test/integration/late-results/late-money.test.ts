@@ -259,6 +259,18 @@ describe('a genuine token', () => {
     expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
+  it('a body with the request id of its own call has a price, also if another call has this id', async () => {
+    const [own, other] = [await callWithPhones(warehouse), await answeredCall()];
+    await recordPhonesAnswer(warehouse, own, [1, 1, 0], 3, 'pending', { uniqueEnrichedRecords: 3 });
+    await warehouse.pool.query('update attempts set request_id = $1 where attempt_id = $2', [
+      other.requestId,
+      own.attemptId,
+    ]);
+    await deliver(own, phonesBody(['vendor-1'], 8, { request_id: other.requestId }));
+    await deliver(own, phonesBody(own.ids.slice(0, 2), 16));
+    expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
   it('a person without an id is the same in a body that states another status of the number', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call, [1, 1, 0], 3, 'pending', { uniqueEnrichedRecords: 3 });
