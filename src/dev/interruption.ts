@@ -90,22 +90,22 @@ const parentCheckMilliseconds = 500;
  */
 export function endWithNpm(environment: NodeJS.ProcessEnv): void {
   if (environment['npm_command'] === undefined && environment['npm_lifecycle_event'] === undefined) return;
-  const starters = startersOf();
+  const { ppid: parent } = process;
+  const grandparent = parentOf(parent);
   const timer = setInterval(() => {
-    if (startersOf() === starters) return;
+    const present = parentOf(parent) ?? grandparent;
+    if (process.ppid === parent && (grandparent === undefined || present === grandparent)) return;
     clearInterval(timer);
     if (!wasSignalled) process.emit('SIGTERM', 'SIGTERM');
   }, parentCheckMilliseconds);
   timer.unref();
 }
 
-/** The parent of this process, and on Linux the parent's parent: the shell and npm. */
-function startersOf(): string {
-  const { ppid } = process;
+/** The parent of a process on Linux; undefined: unknown, also if the process cannot be read for a moment. */
+function parentOf(processId: number): string | undefined {
   try {
-    const [, ofParent] = /\) \S+ (\d+) /.exec(readFileSync(`/proc/${ppid}/stat`, 'utf8')) ?? [];
-    return `${ppid} ${ofParent}`;
+    return /\) \S+ (\d+) /.exec(readFileSync(`/proc/${processId}/stat`, 'utf8'))?.[1];
   } catch {
-    return String(ppid);
+    return undefined;
   }
 }
