@@ -86,7 +86,7 @@ export async function settleByParts(
 
 /**
  * Records the results that have arrived for all people of a call whose answer was lost, unless its run is undone: then
- * the results reach nobody.
+ * no contact gets the results.
  */
 export async function recordArrivedOfLost(
   transaction: Transaction<Tables>,
