@@ -70,19 +70,19 @@ export async function dropSuppressed(
     listed as (${listedRows(sql`select * from keys_of_rows`)}),
     unclaimed as (
       delete from claims where ctid = any(${placesOfRows('claims', runId, sql`select row_number from listed`)})
-    )
-    update run_rows r
-    set outcome = 'suppressed',
-      reason = 'on the suppression list since the plan was made, or under a key that an answer stated',
-      ${clearSuppressedRow}
-    where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
-    returning r.row_number
+    ),
+    dropped as (
+      update run_rows r
+      set outcome = 'suppressed',
+        reason = 'on the suppression list since the plan was made, or under a key that an answer stated',
+        ${clearSuppressedRow}
+      where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
+      returning r.row_number
+    ),
+    -- In the same statement: after a kill between two, no later pass would clear the cells.
+    forgotten as (${clearRecordedCells(runId, sql`select row_number from dropped`)})
+    select row_number from dropped
   `.execute(database);
-  await clearRecordedCells(
-    database,
-    runId,
-    dropped.map((row) => row.row_number),
-  );
   return dropped.length;
 }
 

@@ -161,7 +161,8 @@ export async function clearSuppressedRows(
       and r.keys <> '{}'
   `.execute(transaction);
   const cleared = duplicates.rows.map((row) => row.row_number);
-  await clearRecordedCells(transaction, runId, [...rowNumbers, ...cleared]);
+  const suppressed = sql`select unnest(${[...rowNumbers, ...cleared]}::int[])`;
+  await clearRecordedCells(runId, suppressed).execute(transaction);
 }
 
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
