@@ -61,12 +61,20 @@ export async function backfillSchedule(
   await client.schedule.getHandle(name).backfill({ start, end, overlap: ScheduleOverlapPolicy.BUFFER_ALL });
 }
 
+/** Temporal lists at most a thousand times at once, but runs all times of the range. */
 async function matchingTimes(client: Client, scheduleId: string, start: Date, end: Date): Promise<Date[]> {
-  const { startTime } = await client.workflowService.listScheduleMatchingTimes({
-    namespace: client.options.namespace,
-    scheduleId,
-    startTime: msToTs(start.getTime()),
-    endTime: msToTs(end.getTime()),
-  });
-  return startTime.map((time) => new Date(tsToMs(time)));
+  const times: Date[] = [];
+  let after = start.getTime();
+  while (after < end.getTime()) {
+    const { startTime } = await client.workflowService.listScheduleMatchingTimes({
+      namespace: client.options.namespace,
+      scheduleId,
+      startTime: msToTs(after),
+      endTime: msToTs(end.getTime()),
+    });
+    if (startTime.length === 0) break;
+    times.push(...startTime.map((time) => new Date(tsToMs(time))));
+    after = times.at(-1)!.getTime() + 1;
+  }
+  return times;
 }

@@ -195,6 +195,13 @@ describe('a schedule that makes up for times', () => {
     expect(times.map((time) => time.toISOString().slice(0, 10))).toEqual(['2026-11-18', '2026-11-19']);
   });
 
+  it('a schedule backfill names all times of a range, also if Temporal lists only the first thousand', async () => {
+    await putSchedule(temporal.client, definition({ cron: '* * * * *', timezone: 'UTC', jitterSeconds: 0 }));
+    const { times } = await missed('2026-11-19T00:00:00Z', '2026-11-20T00:00:00Z');
+    expect(times).toHaveLength(24 * 60);
+    expect(times.at(-1)).toEqual(new Date('2026-11-19T23:59:00Z'));
+  });
+
   it('a schedule backfill refuses a range without times', async () => {
     await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
     const none = { type: 'schedule.no-time', exitCode: 2 };
