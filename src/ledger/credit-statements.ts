@@ -128,6 +128,29 @@ export async function reconcileCredits(
 }
 
 /**
+ * The credits that become unexplained if calls are released: such a call was probably billed. Credits of another
+ * program stay unexplained whatever is released.
+ *
+ * @returns of all credit cycles together, because a call can be of an earlier cycle than the newest
+ */
+export async function unexplainedByRelease(
+  database: Kysely<Tables>,
+  service: string,
+  released: readonly string[],
+): Promise<Credits> {
+  const before = await reconcileCredits(database, service);
+  const after = await reconcileCredits(database, service, released);
+  return after.reduce((sum, cycle) => {
+    const same = before.find(
+      (each) => each.cycle_start === cycle.cycle_start && each.cycle_end === cycle.cycle_end,
+    );
+    const unexplained = storedCredits(cycle.unexplained);
+    const isHigher = same !== undefined && unexplained > storedCredits(same.unexplained);
+    return isHigher && unexplained > 0n ? sum + unexplained : sum;
+  }, 0n);
+}
+
+/**
  * The part of the bill that is neither settled nor held; negative if settled credits are not billed yet.
  *
  * @param billed negative if the service has lowered its count, such as after a refund

@@ -5,6 +5,7 @@ import {
   reconcileCredits,
   recordCreditStatement,
   statementOf,
+  unexplainedByRelease,
 } from '../../../src/ledger/credit-statements.ts';
 import { asked } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -53,6 +54,20 @@ it('reconcileCredits() shows credits neither settled nor held as unexplained, al
   );
   const [settled] = await reconcileCredits(warehouse.database, asked.service);
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
+});
+
+it('unexplainedByRelease() finds that the service has billed a call of an earlier credit cycle', async () => {
+  const december = { startDate: '2026-12-01', endDate: '2026-12-31' };
+  const { attemptId } = await warehouse.pool
+    .query<{ attemptId: string }>(`select attempt_id as "attemptId" from attempts`)
+    .then(({ rows }) => rows[0]!);
+  await warehouse.pool.query(
+    `update attempts set status = 'unknown', credits_settled = null, credits_answered = null, closed_at = null`,
+  );
+  await state('4', asked.service, december);
+  await state('4', asked.service, december);
+  expect(await unexplainedByRelease(warehouse.database, asked.service, [attemptId])).toBe(credits('5'));
+  expect(await unexplainedByRelease(warehouse.database, asked.service, [])).toBe(0n);
 });
 
 it('reconcileCredits() shows a bill below what was settled as negative', async () => {

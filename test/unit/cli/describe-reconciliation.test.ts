@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { describeReconciliation } from '../../../src/cli/run/describe-reconciliation.ts';
+import {
+  conclusionsOf,
+  describeBill,
+  describeReconciliation,
+} from '../../../src/cli/run/describe-reconciliation.ts';
 
 const cycle = {
   cycle_start: null,
@@ -22,7 +26,7 @@ it('a reconciliation says how many of the held credits the service has billed, a
 
 it('a reconciliation says that none of the held credits is billed if the service billed what is settled', () => {
   expect(describeReconciliation({ ...cycle, billed: '1352' })).toMatch(
-    /So it has billed none of the held credits: release the unknown calls with enrich attempts release ATTEMPT$/,
+    /So it has billed none of the held credits: release the unknown calls of this time with enrich attempts release ATTEMPT$/,
   );
 });
 
@@ -59,4 +63,40 @@ it('a reconciliation says which settled credits the figures of a run have as hel
     'settled 252 (with 9 that answers state, and that enrich status counts as reserved or unknown) ' +
       'and holds 342, of which 270',
   );
+});
+
+const december = {
+  ...cycle,
+  cycle_start: '2026-12-01',
+  cycle_end: '2026-12-31',
+  from: new Date('2026-12-01T02:00:00Z'),
+  to: new Date('2026-12-01T03:00:00Z'),
+  billed: '1352',
+};
+const november = { ...cycle, cycle_start: '2026-11-01', cycle_end: '2026-11-30' };
+
+it('the conclusion of a reconciliation names each credit cycle with unknown calls', () => {
+  const settled = {
+    ...november,
+    cycle_start: '2026-10-01',
+    cycle_end: '2026-10-31',
+    held: '0',
+    unknown: '0',
+  };
+  expect(conclusionsOf([december, november, settled]).split('\n')).toEqual([
+    expect.stringMatching(/^2026-12-01 to 2026-12-31: So it has billed none of the held credits: /),
+    expect.stringMatching(/^2026-11-01 to 2026-11-30: So it has billed at most 67 of the held credits: /),
+  ]);
+});
+
+it('describeBill() compares an unknown call with the statements of the credit cycle in which it began', () => {
+  const cycles = [december, november];
+  const began = (time: string) => ({ admitted_at: new Date(time) });
+  expect(describeBill(cycles, [began('2026-11-24T08:30:00Z')])).toEqual([describeReconciliation(november)]);
+  expect(describeBill(cycles, [])).toEqual([describeReconciliation(december)]);
+  expect(describeBill(cycles, [began('2026-12-01T01:00:00Z'), began('2026-12-01T04:00:00Z')])).toEqual([
+    describeReconciliation(december),
+    '1 call began after the last statement: enrich usage --reconcile reads a new one',
+    '1 call began at a time without statements: see the usage page of the service',
+  ]);
 });

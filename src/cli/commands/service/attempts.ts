@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
-import { storedCredits } from '../../../domain/money/decimal.ts';
+import { formatCredits, storedCredits } from '../../../domain/money/decimal.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import {
@@ -13,8 +13,8 @@ import {
 } from '../../../ledger/decide-attempt.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { serviceName } from '../../../config/settings.ts';
-import { reconcileCredits } from '../../../ledger/credit-statements.ts';
-import { describeReconciliation } from '../../run/describe-reconciliation.ts';
+import { reconcileCredits, unexplainedByRelease } from '../../../ledger/credit-statements.ts';
+import { describeBill } from '../../run/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run-options/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
@@ -68,16 +68,9 @@ function listCommand(): Command {
         if (attempts.length === options.limit)
           tell('there may be more, older calls: a higher --limit shows them');
         if (options.overdue === true) tell(nextForOverdue());
-        const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
-        if (!cycle) return;
-        tell(describeReconciliation(cycle));
-        const later = attempts.filter(
-          ({ status, admitted_at: time }) => status === 'unknown' && time > cycle.to,
-        );
-        if (later.length > 0)
-          tell(
-            `${counted(later.length, 'call')} began after this statement: enrich usage --reconcile reads a new one`,
-          );
+        const unknown = attempts.filter(({ status }) => status === 'unknown');
+        const cycles = await reconcileCredits(warehouse.database, serviceName(config));
+        for (const line of describeBill(cycles, unknown)) tell(line);
       });
     });
 }
@@ -283,15 +276,12 @@ async function warnOfBill(
   service: string,
   attempts: readonly AttemptFacts[],
 ): Promise<boolean> {
-  const [before] = await reconcileCredits(database, service);
   const released = attempts.map(({ attempt_id: attemptId }) => attemptId);
-  const [after] = await reconcileCredits(database, service, released);
-  if (!before || !after || storedCredits(after.unexplained) <= 0n) return false;
-  // Credits of another program stay unexplained whatever is released.
-  if (storedCredits(after.unexplained) <= storedCredits(before.unexplained)) return false;
+  const unexplained = await unexplainedByRelease(database, service, released);
+  if (unexplained === 0n) return false;
   tell(
-    `warning: without ${counted(released.length, 'released call')}, the service has billed ${after.unexplained} ` +
-      'credits more than are settled and held, so a released call was probably billed: ' +
+    `warning: without ${counted(released.length, 'released call')}, the service has billed ` +
+      `${formatCredits(unexplained)} credits more than are settled and held, so a released call was probably billed: ` +
       'enrich attempts retry ATTEMPT --credits N settles it',
   );
   return true;

@@ -8,7 +8,7 @@ import { ServiceFailure } from '../../../service/failures/failure.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { serviceName, type Config } from '../../../config/settings.ts';
-import { conclusionOf, reconciliationTable } from '../../run/describe-reconciliation.ts';
+import { conclusionsOf, reconciliationTable } from '../../run/describe-reconciliation.ts';
 import { keepCreditStatement } from '../../../calls/service/keep-credit-statement.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
@@ -70,11 +70,10 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
     }
     const cycles = await reconcileCredits(warehouse.database, serviceName(config));
     if (asJson) return printJson<'reconciliation'>({ missing_statement: missing ?? null, cycles });
-    const [newest] = cycles;
-    if (newest) {
+    if (cycles.length > 0) {
       print(reconciliationTable(cycles));
-      const conclusion = conclusionOf(newest);
-      if (conclusion !== '') tell(conclusion);
+      const conclusions = conclusionsOf(cycles);
+      if (conclusions !== '') tell(conclusions);
       return;
     }
     print(
