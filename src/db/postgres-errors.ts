@@ -35,6 +35,11 @@ export function canSucceedLater(error: unknown): boolean {
   return isDatabaseAway(error) || busyCodes.has(databaseErrorCode(error) ?? '');
 }
 
+/** Whether another transaction wrote first (serialization failure, deadlock): the same transaction can begin again. */
+export function isOvertaken(error: unknown): boolean {
+  return ['40001', '40P01'].includes(databaseErrorCode(error) ?? '');
+}
+
 /** The code of a PostgreSQL or socket error, if it has one. */
 export function databaseErrorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;

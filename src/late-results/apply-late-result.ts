@@ -7,14 +7,15 @@ import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import { coveredKinds, type DeliveredPart } from '../domain/late-results/delivered-part.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
+import { recordLateLookups } from '../people/known/lookup-history.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hiddenId } from '../privacy/hidden-ids.ts';
-import { lockSuppressionsShared } from '../privacy/suppressions.ts';
+import { writeAboutPeople } from '../privacy/write-about-people.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { lockAttempt, type LockedAttempt } from './awaiting-call.ts';
 import { compareBody, type ComparedBody } from './compare-body.ts';
-import { recordArrivedOfLost, settleByParts } from './late-progress.ts';
+import { arrivedOfLost, settleByParts } from './late-progress.ts';
 import { givenResults, withoutGivenBefore } from './given-results.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -36,8 +37,7 @@ export async function applyLateResult(
   content: LateResult | undefined,
 ): Promise<DeliveryEffect> {
   const { deliveryId } = delivery;
-  return warehouse.database.transaction().execute(async (transaction): Promise<DeliveryEffect> => {
-    await lockSuppressionsShared(transaction);
+  return writeAboutPeople(warehouse.database, async (transaction): Promise<DeliveryEffect> => {
     const attempt = await lockAttempt(transaction, delivery.attemptId);
     if (attempt.status === 'admitted') return 'waiting';
     const stored = await lockDelivery(transaction, deliveryId);
@@ -75,7 +75,7 @@ export async function applyLateResult(
     );
     const logged = { deliveryId, kind: body.kind, service: attempt.options.service };
     const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
-    await recordLateResults(transaction, logged, added);
+    const lookups = await recordLateResults(transaction, logged, added);
 
     const strangers = assigned.filter(
       (own, index) => own.length === 0 || suppressed.people.has(index),
@@ -92,8 +92,8 @@ export async function applyLateResult(
       ...part!,
       ...shown,
     });
+    await recordLateLookups(transaction, logged.service, lookups, await arrivedOfLost(transaction, attempt));
     await settleByParts(transaction, attempt);
-    await recordArrivedOfLost(transaction, attempt);
     return orphaned ? 'orphaned' : 'applied';
   });
 }

@@ -3,6 +3,7 @@ import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import type { DeliveredPerson } from '../service/answers/late-result.ts';
+import { recordLateLookups, type LateLookups } from '../people/known/lookup-history.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import type { Tables } from '../db/schema.ts';
@@ -65,7 +66,7 @@ export async function giveEarlierPhones(
     body: Buffer | null;
     contentEncoding: string | null;
     foundIds: readonly string[];
-    logged: readonly LoggedPerson[];
+    phones: readonly LoggedPerson[];
   }>`
     select d.delivery_id as "deliveryId", d.body, d.content_encoding as "contentEncoding", a.found_ids as "foundIds",
       array(
@@ -75,27 +76,30 @@ export async function giveEarlierPhones(
           and o.attempt_id = d.attempt_id and o.delivery_id = d.delivery_id
           and o.person_id is not null
         order by o.observation_id
-      ) as logged
+      ) as phones
     from webhook_deliveries d join attempts a using (attempt_id)
     where d.attempt_id = any(${earlier}::text[]) and d.status in (${anyOf(creditedStatuses)})
       and d.subject like 'phones:%'
     order by d.received_at, d.delivery_id
   `.execute(transaction);
+  const { service } = attempt.options;
   const recipients = await readRecipients(transaction, attempt, []);
-  for (const { body, logged, ...delivery } of deliveries.rows) {
+  const lookups: LateLookups[] = [];
+  for (const { body, phones, ...delivery } of deliveries.rows) {
     const delivered =
-      body === null ? logged.map(deliveredOf) : ((await contentOf({ ...delivery, body }))?.people ?? []);
+      body === null ? phones.map(deliveredOf) : ((await contentOf({ ...delivery, body }))?.people ?? []);
     // A body is believed only about the people of its own call.
     const people = delivered.filter(({ id }) => id !== undefined && delivery.foundIds.includes(id));
     const assigned = assignDelivered(recipients, people, 'phones', attempt.foundIds);
     const suppressed = await suppressedOfDelivery(transaction, attempt, people, recipients, assigned);
     const given = givenResults(people, recipients, assigned, suppressed, () => ['phone']);
-    await recordLateResults(
-      transaction,
-      { deliveryId: delivery.deliveryId, kind: 'phones', service: attempt.options.service },
-      given,
-    );
+    const logged = { deliveryId: delivery.deliveryId, kind: 'phones', service } as const;
+    lookups.push(await recordLateResults(transaction, logged, given));
   }
+  await recordLateLookups(transaction, service, {
+    people: lookups.flatMap(({ people }) => people),
+    learned: lookups.flatMap(({ learned }) => learned),
+  });
 }
 
 function deliveredOf({ id, phones }: LoggedPerson): DeliveredPerson {

@@ -13,7 +13,7 @@ import { storedCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
 import { isHiddenId } from '../privacy/hidden-ids.ts';
-import { recordArrived } from '../people/known/lookup-history.ts';
+import type { ArrivedKinds } from '../people/known/lookup-history.ts';
 import type { LockedAttempt } from './awaiting-call.ts';
 
 /** The people found by a call, from its answer. Without an answer, everyone who was asked for may be found. */
@@ -85,25 +85,23 @@ export async function settleByParts(
 }
 
 /**
- * Records the results that have arrived for all people of a call whose answer was lost, unless its run is undone: then
- * no contact gets the results.
+ * The results that have arrived for all people of a call whose answer was lost; undefined if it has an answer, or if its
+ * run is undone: then no contact gets the results.
  */
-export async function recordArrivedOfLost(
+export async function arrivedOfLost(
   transaction: Transaction<Tables>,
   call: LockedAttempt,
-): Promise<void> {
-  if (call.hasAnswer || call.runUndone) return;
+): Promise<ArrivedKinds | undefined> {
+  if (call.hasAnswer || call.runUndone) return undefined;
   const parts = await readAppliedParts(transaction, call.attemptId);
   const covers = parts.flatMap((part) => part.covers);
   const brings = parts.flatMap((part) => part.brings);
   const people = peopleOfCall(call);
   const kinds = lateKindsOf(call.options).filter((kind) => countUncovered(kind, people, covers) === 0);
-  await recordArrived(
-    transaction,
-    call.options.service,
-    call.attemptId,
-    kinds.map((lateKind) => ({ lateKind, found: countUncovered(lateKind, people, brings) === 0 })),
-  );
+  return {
+    attemptId: call.attemptId,
+    kinds: kinds.map((lateKind) => ({ lateKind, found: countUncovered(lateKind, people, brings) === 0 })),
+  };
 }
 
 /** Whether a call has a delivery with the status. */

@@ -11,7 +11,8 @@ import {
 import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rowCount } from '../../db/expressions.ts';
-import { lockSuppressionsShared, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
+import { keysOfRows, listedRows } from '../../privacy/suppressions.ts';
+import { writeAboutPeople } from '../../privacy/write-about-people.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** Where an observation has the delivered values. */
@@ -22,30 +23,6 @@ export function keysLearned(fields: ContactFields | undefined): readonly string[
   return fields ? identityKeys(identityOf(fields)) : [];
 }
 
-/**
- * Records the lookups of people under the addresses that a late result brought, so that a row with such an address is
- * fresh as well. The caller names only people with an id.
- */
-export async function recordLateKeys(
-  transaction: Transaction<Tables>,
-  service: string,
-  learned: readonly { readonly personKey: string; readonly identityKey: string }[],
-): Promise<void> {
-  if (learned.length === 0) return;
-  // In the order in which lookups are written, so that two transactions cannot deadlock.
-  await sql`
-    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-    select distinct on (1, 2) key_hash(l.identity_key, ${service}), h.field_group, h.found, h.asked_at, h.lookup_run
-    from unnest(${learned.map(({ personKey }) => personKey)}::text[],
-      ${learned.map(({ identityKey }) => identityKey)}::text[]) as l (person_key, identity_key)
-    join lookup_history h on h.key_hash = key_hash(l.person_key, ${service})
-    order by 1, 2, h.asked_at desc
-    on conflict (key_hash, field_group) do update
-      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
-      where m.asked_at <= excluded.asked_at
-  `.execute(transaction);
-}
-
 /** A person to whom a body brought a kind of results. */
 export interface GivenKind {
   readonly runId: string;
@@ -53,6 +30,19 @@ export interface GivenKind {
   readonly rowNumber: number | null;
   readonly personKey: string;
   readonly lateKind: LateKind;
+}
+
+/** What late results say about lookups. */
+export interface LateLookups {
+  readonly people: readonly GivenKind[];
+  /** Keys of the addresses that were brought, with the people. */
+  readonly learned: readonly { readonly personKey: string; readonly identityKey: string }[];
+}
+
+/** Kinds of results that have arrived for all people of a call. */
+export interface ArrivedKinds {
+  readonly attemptId: string;
+  readonly kinds: readonly { readonly lateKind: LateKind; readonly found: boolean }[];
 }
 
 /** SQL of `people`, with whether the deliveries of a run `found` values: one body can lack what another body has. */
@@ -72,92 +62,87 @@ function givenGroups(service: string, people: readonly GivenKind[]): RawBuilder<
 }
 
 /**
- * Records the lookups of late results of calls whose answer was lost, under the keys that answers of other calls have
- * for the person: without these lookups, the next run pays for the same phones again.
+ * Records the lookups of late results:
+ *
+ * - whether the results were found, in the lookups of their calls: misses have their own freshness;
+ * - the lookups of their people under the addresses that the results brought, so that a row with such an address is
+ *   fresh as well;
+ * - of calls whose answer was lost, under the keys that answers of other calls have for their people: without these
+ *   lookups, the next run pays for the same phones again;
+ * - of such a call for all people, if `arrived`: whose results these are is known with the next answer, and until then
+ *   no run pays for them again.
+ *
+ * One statement writes all of them in the order in which every transaction writes lookups. With a statement for each,
+ * two transactions deadlocked that brought the addresses of each other's people.
  */
-export async function recordUnanswered(
+export async function recordLateLookups(
   transaction: Transaction<Tables>,
   service: string,
-  people: readonly GivenKind[],
+  { people, learned }: LateLookups,
+  { attemptId, kinds }: ArrivedKinds = { attemptId: '', kinds: [] },
 ): Promise<void> {
-  if (people.length === 0) return;
-  await sql`
-    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-    select key_hash(identity_key, ${service}), g.field_group, bool_or(g.found), max(a.admitted_at),
-      number_lookup_run(min(g.run_id), ${service})
-    from (${givenGroups(service, people)}) g
-    join attempts a on a.attempt_id = g.attempt_id and a.answered_at is null
-    join observations o on o.service = ${service} and o.person_key = g.person_key
-    cross join unnest(o.identity_keys) as identity_key
-    group by 1, 2
-    -- In the order in which lookups are written, so that two transactions cannot deadlock.
-    order by 1, 2
-    on conflict (key_hash, field_group) do update
-      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
-      where m.asked_at <= excluded.asked_at
-  `.execute(transaction);
-}
-
-/**
- * Records the lookups of kinds of results that have arrived for all people of a call whose answer was lost: whose
- * results these are is known with the next answer, and until then no run pays for them again.
- */
-export async function recordArrived(
-  transaction: Transaction<Tables>,
-  service: string,
-  attemptId: string,
-  kinds: readonly { readonly lateKind: LateKind; readonly found: boolean }[],
-): Promise<void> {
-  await sql`
-    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-    select distinct on (1, 2) key_hash(key, ${service}), g.field_group, g.found, a.admitted_at,
-      number_lookup_run(a.run_id, ${service})
-    from attempts a
-    join attempt_people p using (attempt_id)
-    join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
-    cross join unnest(r.keys) as key
-    cross join unnest(${kinds.map(({ lateKind }) => lateKind)}::text[], ${kinds.map(({ found }) => found)}::bool[])
-      as g (field_group, found)
-    where a.attempt_id = ${attemptId}
-    order by 1, 2
-    on conflict (key_hash, field_group) do update
-      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
-      where m.asked_at < excluded.asked_at
-  `.execute(transaction);
-}
-
-/** Records for late results of answered calls whether they were found: misses have their own freshness. */
-export async function recordWhetherFound(
-  transaction: Transaction<Tables>,
-  service: string,
-  people: readonly GivenKind[],
-): Promise<void> {
-  if (people.length === 0) return;
-  // In the order in which lookups are written, so that two transactions cannot deadlock.
+  if (people.length + learned.length + kinds.length === 0) return;
+  const lookupOf = (hash: RawBuilder<unknown>) => sql`
+    cross join lateral (select * from lookup_history where key_hash = ${hash} offset 0) h`;
   await sql`
     with given as materialized (
       ${givenGroups(service, people)}
-    ), said as (
-      select unnest(r.keys) as identity_key, run_id, field_group, found
-      from run_rows r join given using (run_id, row_number)
-      union
-      select unnest(o.identity_keys), run_id, field_group, found
-      from given
-      join observations o using (person_key, run_id)
-      where o.service = ${service}
-    ), locked as (
-      select h.key_hash, h.field_group, said.found
+    ), said as materialized (
+      select key_hash(s.identity_key, ${service}) as key_hash, s.field_group, l.lookup_run, bool_or(s.found) as found
+      from (
+        select unnest(r.keys) as identity_key, run_id, field_group, found
+        from run_rows r join given using (run_id, row_number)
+        union all
+        select unnest(o.identity_keys), run_id, field_group, found
+        from given
+        join observations o using (person_key, run_id)
+        where o.service = ${service}
+      ) s
+      join lookup_runs l using (run_id)
+      group by 1, 2, 3
+    ), stated as (
+      select h.*
       from said
-      join lookup_runs a using (run_id)
-      join lookup_history h on h.key_hash = key_hash(said.identity_key, ${service})
-        and h.field_group = said.field_group
-        and h.lookup_run = a.lookup_run
-      order by h.key_hash, h.field_group
-      for update of h
+      ${lookupOf(sql`said.key_hash`)}
+      where h.field_group = said.field_group and h.lookup_run = said.lookup_run
+      union all
+      select h.asked_at, h.lookup_run, key_hash(l.identity_key, ${service}), h.field_group, h.found
+      from unnest(${learned.map(({ personKey }) => personKey)}::text[],
+        ${learned.map(({ identityKey }) => identityKey)}::text[]) as l (person_key, identity_key)
+      ${lookupOf(sql`key_hash(l.person_key, ${service})`)}
+      union all
+      select a.admitted_at, number_lookup_run(a.run_id, ${service}), key_hash(identity_key, ${service}),
+        g.field_group, g.found
+      from given g
+      join attempts a on a.attempt_id = g.attempt_id and a.answered_at is null
+      join observations o on o.service = ${service} and o.person_key = g.person_key
+      cross join unnest(o.identity_keys) as identity_key
+      union all
+      select a.admitted_at, number_lookup_run(a.run_id, ${service}), key_hash(key, ${service}), g.field_group, g.found
+      from attempts a
+      join attempt_people p using (attempt_id)
+      join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+      cross join unnest(r.keys) as key
+      cross join unnest(${kinds.map(({ lateKind }) => lateKind)}::text[], ${kinds.map(({ found }) => found)}::bool[])
+        as g (field_group, found)
+      where a.attempt_id = ${attemptId}
+        -- A lookup of the call stays: a body has said more about its person.
+        and not exists (
+          select
+          from (select 1) one
+          ${lookupOf(sql`key_hash(key, ${service})`)}
+          where h.field_group = g.field_group and h.asked_at >= a.admitted_at)
     )
-    update lookup_history m set found = l.found
-    from (select key_hash, field_group, bool_or(found) as found from locked group by 1, 2) l
-    where m.key_hash = l.key_hash and m.field_group = l.field_group and m.found is distinct from l.found
+    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
+    select distinct on (key_hash, field_group) key_hash, field_group, coalesce(said.found, stated.found), asked_at,
+      lookup_run
+    from stated left join said using (key_hash, field_group, lookup_run)
+    order by key_hash, field_group, asked_at desc, coalesce(said.found, stated.found) desc nulls last
+    on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
+      where m.asked_at <= excluded.asked_at
+        and (m.found, m.asked_at, m.lookup_run)
+          is distinct from (excluded.found, excluded.asked_at, excluded.lookup_run)
   `.execute(transaction);
 }
 
@@ -195,8 +180,7 @@ export async function importLookups(
 ): Promise<number> {
   // No run asks for suppressed people, and an erased person must not come back.
   const listed = listedRows(keysOfRows(runId, sql`select row_number from run_rows where run_id = ${runId}`));
-  return warehouse.database.transaction().execute(async (transaction) => {
-    await lockSuppressionsShared(transaction);
+  return writeAboutPeople(warehouse.database, async (transaction) => {
     await sql`
       insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
       select distinct key_hash(key, ${asked.service}), field_group, false, ${askedAt}::timestamptz,

@@ -3,7 +3,7 @@ import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import type { DeliveryKind, LateKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
-import { recordLateKeys, recordUnanswered, recordWhetherFound } from '../known/lookup-history.ts';
+import type { LateLookups } from '../known/lookup-history.ts';
 import { factsOfLateResult, keyOfId } from './observation.ts';
 import { reuseLateResults } from './reuse-observations.ts';
 
@@ -37,6 +37,8 @@ export interface GivenLateResult {
  * different results. A later call that uses this delivery gets its own observation, so that an undo of the earlier run
  * does not remove it. People without a row were paid for as well: a contact that is shown to be such a person later has
  * these results.
+ *
+ * @returns what to record in the lookup history, once for each transaction
  */
 export async function recordLateResults(
   transaction: Transaction<Tables>,
@@ -46,7 +48,7 @@ export async function recordLateResults(
     readonly service: string;
   },
   given: readonly GivenLateResult[],
-): Promise<void> {
+): Promise<LateLookups> {
   const observations = new Map<string, Observation>();
   for (const { recipient, person } of given) {
     const facts = factsOfLateResult(recipient.personId, delivery.kind, person);
@@ -69,16 +71,12 @@ export async function recordLateResults(
       attemptId,
       personKeys: ofUndone.flatMap((each) => (each.attemptId === attemptId ? [keyOfId(each.personId)] : [])),
     });
-  await recordLateKeys(
-    transaction,
-    delivery.service,
-    [...observations.values()].flatMap(({ person_key: personKey, identity_keys: keys }) =>
+  return {
+    people: given.flatMap(({ recipient, kinds }) =>
+      kinds.map((lateKind) => ({ ...recipient, personKey: keyOfId(recipient.personId), lateKind })),
+    ),
+    learned: [...observations.values()].flatMap(({ person_key: personKey, identity_keys: keys }) =>
       keys.flatMap((identityKey) => (identityKey === personKey ? [] : [{ personKey, identityKey }])),
     ),
-  );
-  const kindsGiven = given.flatMap(({ recipient, kinds }) =>
-    kinds.map((lateKind) => ({ ...recipient, personKey: keyOfId(recipient.personId), lateKind })),
-  );
-  await recordUnanswered(transaction, delivery.service, kindsGiven);
-  await recordWhetherFound(transaction, delivery.service, kindsGiven);
+  };
 }

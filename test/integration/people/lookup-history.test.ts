@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { recordWhetherFound } from '../../../src/people/known/lookup-history.ts';
+import { recordLateLookups } from '../../../src/people/known/lookup-history.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 3 });
 
-it('recordWhetherFound() locks lookups in the order in which other transactions write them', async () => {
+it('recordLateLookups() locks lookups in the order in which other transactions write them', async () => {
   const keys = Array.from({ length: 40 }, (_, index) => `email:a${index}@orbit.example`);
   const { runId } = await stagedRun(warehouse, [{ keys, email: 'a0@orbit.example', contactId: 'a' }]);
   await warehouse.pool.query(
@@ -19,7 +19,7 @@ it('recordWhetherFound() locks lookups in the order in which other transactions 
   const people = [{ runId, attemptId: 'a', rowNumber: 1, personKey: 'person:1', lateKind: 'phone' as const }];
   const recorded = warehouse.database
     .transaction()
-    .execute((transaction) => recordWhetherFound(transaction, 'test', people));
+    .execute((transaction) => recordLateLookups(transaction, 'test', { people, learned: [] }));
   const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await expect.poll(async () => (await warehouse.pool.query(waiting)).rowCount).toBe(1);
   const { rows } = await other.query('select from lookup_history for update skip locked');
