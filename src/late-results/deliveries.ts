@@ -210,31 +210,41 @@ export async function quarantineDelivery(
     .execute();
 }
 
-/** Reopens deliveries that were read before the answer of their call: now the people of the call are known. */
-export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
-  await sql`
-    update webhook_deliveries d set ${sql.raw(resetToReceived)}
-    where attempt_id = ${attemptId} and body is not null
-      and (status in (${anyOf(effectiveStatuses)}) or ${sql.raw(hadOnlyStrangers)})
-  `.execute(transaction);
-}
-
 /**
- * Reopens deliveries to calls without an answer that name these people: the answer of another call has named them. A
- * transaction that applies such a delivery locks its people, and so does the caller.
+ * Reopens deliveries about which an answer says more: those of its own call, whose people are known now, and those of
+ * calls without an answer that name its people. In order, and after the people are locked, as transactions that apply
+ * deliveries lock people.
  */
-export async function reopenDeliveriesOfLostAnswers(
+export async function reopenDeliveries(
   transaction: Transaction<Tables>,
-  service: string,
+  { attemptId, service }: { readonly attemptId: string; readonly service: string },
   personIds: readonly string[],
 ): Promise<void> {
-  if (personIds.length === 0) return;
   await sql`
-    update webhook_deliveries d set ${sql.raw(resetToReceived)}
-    from attempts a join runs r using (run_id)
-    where d.person_ids && ${personIds}::text[] and d.person_ids <> '{}'
-      and d.status in (${anyOf(creditedStatuses)}) and d.body is not null
-      and a.attempt_id = d.attempt_id and a.answered_at is null and r.options ->> 'service' = ${service}
+    update webhook_deliveries set ${sql.raw(resetToReceived)}
+    where delivery_id = any(array(
+      select delivery_id
+      from webhook_deliveries
+      where delivery_id = any(array(
+          select d.delivery_id
+          from webhook_deliveries d
+          where d.attempt_id = ${attemptId}
+            and (d.status in (${anyOf(effectiveStatuses)}) or ${sql.raw(hadOnlyStrangers)})
+          union
+          select d.delivery_id
+          from webhook_deliveries d
+          join attempts a using (attempt_id)
+          join runs r on r.run_id = a.run_id
+          where d.person_ids && ${personIds}::text[]
+            and d.person_ids <> '{}'
+            and d.status in (${anyOf(creditedStatuses)})
+            and a.answered_at is null
+            and r.options ->> 'service' = ${service}
+        ))
+        and body is not null
+      order by delivery_id
+      for update
+    ))
   `.execute(transaction);
 }
 

@@ -25,7 +25,7 @@ import type { Tables } from '../../db/schema.ts';
 import { databaseErrorCode } from '../../db/postgres-errors.ts';
 import { withoutSuppressed } from './without-suppressed.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
-import { reopenDeliveries, reopenDeliveriesOfLostAnswers } from '../../late-results/deliveries.ts';
+import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { withoutIds } from '../../privacy/hidden-ids.ts';
@@ -117,8 +117,6 @@ async function writeOnce(
   const earlier = closing.phonesWithEarlier
     ? await lockEarlierCalls(transaction, { attemptId, service }, idsOf(rows))
     : [];
-  // Only such a call has an address for deliveries.
-  if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
   const others = compared.unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
   // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
   if (answer.partial) await releaseClaims(transaction, attemptId);
@@ -133,9 +131,9 @@ async function writeOnce(
     entries: logEntriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
     credits: settledCredits(attempt, closing.awaited, price.consumed),
   });
-  await reopenDeliveriesOfLostAnswers(transaction, service, closing.foundIds);
-  if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
   await giveEarlierPhones(transaction, attemptId, earlier);
+  await reopenDeliveries(transaction, { attemptId, service }, closing.foundIds);
+  if (namesSuppressed) await clearSuppressedRows(transaction, attempt.runId, suppressedOf(rows));
   // Last, because a pause locks the budgets and the run.
   await pauseIfOverbilled(transaction, attempt, price);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { keyOfId } from '../../../src/people/log/observation.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
@@ -164,5 +165,25 @@ describe('phones of a call whose answer was lost', () => {
     await drainCall(warehouse, lost);
     expect(await phonesOf(warehouse, other)).toEqual(none);
     expect(await observationsOf(lost)).toEqual(lost.ids.slice(0, 1));
+  });
+
+  it('an answer locks its people before it returns deliveries to the inbox', async () => {
+    const lost = await lostCall();
+    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+    const { pool } = warehouse;
+    // Another answer that names the people of the delivery locks them, and then returns it to the inbox.
+    const other = await pool.connect();
+    await other.query('begin');
+    await other.query(`select lock_log('test', $1, '{}', '{}')`, [lost.ids.map(keyOfId)]);
+    const recorded = recordPhonesAnswer(warehouse, lost);
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
+    await other.query('select from webhook_deliveries where attempt_id = $1 for update nowait', [
+      lost.attemptId,
+    ]);
+    await other.query('rollback');
+    other.release();
+    await recorded;
+    expect(await deliveryStatuses(warehouse, lost)).toEqual(['received']);
   });
 });
