@@ -6,7 +6,7 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
-import { lockSuppressionsShared } from '../privacy/suppressions.ts';
+import { writeAboutPeople } from '../privacy/write-about-people.ts';
 import { hashToken, newWebhookToken } from './webhook-token.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 import { ownLimits, type BudgetLimits } from './credit-ledger.ts';
@@ -90,8 +90,7 @@ async function admitAll(
 ): Promise<readonly Admission[]> {
   const admissions = await admitCalls(database, requests, limits, false);
   if (admissions !== undefined) return admissions;
-  return database.transaction().execute(async (transaction) => {
-    await lockSuppressionsShared(transaction);
+  return writeAboutPeople(database, async (transaction) => {
     const allowed: AdmissionRequest[] = [];
     for (const request of requests) {
       const asked = sql`select unnest(${request.rowNumbers}::int[])`;

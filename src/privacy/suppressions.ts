@@ -22,16 +22,7 @@ export interface SuppressionEntry {
   readonly added_at: Date;
 }
 
-/**
- * Locks the list against changes for a transaction that writes about people, so that a person who is suppressed or
- * erased at the same time is not written again. Must be the first lock of the transaction: a change of the list waits
- * for all holders of this lock.
- */
-export async function lockSuppressionsShared(transaction: Transaction<Tables>): Promise<void> {
-  await sql`select lock_suppressions()`.execute(transaction);
-}
-
-/** Locks the list for a transaction that changes it. */
+/** Locks the list for a transaction that changes it, before any other lock: `writeAboutPeople` locks it first. */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(${suppressionsLock})`.execute(transaction);
 }

@@ -3,7 +3,8 @@ import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
 import { reconcileAfterUndo } from './reconciliation/reconcile-contacts.ts';
 import { lockLog, project } from '../people/project.ts';
-import { lockSuppressionsExclusive, lockSuppressionsShared } from '../privacy/suppressions.ts';
+import { lockSuppressionsExclusive } from '../privacy/suppressions.ts';
+import { writeAboutPeople } from '../privacy/write-about-people.ts';
 
 /** Contacts that an undo, or its reversal, changes. */
 export interface UndoFigures {
@@ -247,8 +248,7 @@ async function projectBatch(
   { database }: Warehouse,
   query: ReturnType<typeof sql<LogEntry>>,
 ): Promise<{ readonly entries: number; readonly last: string | undefined }> {
-  return database.transaction().execute(async (transaction) => {
-    await lockSuppressionsShared(transaction);
+  return writeAboutPeople(database, async (transaction) => {
     const { rows } = await query.execute(transaction);
     const first = rows[0];
     if (!first) return { entries: 0, last: undefined };

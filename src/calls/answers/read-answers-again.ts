@@ -12,7 +12,7 @@ import {
   type ObservedFacts,
 } from '../../people/log/observation.ts';
 import { rewriteObservations } from '../../people/log/rewrite-observations.ts';
-import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import { writeAboutPeople } from '../../privacy/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
 import { documentedPerson, exactJson } from '../../service/answers/documented-person.ts';
 import { operations } from '../../service/endpoints.ts';
@@ -152,8 +152,7 @@ async function rewrite(
   factsById: FactsById,
 ): Promise<number> {
   if (factsById.size === 0) return 0;
-  return database.transaction().execute(async (transaction) => {
-    await lockSuppressionsShared(transaction);
+  return writeAboutPeople(database, async (transaction) => {
     const { rows } = await sql<{ observationId: string; personKey: string; personId: string; kind: Kind }>`
       select "observationId", "personKey", "personId", kind
       from (

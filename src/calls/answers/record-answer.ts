@@ -22,7 +22,7 @@ import { releaseClaims } from '../../ledger/release-claims.ts';
 import type { RowDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
-import { databaseErrorCode } from '../../db/postgres-errors.ts';
+import { isOvertaken } from '../../db/postgres-errors.ts';
 import { withoutSuppressed } from './without-suppressed.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
@@ -30,8 +30,6 @@ import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-
 import type { OpenPerson } from '../batches/open-people.ts';
 import { withoutIds } from '../../privacy/hidden-ids.ts';
 import { clearSuppressedRows } from '../../privacy/suppressions.ts';
-
-const serializationFailure = '40001';
 
 /** An answer of a call, with what the call asked for. */
 interface AnswerRecord {
@@ -62,8 +60,8 @@ export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): 
       return await recordOnce(warehouse, record, decisions);
     } catch (error) {
       if (error instanceof DecisionsChanged) decisions = error.decisions;
-      // Another answer named the same new person in the meantime: the id may be that person's.
-      else if (databaseErrorCode(error) !== serializationFailure) throw error;
+      // Such as by another answer that named the same new person: the id may be of that person.
+      else if (!isOvertaken(error)) throw error;
     }
 }
 

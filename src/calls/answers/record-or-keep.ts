@@ -4,7 +4,7 @@ import { canSucceedLater, databaseErrorCode } from '../../db/postgres-errors.ts'
 import { markUnknownWith } from '../../ledger/close-attempt.ts';
 import { pauseCalls } from '../../ledger/pause-calls.ts';
 import { asksForSuppressed } from '../../late-results/suppressed-of-delivery.ts';
-import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import { writeAboutPeople } from '../../privacy/write-about-people.ts';
 import { sourceOf, type RunRecord } from '../../runs/runs.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
@@ -45,8 +45,7 @@ export async function recordOrKeep(
     log.error({ err: error, attemptId }, 'an answer cannot be recorded');
     const body = await compressBody(answer.raw);
     const reason = `the answer cannot be recorded (${databaseErrorCode(error) ?? (error as Error).name})`;
-    return warehouse.database.transaction().execute(async (transaction) => {
-      await lockSuppressionsShared(transaction);
+    return writeAboutPeople(warehouse.database, async (transaction) => {
       const isKept = !(await asksForSuppressed(transaction, { attemptId, runId: run.runId }));
       const settles = `settle or release the attempt (enrich attempts show ${attemptId})`;
       const pauseReason: PauseReason = {

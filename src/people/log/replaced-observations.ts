@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isValid } from '../../db/valid-entries.ts';
-import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import { writeAboutPeople } from '../../privacy/write-about-people.ts';
 import { lockLog, project } from '../project.ts';
 
 const observationsPerBatch = 5_000;
@@ -103,9 +103,8 @@ export async function removeReplaced(
   let after: Candidate | undefined;
   do {
     const last = after;
-    const batch = await database.transaction().execute(async (transaction) => {
-      // No undo begins before the end of the batch.
-      await lockSuppressionsShared(transaction);
+    // No undo begins before the end of the batch.
+    const batch = await writeAboutPeople(database, async (transaction) => {
       const candidates = await readCandidates(transaction, before, last);
       const count = await removeOf(transaction, candidates);
       await forget(transaction, candidates);

@@ -9,7 +9,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';
 import { registerWaitingBatches } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
-import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import { writeAboutPeople } from '../../privacy/write-about-people.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 
@@ -39,9 +39,8 @@ export async function openPage(
   page: number,
   asked: Asked,
 ): Promise<{ batches: number[]; people: number }> {
-  return warehouse.database.transaction().execute(async (transaction) => {
+  return writeAboutPeople(warehouse.database, async (transaction) => {
     // An erasure at the same time either commits before this claim, or removes it.
-    await lockSuppressionsShared(transaction);
     await sql`
       create temporary table page_keys on commit drop as
       select identity_key, r.row_number, p.left_out

@@ -23,7 +23,7 @@ import { findChanges, type ContactChange } from '../../people/contacts/find-chan
 import { eachOf } from '../../people/known/shares-match-key.ts';
 import { filledReason } from '../../domain/runs/outcome.ts';
 import { suppressNotAsked } from '../../privacy/drop-suppressed.ts';
-import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import { writeAboutPeople } from '../../privacy/write-about-people.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { askedBy } from '../pages/pages.ts';
@@ -71,7 +71,7 @@ export async function reconcileContacts(
     const repeats = repeated.get(after / rowsPerBatch) ?? [];
     const rows = sql<boolean>`(r.run_id = ${runId} and r.row_number > ${after}
       and r.row_number <= ${after + rowsPerBatch} and r.row_number <> all (${repeats}::int[]))`;
-    await inTransaction(warehouse, (transaction) =>
+    await writeAboutPeople(warehouse.database, (transaction) =>
       suppressNotAsked(transaction, runId, { first: after + 1, last: after + rowsPerBatch }),
     );
     // First: a contact that loses its person leaves the person to a row of the run.
@@ -80,7 +80,7 @@ export async function reconcileContacts(
       (transaction) => readRowsToDecide(transaction, service, rows),
       (transaction, decided) => readReleasedContacts(transaction, service, decided),
     );
-    await inTransaction(warehouse, (transaction) =>
+    await writeAboutPeople(warehouse.database, (transaction) =>
       reuseForLeftOut(transaction, { runId, ...askedBy(run.options) }, { after, last: after + rowsPerBatch }),
     );
   }
@@ -109,12 +109,12 @@ export async function reconcileAfterUndo(
   const { service } = options;
   const deciding = { service, whileUndone: undone === null ? undefined : runId };
   const decide = (keys: PeopleKeys): Promise<void> =>
-    inTransaction(warehouse, (transaction) => decideAffected(transaction, deciding, keys));
+    writeAboutPeople(warehouse.database, (transaction) => decideAffected(transaction, deciding, keys));
   for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'any'))) {
     if (signal.aborted) return;
-    await inTransaction(warehouse, (transaction) => decideRows(transaction, deciding, batch));
+    await writeAboutPeople(warehouse.database, (transaction) => decideRows(transaction, deciding, batch));
   }
-  await inTransaction(warehouse, (transaction) => applyDecisions(transaction, deciding, runId));
+  await writeAboutPeople(warehouse.database, (transaction) => applyDecisions(transaction, deciding, runId));
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
     const rows = sql<boolean>`(r.run_id = ${runId}
       and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch})`;
@@ -169,23 +169,12 @@ async function* peopleFound(
 /** Reads contacts. @param decided the contacts that the same transaction has decided about before */
 type Read = (transaction: Transaction<Tables>, decided: readonly ContactState[]) => Promise<ContactState[]>;
 
-/** The suppression list is the first lock: an erasure comes before a batch is read, or after the batch is written. */
-function inTransaction<Result>(
-  { database }: Warehouse,
-  work: (transaction: Transaction<Tables>) => Promise<Result>,
-): Promise<Result> {
-  return database.transaction().execute(async (transaction) => {
-    await lockSuppressionsShared(transaction);
-    return work(transaction);
-  });
-}
-
 async function decideInBatch(
   warehouse: Warehouse,
   { runId, service }: { readonly runId: string; readonly service: string },
   reads: readonly Read[],
 ): Promise<readonly ContactChange[]> {
-  return inTransaction(warehouse, async (transaction) => {
+  return writeAboutPeople(warehouse.database, async (transaction) => {
     const made: ContactChange[] = [];
     let contacts: readonly ContactState[] = [];
     for (const read of reads) {
@@ -256,8 +245,14 @@ async function noteRows(transaction: Transaction<Tables>, changes: readonly Cont
       '; ',
       nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledReason})$`}, ''), ''),
       n.note)
-    from unnest(${notes.map(({ runId }) => runId)}::text[], ${notes.map(({ rowNumber }) => rowNumber)}::int[],
-      ${notes.map(({ note }) => note)}::text[]) as n (run_id, row_number, note)
+    from (
+      select run_id, row_number, n.note
+      from unnest(${notes.map(({ runId }) => runId)}::text[], ${notes.map(({ rowNumber }) => rowNumber)}::int[],
+        ${notes.map(({ note }) => note)}::text[]) as n (run_id, row_number, note)
+      join run_rows using (run_id, row_number)
+      order by run_id, row_number
+      for update of run_rows
+    ) n
     where r.run_id = n.run_id and r.row_number = n.row_number
   `.execute(transaction);
 }

@@ -16,7 +16,7 @@ import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { dropSuppressed } from '../../../src/privacy/drop-suppressed.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { lockSuppressionsShared, suppress } from '../../../src/privacy/suppressions.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
@@ -249,7 +249,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
     await warehouse.database.transaction().execute(async (transaction) => {
       await sql`select pg_current_xact_id()`.execute(transaction);
       await playAnswer(step.answer);
-      await lockSuppressionsShared(transaction);
+      await sql`select lock_suppressions()`.execute(transaction);
       const known = await sql`
         select from observations where service = 'test' and person_key = ${keyOfId(token(row.human))}
       `.execute(transaction);
