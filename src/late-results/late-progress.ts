@@ -85,8 +85,8 @@ export async function settleByParts(
 }
 
 /**
- * The results that have arrived for all people of a call whose answer was lost; undefined if it has an answer, or if its
- * run is undone: then no contact gets the results.
+ * The results that have arrived for all people of a call whose answer was lost. Undefined: the call has an answer, or
+ * its run is undone, so that no contact gets the results.
  */
 export async function arrivedOfLost(
   transaction: Transaction<Tables>,
