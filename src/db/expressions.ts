@@ -1,5 +1,6 @@
-import { sql, type Expression, type RawBuilder } from 'kysely';
+import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
+import type { Tables } from './schema.ts';
 import type { Decimal } from './schema/column-types.ts';
 
 /** Number of rows of a query or group. PostgreSQL counts in `bigint`, which travels as text. */
@@ -7,6 +8,12 @@ export const rowCount = sql<number>`count(*)::int`;
 
 /** The time of the database's clock. */
 export const databaseTime = sql<Date>`clock_timestamp()`;
+
+/** Reads the database's clock: the clock of a machine on which commands run may be wrong. */
+export async function readClock(database: Kysely<Tables>): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
+  return rows[0]!.now;
+}
 
 /** Decimal text without trailing zeros. */
 export function decimalText<Value extends Decimal | null>(value: Expression<Value>): RawBuilder<Value> {

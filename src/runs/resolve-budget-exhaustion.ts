@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { BudgetResolution } from '../contract/activities.ts';
 import type { PauseReasonType } from '../contract/pause-reasons.ts';
 import { endOfPeriod } from '../domain/money/budget-name.ts';
@@ -16,6 +15,7 @@ import {
   type PeriodBudget,
 } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
+import { readClock } from '../db/expressions.ts';
 import { readLateResultsStatus } from '../late-results/read-late-results-status.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
@@ -43,7 +43,7 @@ export async function resolveBudgetExhaustion(
   const last = empty.find((budgetId) => policyOf(budgetId, options.onBudget) === 'finish');
   if (last !== undefined) return { kind: 'finish', budget: last };
 
-  const now = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
+  const now = await readClock(database);
   const ends = empty.map(endOfPeriod);
   // A run's own budget has no period: only a person raises it.
   const until = ends.includes(undefined)
@@ -56,7 +56,7 @@ export async function resolveBudgetExhaustion(
   ].join('');
   return {
     kind: 'wait',
-    milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
+    milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.getTime()),
     pauseReason: {
       type: emptyBudget,
       reason:

@@ -80,8 +80,13 @@ export interface WorkerPoll {
   readonly keyNames: readonly string[];
 }
 
-/** Reads the last poll of any worker. Each worker polls all queues, but a busy worker can leave out a queue. */
-export async function readWorkerPoll(client: Client, now = Date.now()): Promise<WorkerPoll> {
+/**
+ * Reads the last poll of any worker. Each worker polls all queues, but a busy worker can leave out a queue.
+ *
+ * @param now by the clock of a server, because the clock of this machine may be minutes off. Temporal does not tell its
+ *   own, and the database's clock is the next best
+ */
+export async function readWorkerPoll(client: Client, now: Date): Promise<WorkerPoll> {
   const queues = [
     [controlTaskQueue, workflowTasks],
     [callTaskQueues['ad-hoc'], activityTasks],
@@ -98,7 +103,7 @@ export async function readWorkerPoll(client: Client, now = Date.now()): Promise<
   const polls = described
     .flatMap(({ pollers }) => pollers ?? [])
     .map(({ lastAccessTime, identity }) => ({
-      secondsAgo: Math.max(0, Math.round(now / 1_000 - Number(lastAccessTime?.seconds ?? 0))),
+      secondsAgo: Math.max(0, Math.round(now.getTime() / 1_000 - Number(lastAccessTime?.seconds ?? 0))),
       keyName: keyOfWorker(identity ?? ''),
     }));
   if (polls.length === 0) return { secondsAgo: undefined, isLost: true, keyNames: [] };
@@ -123,9 +128,13 @@ export function describePlainText(keyNames: readonly string[]): string {
 
 export const afterPlainText = 'set TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE as for the workers';
 
-/** Whether a worker may be alive, by its last poll. After a kill, the answer is true for up to 75 seconds. */
-export async function isWorkerThere(client: Client): Promise<boolean> {
-  return !(await readWorkerPoll(client)).isLost;
+/**
+ * Whether a worker may be alive, by its last poll. After a kill, the answer is true for up to 75 seconds.
+ *
+ * @param now as for `readWorkerPoll`
+ */
+export async function isWorkerThere(client: Client, now: Date): Promise<boolean> {
+  return !(await readWorkerPoll(client, now)).isLost;
 }
 
 /** Connects a worker. @throws Problem `temporal.unreachable` */

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import type { Config } from '../../config/settings.ts';
 import { runningRecord } from '../../dev/server-record.ts';
 import { configuredTemporal, embeddedDirectories } from '../../dev/stack.ts';
@@ -21,7 +22,7 @@ export async function checkTemporal(config: Config): Promise<Finding[]> {
   const client = await connectClient(temporal, codec);
   try {
     await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
-    const poll = await readWorkerPoll(client);
+    const poll = await readWorkerPoll(client, await readClockOf(config.databaseUrl));
     const what = `${temporal.address}, namespace ${temporal.namespace}; ${describeWorkerPoll(poll)}`;
     return [
       poll.isLost ? attention('temporal', what, 'start one: enrich worker') : ok('temporal', what),
@@ -32,6 +33,22 @@ export async function checkTemporal(config: Config): Promise<Finding[]> {
     return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];
   } finally {
     await client.connection.close();
+  }
+}
+
+/** Reads the clock of a database. Without an answer, of this machine: the check of the database names the error. */
+async function readClockOf(databaseUrl: string | undefined): Promise<Date> {
+  if (databaseUrl === undefined) return new Date();
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
+    return rows[0]!.now;
+  } catch {
+    return new Date();
+  } finally {
+    await client.end();
   }
 }
 

@@ -5,6 +5,7 @@ import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunStatus } from '../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { counted } from '../../domain/text/counted.ts';
+import { readClock } from '../../db/expressions.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/read-late-results-status.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
@@ -21,6 +22,7 @@ import {
   describeWorkerPoll,
   isWorkflowGone,
   readWorkerPoll,
+  type WorkerPoll,
 } from '../../temporal/connection.ts';
 import { readTaskFailure } from '../../temporal/failing-workflow.ts';
 import { workflowFailing } from './send-update.ts';
@@ -171,8 +173,7 @@ export async function warnWithoutWorker(session: Session): Promise<void> {
 export async function warnOfPlainText(session: Session): Promise<void> {
   const { stack, config } = session;
   if (stack.temporal.embedded || config.temporalCodec !== undefined) return;
-  const client = await session.temporal();
-  const poll = await withAnswerDeadline(session, () => readWorkerPoll(client)).catch(() => undefined);
+  const poll = await readPoll(session);
   if (poll === undefined || poll.keyNames.length === 0) return;
   tell(`${paint('yellow', 'warning:')} ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
 }
@@ -180,9 +181,16 @@ export async function warnOfPlainText(session: Session): Promise<void> {
 /** @returns a hint if no worker polls a Temporal server; undefined: a worker polls, or Temporal does not answer */
 async function findLostWorker(session: Session): Promise<string | undefined> {
   if (session.stack.temporal.embedded) return undefined;
-  const client = await session.temporal();
-  const poll = await withAnswerDeadline(session, () => readWorkerPoll(client)).catch(() => undefined);
+  const poll = await readPoll(session);
   return poll?.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
+}
+
+/** @returns undefined if Temporal or the database does not answer */
+async function readPoll(session: Session): Promise<WorkerPoll | undefined> {
+  const client = await session.temporal();
+  const read = async (): Promise<WorkerPoll> =>
+    readWorkerPoll(client, await readClock(session.warehouse.database));
+  return withAnswerDeadline(session, read).catch(() => undefined);
 }
 
 /**

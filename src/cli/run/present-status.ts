@@ -3,6 +3,7 @@ import type { RunFacts } from '../../contract/run-facts.ts';
 import type { RunStatus } from '../../contract/run-statuses.ts';
 import { othersPresent } from '../../dev/presence.ts';
 import { embeddedDirectories } from '../../dev/stack.ts';
+import { readClock } from '../../db/expressions.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
@@ -142,7 +143,7 @@ export async function describeCallWait(session: Session, facts: RunFacts): Promi
 export async function hasWorker(session: Session): Promise<boolean> {
   if (session.config.temporalAddress === undefined) return isCommandPresent(session.config);
   const { isWorkerThere } = await import('../../temporal/connection.ts');
-  return isWorkerThere(await session.temporal());
+  return isWorkerThere(await session.temporal(), await readClock(session.warehouse.database));
 }
 
 /**

@@ -33,18 +33,20 @@ export async function openTimesOf(client: Client, name: string): Promise<OpenTim
  * Deletes a schedule. Cancels its times that have begun no run: otherwise the next worker would begin one.
  *
  * @param cancelsRuns also cancel times with runs in progress
+ * @param now as for `isWorkerThere`
  */
 export async function deleteSchedule(
   client: Client,
   name: string,
   times: readonly OpenTime[],
   cancelsRuns: boolean,
+  now: Date,
 ): Promise<DeletedSchedule> {
   await client.schedule.getHandle(name).delete();
   const isCancelled = ({ runs }: OpenTime): boolean => cancelsRuns || runs.length === 0;
   const cancelled = times.filter(isCancelled).map(({ workflowId }) => workflowId);
   for (const id of cancelled) await client.workflow.getHandle(id).cancel();
-  const hasWorker = await isWorkerThere(client);
+  const hasWorker = await isWorkerThere(client, now);
   return {
     cancelled,
     continuing: times.filter((time) => !isCancelled(time)).map(({ workflowId }) => workflowId),

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import { serviceName, type Config } from '../../config/settings.ts';
+import { readClock } from '../../db/expressions.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { skippedTimes } from '../../domain/text/cron.ts';
 import { agrees } from '../terminal/confirm.ts';
@@ -140,7 +141,9 @@ Example:
         }
         for (const definition of due) await put(session, client, definition);
         for (const name of changes.delete) {
-          const { notes } = await deleteSchedule(client, name, await openTimesOf(client, name), false);
+          const now = await readClock(session.warehouse.database);
+          const times = await openTimesOf(client, name);
+          const { notes } = await deleteSchedule(client, name, times, false, now);
           for (const note of notes) tell(note);
         }
         await tellWhatRunsSchedules(session);

@@ -3,6 +3,7 @@ import type { Config } from '../../config/settings.ts';
 import { warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import { withSession, type Session } from '../session/session.ts';
+import { readClock } from '../../db/expressions.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
 
 /** Help text of all commands that create schedules. */
@@ -29,7 +30,7 @@ export async function tellWhatRunsSchedules(session: Session): Promise<void> {
     return;
   }
   // Such as the worker of enrich dev.
-  if (await isWorkerThere(await session.temporal())) return;
+  if (await isWorkerThere(await session.temporal(), await readClock(session.warehouse.database))) return;
   tell(
     'without TEMPORAL_ADDRESS a schedule begins runs, and a triggered run works, only while enrich dev or enrich run ' +
       'is running with the same data folder: start enrich dev in another terminal',

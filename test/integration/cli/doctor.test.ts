@@ -2,17 +2,19 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { examine } from '../../../src/cli/doctor/doctor-checks.ts';
 import { judgeFreeSpace } from '../../../src/cli/doctor/doctor-disk.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import { readConfig } from '../../../src/config/settings.ts';
+import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
+import { workerIdentity } from '../../../src/temporal/worker-identity.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
 import {
@@ -172,12 +174,31 @@ describe('the doctor', () => {
     expect(broken).toEqual(['database', 'temporal']);
   });
 
-  it('enrich doctor warns of a Temporal without workers', async () => {
+  it('enrich doctor warns of a Temporal without workers, and finds them although its clock is wrong', async () => {
     const temporal = await startTestTemporal();
-    const found = await finding('temporal', { TEMPORAL_ADDRESS: temporal.address });
-    await temporal.stop();
+    onTestFinished(() => temporal.stop());
+    const settings = { TEMPORAL_ADDRESS: temporal.address, DATABASE_URL: await createTestDatabase() };
+    const found = await finding('temporal', settings);
     expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
     expect(found.what).toContain('no worker has polled in the last five minutes');
+
+    const { client, namespace } = temporal;
+    const polled = client
+      .withDeadline(Date.now() + 3_000, () =>
+        client.workflowService.pollWorkflowTaskQueue({
+          namespace,
+          taskQueue: { name: controlTaskQueue },
+          identity: workerIdentity(undefined),
+        }),
+      )
+      .catch(() => undefined);
+    await expect
+      .poll(async () => (await finding('temporal', settings)).state, { timeout: 10_000 })
+      .toBe('ok');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await finding('temporal', settings)).toMatchObject({ state: 'ok' });
+    await polled;
   });
 
   it.each([

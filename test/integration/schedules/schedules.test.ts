@@ -255,7 +255,7 @@ describe('a schedule that fires', () => {
       .toHaveLength(1)
       .then(() => openTimesOf(client, name));
     const [{ workflowId }] = times as [OpenTime];
-    const deleted = await deleteSchedule(client, name, times, false);
+    const deleted = await deleteSchedule(client, name, times, false, new Date());
     expect(deleted).toEqual({
       cancelled: [workflowId],
       continuing: [],

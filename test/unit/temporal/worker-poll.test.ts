@@ -25,7 +25,7 @@ it.each([
   ['no worker', [[], []], true, 'no worker has polled in the last five minutes'],
   ['a clock that is ahead', [[-4], [-4]], false, 'a worker polled 0s ago'],
 ])('the last poll of %s is read and described', async (_, secondsAgo, isLost, text) => {
-  const poll = await readWorkerPoll(polled(...secondsAgo), now);
+  const poll = await readWorkerPoll(polled(...secondsAgo), new Date(now));
   expect(poll.isLost).toBe(isLost);
   expect(describeWorkerPoll(poll)).toBe(text);
 });
@@ -40,5 +40,5 @@ it('readWorkerPoll() names the keys of live workers that encrypt', async () => {
     options: { namespace: 'default' },
     workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
   } as unknown as Client;
-  expect((await readWorkerPoll(client, now)).keyNames).toEqual(['2026-11']);
+  expect((await readWorkerPoll(client, new Date(now))).keyNames).toEqual(['2026-11']);
 });

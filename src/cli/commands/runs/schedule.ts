@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { readClock } from '../../../db/expressions.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../../domain/text/moment.ts';
 import { UsageProblem, exitCodes, type Problem } from '../../../domain/problem.ts';
@@ -166,7 +167,8 @@ Example:
         const to = timeOf('--to', options.to, timezone, 1);
         if (from >= to)
           throw wrongTime('--to', `"${options.to}" is not after --from`, 'write a later date or time');
-        const missed = await missedTimes(client, name, { from, to, now: new Date() });
+        const now = await readClock(session.warehouse.database);
+        const missed = await missedTimes(client, name, { from, to, now });
         await backfillSchedule(client, name, missed);
         await tellWhatRunsSchedules(session);
         const { times } = missed;
@@ -198,7 +200,7 @@ Examples:
   enrich schedule delete nightly --cancel-runs`,
     )
     .action(async (name: string, options: { cancelRuns?: boolean } & JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (_session, client) => {
+      await withSchedules(settingsOfExisting(options), async ({ warehouse }, client) => {
         const times = await openTimesOf(client, name);
         const runs = times.flatMap((time) => time.runs);
         const cancels = runs.length > 0 && (options.cancelRuns ?? (await agreesToCancel(runs, options)));
@@ -207,7 +209,8 @@ Examples:
           process.exitCode = exitCodes.needsPerson;
           return;
         }
-        const { cancelled, continuing, notes } = await deleteSchedule(client, name, times, cancels);
+        const now = await readClock(warehouse.database);
+        const { cancelled, continuing, notes } = await deleteSchedule(client, name, times, cancels, now);
         printFacts<'schedule-delete'>(
           options.json,
           { name, deleted: true, cancelled: [...cancelled], continuing: [...continuing] },

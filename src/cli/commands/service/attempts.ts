@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
+import { readClock } from '../../../db/expressions.ts';
 import { formatCredits, storedCredits } from '../../../domain/money/decimal.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
@@ -133,7 +134,7 @@ function showCommand(): Command {
             `next: enrich attempts release ${id} if the service did not bill the call, ` +
               `otherwise enrich attempts retry ${id} (--credits N if it billed less)`,
           );
-        if (deadline !== null && deadline.getTime() <= Date.now()) tell(nextForOverdue(id));
+        if (deadline !== null && deadline <= (await readClock(warehouse.database))) tell(nextForOverdue(id));
       });
     });
 }
