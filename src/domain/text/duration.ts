@@ -3,11 +3,17 @@ import { UsageProblem } from '../problem.ts';
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 /**
+ * PostgreSQL cannot represent a time that is much longer ago or ahead: a plan would fail, and an answer with such a
+ * deadline would be paid for and not be recorded.
+ */
+const longestDays = 36_500;
+
+/**
  * Reads a duration: `15s`, `30m`, `24h`, `90d`, `2w`.
  *
  * @param setting name of the setting, for the error
  * @param part of the setting that has this duration, such as `rows`; undefined: it is the whole setting
- * @returns whole seconds
+ * @returns whole seconds, at most a hundred years
  * @throws Problem `setting.invalid`
  */
 export function parseDuration(text: string, setting: string, part?: string): number {
@@ -15,14 +21,12 @@ export function parseDuration(text: string, setting: string, part?: string): num
   const seconds = match
     ? Number(match[1]) * (unitSeconds[match[2]!.toLowerCase()] ?? Number.NaN)
     : Number.NaN;
-  if (!Number.isSafeInteger(seconds)) {
-    const what = part === undefined ? `"${text}"` : `"${text}" of "${part}"`;
-    throw new UsageProblem('setting.invalid', `${what} is not a duration`, {
-      where: setting,
-      next: 'write a whole number and a unit: 15s, 30m, 24h, 90d or 2w',
-    });
-  }
-  return seconds;
+  if (seconds <= longestDays * unitSeconds['d']!) return seconds;
+  const what = part === undefined ? `"${text}"` : `"${text}" of "${part}"`;
+  const [mistake, next] = Number.isNaN(seconds)
+    ? ['is not a duration', 'write a whole number and a unit: 15s, 30m, 24h, 90d or 2w']
+    : ['is longer than a hundred years', `write at most ${longestDays}d`];
+  throw new UsageProblem('setting.invalid', `${what} ${mistake}`, { where: setting, next });
 }
 
 /** The shortest exact form of a number of seconds, as settings use it: `90d`, `36h`, `15s`. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatElapsed } from '../../../src/domain/text/duration.ts';
+import { formatElapsed, parseDuration } from '../../../src/domain/text/duration.ts';
 
 it.each([
   [0, '0s'],
@@ -9,4 +9,10 @@ it.each([
   [90_061, '1d 1h'],
 ])('formatElapsed(%d) has at most two units: %s', (seconds, text) => {
   expect(formatElapsed(seconds)).toBe(text);
+});
+
+it('parseDuration() reads up to a hundred years, and names the longest duration', () => {
+  expect(parseDuration('36500d', 'FRESHNESS')).toBe(36_500 * 86_400);
+  for (const text of ['36501d', '999999999w'])
+    expect(() => parseDuration(text, 'FRESHNESS')).toThrow(`"${text}" is longer than a hundred years`);
 });
