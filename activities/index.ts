@@ -23,7 +23,7 @@ import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
 import { notifyingOfFailure } from '../src/monitoring/schedule-failures.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
-import { prune } from '../src/privacy/prune.ts';
+import { prune } from '../src/privacy/retention/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { shownName } from '../src/runs/run-input.ts';

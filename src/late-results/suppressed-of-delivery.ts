@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import { isHiddenId } from '../privacy/hidden-ids.ts';
-import { keysOfPeople } from '../privacy/keys-of-people.ts';
-import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { keysOfPeople, keysOfRows } from '../privacy/suppression/compared-keys.ts';
+import { isHiddenId } from '../privacy/suppression/hidden-ids.ts';
+import { listedRows, readListedRows } from '../privacy/suppression/suppression-list.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';
@@ -29,13 +29,14 @@ export async function suppressedOfDelivery(
   recipients: readonly NamedRecipient[],
   assigned: readonly (readonly number[])[],
 ): Promise<SuppressedPeople> {
-  const listed = await listedOf(transaction, [
+  const compared = [
     ...recipients.map(({ keys }) => keys),
     ...people.map(({ id, addresses }) => [
       ...(id === undefined ? [] : [`person:${id}`]),
       ...addresses.map((email) => `email:${email}`),
     ]),
-  ]);
+  ].map((keys, number) => ({ number, keys }));
+  const listed = await readListedRows(transaction, keysOfPeople(compared));
   const listedPeople = new Set([...people.keys()].filter((person) => listed.has(recipients.length + person)));
   const listedIds = new Set([
     ...recipients.flatMap(({ personId }, index) => (listed.has(index) ? [personId] : [])),
@@ -63,19 +64,6 @@ export async function suppressedOfDelivery(
   };
   const theirs = new Set([...people.keys()].filter(isTheirs));
   return { people: theirs, ids: new Set([...theirs].flatMap((person) => people[person]!.id ?? [])) };
-}
-
-/** Places of the people of whom the list has a key. */
-async function listedOf(
-  transaction: Transaction<Tables>,
-  keysOf: readonly (readonly string[])[],
-): Promise<ReadonlySet<number>> {
-  if (!(await hasSuppressions(transaction))) return new Set();
-  const people = keysOf.map((keys, number) => ({ number, keys }));
-  const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfPeople(people))}`.execute(
-    transaction,
-  );
-  return new Set(rows.map((row) => row.row_number));
 }
 
 /**

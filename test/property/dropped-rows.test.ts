@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/db/database.ts';
 import type { Retention } from '../../src/domain/runs/retention.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
-import { prune } from '../../src/privacy/prune.ts';
+import { prune } from '../../src/privacy/retention/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';

@@ -4,7 +4,7 @@ import type { Identity } from '../../domain/identity/identity.ts';
 import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts';
-import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
+import { dropSuppressed } from '../../privacy/suppression/drop-suppressed.ts';
 import { contactOf } from '../../people/contacts/contact-states.ts';
 import { addressesOfHash } from '../../people/known/hashed-addresses.ts';
 import { droppingFresh } from '../../runs/pages/pages.ts';

@@ -6,7 +6,7 @@ import { runningPostgres } from '../../dev/postgres.ts';
 import { embeddedDirectories } from '../../dev/stack.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
-import { measurePrune } from '../../privacy/prune.ts';
+import { measurePrune } from '../../privacy/retention/prune.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 
 /** PostgreSQL and Temporal cannot start, or stop in the middle of a run. */

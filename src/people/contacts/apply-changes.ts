@@ -2,9 +2,8 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
-import { keysInLog } from '../../privacy/keys-in-log.ts';
-import { keysOfPeople } from '../../privacy/keys-of-people.ts';
-import { hasSuppressions, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
+import { keysInLog, keysOfPeople, keysOfRows } from '../../privacy/suppression/compared-keys.ts';
+import { readListedRows } from '../../privacy/suppression/suppression-list.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
@@ -119,7 +118,6 @@ async function withoutListed(
   changes: readonly ContactChange[],
 ): Promise<readonly ContactChange[]> {
   const fills = changes.filter((change) => change.kind === 'fill');
-  if (fills.length === 0 || !(await hasSuppressions(database))) return changes;
   const listed = new Set<ContactState>();
   for (const runId of new Set(fills.map(({ contact }) => contact.runId))) {
     const theirs = fills.filter(({ contact }) => contact.runId === runId);
@@ -131,8 +129,9 @@ async function withoutListed(
     const people = theirs.flatMap(({ contact, person, personKeys }) =>
       (personKeys ?? [person.personKey]).map((key) => ({ rowNumber: contact.rowNumber, key })),
     );
-    const { rows } = await sql<{ row_number: number }>`
-      ${listedRows(sql`
+    const found = await readListedRows(
+      database,
+      sql`
         ${keysOfRows(runId, sql`select unnest(${numbers}::int[])`)}
         union all
         ${keysOfPeople(filled)}
@@ -141,9 +140,8 @@ async function withoutListed(
           service,
           sql`select * from unnest(${people.map(({ rowNumber }) => rowNumber)}::int[],
             ${people.map(({ key }) => key)}::text[]) as filled (row_number, person_key)`,
-        )}`)}
-    `.execute(database);
-    const found = new Set(rows.map((row) => row.row_number));
+        )}`,
+    );
     for (const { contact } of theirs) if (found.has(contact.rowNumber)) listed.add(contact);
   }
   return changes.flatMap((change) =>

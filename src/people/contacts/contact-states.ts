@@ -8,7 +8,7 @@ import {
 } from '../../domain/identity/identity-evidence.ts';
 import { contestedRecordReason, outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.ts';
-import { identityHash } from '../../privacy/suppressions.ts';
+import { identityHash } from '../../privacy/suppression/clear-rows.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
 import { exportOrder, isValidMatch } from '../../db/valid-entries.ts';

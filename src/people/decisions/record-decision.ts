@@ -6,7 +6,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rolledBack } from '../../db/rolled-back.ts';
 import type { Tables } from '../../db/schema.ts';
-import { lockSuppressionsExclusive } from '../../privacy/suppressions.ts';
+import { lockSuppressionsExclusive } from '../../privacy/suppression/suppression-list.ts';
 import { readKeysOfPeople } from '../contacts/contacts-by-match-key.ts';
 import { applyChanges } from '../contacts/apply-changes.ts';
 import { decideAffected } from '../contacts/decide-contacts.ts';

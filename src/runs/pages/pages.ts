@@ -8,8 +8,8 @@ import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';
 import { registerWaitingBatches } from '../../ledger/waiting-batches.ts';
-import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
-import { writeAboutPeople } from '../../privacy/write-about-people.ts';
+import { dropSuppressed } from '../../privacy/suppression/drop-suppressed.ts';
+import { writeAboutPeople } from '../../privacy/suppression/write-about-people.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 

@@ -14,9 +14,9 @@ import { recordDecision } from '../../../src/people/decisions/record-decision.ts
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
-import { dropSuppressed } from '../../../src/privacy/drop-suppressed.ts';
-import { erase } from '../../../src/privacy/erase.ts';
-import { suppress } from '../../../src/privacy/suppressions.ts';
+import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { dropSuppressed } from '../../../src/privacy/suppression/drop-suppressed.ts';
+import { suppress } from '../../../src/privacy/suppression/suppression-list.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';

@@ -5,7 +5,7 @@ import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { erase } from '../../../src/privacy/erase.ts';
+import { erase } from '../../../src/privacy/erasure/erase.ts';
 import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';

@@ -12,7 +12,7 @@ import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { prune } from '../../../src/privacy/prune.ts';
+import { prune } from '../../../src/privacy/retention/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { workerIdentity } from '../../../src/temporal/worker-identity.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { erase } from '../../../src/privacy/erase.ts';
+import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { keysOfRecord } from '../../../src/privacy/erasure/keys-of-record.ts';
+import { prune } from '../../../src/privacy/retention/prune.ts';
 import { recordContent } from '../../../src/runs/fetched-exports.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { keysOfRecord } from '../../../src/privacy/keys-of-record.ts';
-import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';

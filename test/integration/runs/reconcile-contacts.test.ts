@@ -5,7 +5,7 @@ import {
   reconcileContacts,
   type ReconciledContacts,
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { prune } from '../../../src/privacy/prune.ts';
+import { prune } from '../../../src/privacy/retention/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';

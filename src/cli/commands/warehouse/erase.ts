@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { isRoleAddress } from '../../../domain/identity/email-address.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
-import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
-import { findNamesakes } from '../../../privacy/find-namesakes.ts';
-import { keysOfRecord } from '../../../privacy/keys-of-record.ts';
+import { erase, type ErasureFigures, measureErasure } from '../../../privacy/erasure/erase.ts';
+import { findNamesakes } from '../../../privacy/erasure/find-namesakes.ts';
+import { keysOfRecord } from '../../../privacy/erasure/keys-of-record.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { jsonOption } from '../../terminal/json-option.ts';

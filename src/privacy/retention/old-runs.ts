@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
-import { anyOf } from '../db/one-of.ts';
-import { maySpend } from '../db/run-states.ts';
-import { holdingStatuses } from '../domain/money/attempt-status.ts';
+import { anyOf } from '../../db/one-of.ts';
+import { maySpend } from '../../db/run-states.ts';
+import { holdingStatuses } from '../../domain/money/attempt-status.ts';
 
 /** The time before which data is removed; null without a retention. Not `clock_timestamp()`, which no index serves. */
 export function before(seconds: number | undefined): RawBuilder<Date | null> {

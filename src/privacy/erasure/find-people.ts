@@ -1,10 +1,10 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { RowKey } from '../people/contact-key.ts';
-import { unnestRows } from '../people/unnest-keys.ts';
-import type { Tables } from '../db/schema.ts';
-import { isOverruled } from '../people/decisions/contact-decisions.ts';
-import type { NameCells } from '../domain/identity/name-agreement.ts';
-import { identityKeys } from '../domain/identity/identity-keys.ts';
+import type { RowKey } from '../../people/contact-key.ts';
+import { unnestRows } from '../../people/unnest-keys.ts';
+import type { Tables } from '../../db/schema.ts';
+import { isOverruled } from '../../people/decisions/contact-decisions.ts';
+import type { NameCells } from '../../domain/identity/name-agreement.ts';
+import { identityKeys } from '../../domain/identity/identity-keys.ts';
 
 export interface PersonKey {
   readonly service: string;

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Tables } from '../db/schema.ts';
-import { formsOfKey } from '../people/known/hashed-addresses.ts';
-import { identifiesAlone } from '../people/known/identifying-key.ts';
-import { listedEntries } from './suppressions.ts';
+import type { Tables } from '../../db/schema.ts';
+import { formsOfKey } from '../../people/known/hashed-addresses.ts';
+import { identifiesAlone } from '../../people/known/identifying-key.ts';
+import { listedEntries } from './suppression-list.ts';
 
 /**
  * Adds the keys of rows to the entries of the people whom an answer returned for them: the next run would ask for these

@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { exportOrder } from '../db/valid-entries.ts';
-import type { Tables } from '../db/schema.ts';
+import { exportOrder } from '../../db/valid-entries.ts';
+import type { Tables } from '../../db/schema.ts';
 import { hasUnknownCalls } from './old-runs.ts';
-import type { AttemptStatus } from '../domain/money/attempt-status.ts';
+import type { AttemptStatus } from '../../domain/money/attempt-status.ts';
 
 /** A run with data that is older than its retention, and why the data is still needed. */
 export interface HeldRun {

@@ -1,15 +1,22 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { anyOf } from '../db/one-of.ts';
-import { placesOfRows } from '../db/rows-of-run.ts';
-import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
-import { contactOf } from '../people/contacts/contact-states.ts';
-import { clearRecordedCells } from '../people/contacts/record-cells.ts';
-import { identifiesAlone } from '../people/known/identifying-key.ts';
-import type { Tables } from '../db/schema.ts';
-import type { Outcome } from '../domain/runs/outcome.ts';
-import { keysInLog, presentDomains } from './keys-in-log.ts';
-import { peopleWithKeysOf } from './people-with-keys.ts';
-import { clearSuppressedRow, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
+import { anyOf } from '../../db/one-of.ts';
+import { placesOfRows } from '../../db/rows-of-run.ts';
+import { compareNameCells, type NameCells } from '../../domain/identity/name-agreement.ts';
+import { contactOf } from '../../people/contacts/contact-states.ts';
+import { clearRecordedCells } from '../../people/contacts/record-cells.ts';
+import { identifiesAlone } from '../../people/known/identifying-key.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { Outcome } from '../../domain/runs/outcome.ts';
+import { clearSuppressedRow } from './clear-rows.ts';
+import {
+  keysInLog,
+  keysOfPeople,
+  keysOfRows,
+  peopleWithKeysOf,
+  presentDomains,
+  rowsOfPeople,
+} from './compared-keys.ts';
+import { hasSuppressions, listedRows, readListedRows } from './suppression-list.ts';
 
 /** Outcomes of rows for which a run does not ask. */
 const notAsked = ['duplicate', 'fresh', 'in_flight', 'cancelled'] as const satisfies readonly Outcome[];
@@ -121,4 +128,17 @@ async function rowsOfReplaced(
   return rows.flatMap(({ row_number: row, own, former }) =>
     compareNameCells(own, former) === 'differ' ? [row] : [],
   );
+}
+
+/**
+ * Whether a person is suppressed, as `dropSuppressed` decides about rows: the list has one of the person's keys, or a
+ * key that an answer of any service stated for a known person with one of these identifiers.
+ */
+export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
+  const person = [{ number: 1, keys }];
+  const listed = await readListedRows(
+    database,
+    sql`${keysOfPeople(person)} union all ${presentDomains(peopleWithKeysOf(rowsOfPeople(person)))}`,
+  );
+  return listed.size > 0;
 }

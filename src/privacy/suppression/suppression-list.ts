@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import type { Note } from '../domain/note.ts';
-import type { Warehouse } from '../db/database.ts';
-import { identityColumns } from '../domain/identity/identity-columns.ts';
-import { anyValue, identityCells, rowCount } from '../db/expressions.ts';
-import { placesOfRows } from '../db/rows-of-run.ts';
-import { suppressionsLock } from '../db/suppressions-lock.ts';
-import { formsOfKey } from '../people/known/hashed-addresses.ts';
-import { clearRecordedCells } from '../people/contacts/record-cells.ts';
-import { sharesMatchKey } from '../people/known/shares-match-key.ts';
-import type { Tables } from '../db/schema.ts';
-import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
+import type { Note } from '../../domain/note.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { anyValue, rowCount } from '../../db/expressions.ts';
+import { suppressionsLock } from '../../db/suppressions-lock.ts';
+import { formsOfKey } from '../../people/known/hashed-addresses.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { SuppressionEntriesTable } from '../../db/schema/privacy.ts';
 
 export interface SuppressionEntry {
   /** First characters of its hash, enough to tell entries apart. */
@@ -72,93 +68,6 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
     any: boolean;
   }>`select exists (select 1 from suppression_entries) as any`.execute(database);
   return rows[0]!.any;
-}
-
-/**
- * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record together with the person's name.
- * Null without a record id or a name.
- */
-export const namedRecordKey = sql`
-  case when r.contact_id !~ '^(key|row|erased):' then
-    'record:' || runs.source || '/' || r.contact_id || '|'
-      || lower(coalesce(r.first_name || ' ' || r.last_name, r.name))
-  end
-`;
-
-/**
- * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record. Null if the export has no
- * record id. Files without a named source share no ids, so their key includes the person's name.
- */
-export const recordKey = sql`
-  case
-    when r.contact_id ~ '^(key|row|erased):' then null
-    when runs.source <> 'generic' then 'record:' || runs.source || '/' || r.contact_id
-    else ${namedRecordKey}
-  end
-`;
-
-/** Keys of staged rows, with their employers' domains and their CRM records. */
-export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select r.row_number, identity_key
-    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
-    cross join unnest(r.keys || ('domain:' || r.domain) || ${recordKey} || ${namedRecordKey}) as identity_key
-    where identity_key is not null
-  `;
-}
-
-const clearedCells = sql`
-  raw = '[]', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))},
-  keys = '{}', match_keys = '{}'
-`;
-
-/** Assignments that clear the personal data of a staged row. */
-export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
-
-/**
- * The same of a suppressed row `r`: its hash shows whether the contact's record has changed. A row without cells, such
- * as a row that retention has cleared, gets no hash: the hash of nothing would differ from every record.
- */
-export const clearSuppressedRow = sql`${clearedCells}, identity_hash = case
-  when num_nonnulls(${identityCells('r')}) > 0 then ${identityHash('r')}
-end`;
-
-/**
- * Clears the personal data of rows that an answer has shown to be suppressed people. Duplicates that share a key with
- * such a row are suppressed as well.
- */
-export async function clearSuppressedRows(
-  transaction: Transaction<Tables>,
-  runId: string,
-  rowNumbers: readonly number[],
-): Promise<void> {
-  const listed = sql`
-    select row_number, keys, match_keys from run_rows
-    where run_id = ${runId} and row_number = any(${rowNumbers}::integer[]) and outcome = 'suppressed'`;
-  const duplicates = await sql<{ row_number: number }>`
-    update run_rows r
-    set outcome = 'suppressed', reason = 'the same person is on the suppression list by row ' || l.row_number,
-      ${clearSuppressedRow}
-    from (${listed}) l
-    where r.run_id = ${runId} and r.outcome = 'duplicate' and r.keys && l.keys
-      and ${sharesMatchKey('r', sql`select unnest(match_keys) from (${listed}) listed`)}
-    returning r.row_number
-  `.execute(transaction);
-  await sql`
-    update run_rows r set ${clearSuppressedRow}
-    where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'
-      and r.keys <> '{}'
-  `.execute(transaction);
-  const cleared = duplicates.rows.map((row) => row.row_number);
-  const suppressed = sql`select unnest(${[...rowNumbers, ...cleared]}::int[])`;
-  await clearRecordedCells(runId, suppressed).execute(transaction);
-}
-
-/** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
-export function identityHash(alias: string): RawBuilder<Buffer> {
-  return sql`sha256(convert_to(row(${identityCells(alias)})::text, 'UTF8'))`;
 }
 
 /**
@@ -229,15 +138,23 @@ export async function unsuppress(warehouse: Warehouse, keys: readonly string[]):
   });
 }
 
+/** Reads the rows with a suppressed key. @param keys as `listedEntries` takes them */
+export async function readListedRows(
+  database: Kysely<Tables>,
+  keys: RawBuilder<unknown>,
+): Promise<ReadonlySet<number>> {
+  if (!(await hasSuppressions(database))) return new Set();
+  const { rows } = await sql<{ row_number: number }>`${listedRows(keys)}`.execute(database);
+  return new Set(rows.map((row) => row.row_number));
+}
+
 /** Returns for each key, in order, whether it is suppressed. */
 export async function areSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean[]> {
-  if (!(await hasSuppressions(database))) return keys.map(() => false);
   const given = sql`
     select *
     from unnest(${keys.map((_, index) => index)}::int[], ${keys}::text[]) as g (row_number, identity_key)
   `;
-  const { rows } = await sql<{ row_number: number }>`${listedRows(given)}`.execute(database);
-  const listed = new Set(rows.map((row) => row.row_number));
+  const listed = await readListedRows(database, given);
   return keys.map((_, index) => listed.has(index));
 }
 

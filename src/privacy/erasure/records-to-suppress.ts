@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely';
-import type { Tables } from '../db/schema.ts';
-import { exportOrder, isExport } from '../db/valid-entries.ts';
-import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
-import { unnestRows } from '../people/unnest-keys.ts';
+import type { Tables } from '../../db/schema.ts';
+import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import { compareNameCells, type NameCells } from '../../domain/identity/name-agreement.ts';
+import { unnestContacts, unnestRows } from '../../people/unnest-keys.ts';
 import type { PersonTraces } from './person-traces.ts';
-import { namedRecordKey, recordKey } from './suppressions.ts';
+import { keyOfRecordId, namedRecordKey, recordKey } from '../suppression/compared-keys.ts';
 
 interface RecordOfPerson extends NameCells {
   readonly recordKey: string | null;
@@ -18,7 +18,7 @@ interface RecordOfPerson extends NameCells {
  * Reads the keys of a person's CRM records, because the next export may have another address for the person. If the
  * newest export of a record names somebody else, the key includes the person's name.
  */
-export async function recordsOf(
+export async function recordsToSuppress(
   transaction: Transaction<Tables>,
   { rows, contacts }: Pick<PersonTraces, 'rows' | 'contacts'>,
 ): Promise<string[]> {
@@ -59,10 +59,14 @@ export async function recordsOf(
     ) newest on true
   `.execute(transaction);
   const ofRows = found.map((record) => (isTheirs(record) ? record.recordKey : record.namedRecordKey));
-  const ofContacts = contacts.flatMap(({ source, contactId }) =>
-    source === 'generic' || contactId.startsWith('key:') ? [] : [`record:${source}/${contactId}`],
+  const { rows: ofContacts } = await sql<{ recordKey: string | null }>`
+    select ${keyOfRecordId(sql`source`, sql`contact_id`)} as "recordKey"
+    from ${unnestContacts(contacts)} as theirs (source, contact_id)
+    where source <> 'generic'
+  `.execute(transaction);
+  return [...new Set([...ofRows, ...ofContacts.map((contact) => contact.recordKey)])].flatMap(
+    (key) => key ?? [],
   );
-  return [...new Set([...ofRows.flatMap((key) => key ?? []), ...ofContacts])];
 }
 
 /**

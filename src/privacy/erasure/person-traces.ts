@@ -1,11 +1,11 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { isRoleAddress } from '../domain/identity/email-address.ts';
-import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import type { Tables } from '../db/schema.ts';
-import { isOverruled } from '../people/decisions/contact-decisions.ts';
-import { emailHashes } from '../domain/identity/email-hashes.ts';
-import { hashKeysOf } from '../people/known/hashed-addresses.ts';
-import { eachOf, sharesMatchKey } from '../people/known/shares-match-key.ts';
+import { isRoleAddress } from '../../domain/identity/email-address.ts';
+import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import type { Tables } from '../../db/schema.ts';
+import { isOverruled } from '../../people/decisions/contact-decisions.ts';
+import { emailHashes } from '../../domain/identity/email-hashes.ts';
+import { hashKeysOf } from '../../people/known/hashed-addresses.ts';
+import { eachOf, sharesMatchKey } from '../../people/known/shares-match-key.ts';
 import {
   distinctPeople,
   findPeople,
@@ -15,10 +15,9 @@ import {
   peopleOf,
   type PersonKey,
 } from './find-people.ts';
-import type { ContactKey, RowKey } from '../people/contact-key.ts';
-import { unnestContacts, unnestRows } from '../people/unnest-keys.ts';
-import { followRecords, type RowOfRecord } from './follow-records.ts';
-import { findRowsOfContacts } from './rows-of-contacts.ts';
+import { findRowsOfContacts, followRecords, type RowOfRecord } from './follow-records.ts';
+import type { ContactKey, RowKey } from '../../people/contact-key.ts';
+import { unnestContacts, unnestRows } from '../../people/unnest-keys.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
 export interface PersonTraces {
@@ -83,7 +82,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
       contacts,
       rows: [
         ...rows,
-        ...(await findWordless(database, forms, [...rows, ...contacts])),
+        ...(await findRowsWithoutKeys(database, forms, [...rows, ...contacts])),
         ...(await findRowsOfContacts(database, contacts)),
       ].map(({ runId, rowNumber }) => ({ runId, rowNumber })),
       attemptIds,
@@ -195,7 +194,7 @@ async function findRows(
  * Finds rows without keys: pruned rows with the id of one of the person's records, except those whose cells in the log
  * are another person's, and malformed rows whose text has one of the person's keys.
  */
-async function findWordless(
+async function findRowsWithoutKeys(
   database: Kysely<Tables>,
   forms: readonly string[],
   records: readonly ContactKey[],

@@ -1,14 +1,14 @@
 import { sql, type Transaction } from 'kysely';
-import type { Tables } from '../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { asWord, textsOf } from './person-traces.ts';
 
 /**
- * Removes a person from the addresses of exports, such as a file that is called after the person. A run needs the
+ * Removes a person from the paths and URLs of exports, such as a file that is called after the person. A run needs the
  * address only until its rows are staged.
  *
  * @param forms identity keys of the person
  */
-export async function eraseFromAddresses(
+export async function eraseFromFileNames(
   transaction: Transaction<Tables>,
   forms: readonly string[],
 ): Promise<void> {

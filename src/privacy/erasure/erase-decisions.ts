@@ -1,10 +1,10 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import { identityCells } from '../db/expressions.ts';
-import type { Tables } from '../db/schema.ts';
-import { recordHash } from '../people/decisions/contact-decisions.ts';
-import type { ContactKey } from '../people/contact-key.ts';
-import { unnestContacts, unnestRows } from '../people/unnest-keys.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { identityCells } from '../../db/expressions.ts';
+import type { Tables } from '../../db/schema.ts';
+import { recordHash } from '../../people/decisions/contact-decisions.ts';
+import type { ContactKey } from '../../people/contact-key.ts';
+import { unnestContacts, unnestRows } from '../../people/unnest-keys.ts';
 import { isOfPeople } from './find-people.ts';
 import type { PersonTraces } from './person-traces.ts';
 

@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Note } from '../domain/note.ts';
-import type { Warehouse } from '../db/database.ts';
-import { anyValue } from '../db/expressions.ts';
-import { anyOf } from '../db/one-of.ts';
-import { freeStatuses } from '../domain/money/attempt-status.ts';
-import { forgetUpserts } from '../people/change-feed.ts';
-import { readKeysOfPeople } from '../people/contacts/contacts-by-match-key.ts';
-import { decideAffected } from '../people/contacts/decide-contacts.ts';
-import { keyOfId } from '../people/log/observation.ts';
-import { unnestRows } from '../people/unnest-keys.ts';
-import { isOfPeople } from './find-people.ts';
+import type { Note } from '../../domain/note.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { anyValue } from '../../db/expressions.ts';
+import { anyOf } from '../../db/one-of.ts';
+import { freeStatuses } from '../../domain/money/attempt-status.ts';
+import { forgetUpserts } from '../../people/change-feed.ts';
+import { readKeysOfPeople } from '../../people/contacts/contacts-by-match-key.ts';
+import { decideAffected } from '../../people/contacts/decide-contacts.ts';
+import { keyOfId } from '../../people/log/observation.ts';
+import { unnestRows } from '../../people/unnest-keys.ts';
 import { eraseDecisions, readContactsOf } from './erase-decisions.ts';
-import { eraseFromAddresses } from './erase-from-addresses.ts';
+import { eraseFromFileNames } from './erase-from-file-names.ts';
 import { eraseFromLog } from './erase-from-log.ts';
+import { isOfPeople } from './find-people.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
-import { recordsOf } from './record-keys.ts';
-import { isHiddenId, withoutIds } from './hidden-ids.ts';
-import { lockSuppressionsExclusive, clearPersonalData, suppress } from './suppressions.ts';
-import type { Tables } from '../db/schema.ts';
+import { recordsToSuppress } from './records-to-suppress.ts';
+import { clearPersonalData } from '../suppression/clear-rows.ts';
+import { isHiddenId, withoutIds } from '../suppression/hidden-ids.ts';
+import { lockSuppressionsExclusive, suppress } from '../suppression/suppression-list.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** What the warehouse holds about a person, before the erasure. */
 export interface ErasureFigures {
@@ -103,7 +104,7 @@ export async function erase(
     // Before any other lock: transactions that write about people end first, and later ones see the new entries.
     await lockSuppressionsExclusive(transaction);
     const traces = await findPerson(transaction, known);
-    const records = await recordsOf(transaction, traces);
+    const records = await recordsToSuppress(transaction, traces);
     await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
     const nearby = await matchKeysOf(transaction, traces);
     const contacts = await readContactsOf(transaction, traces);
@@ -118,7 +119,7 @@ export async function erase(
       where ${isDelivered(traces)} and body is not null and status <> 'received'
     `.execute(transaction);
     await forgetIds(transaction, traces);
-    await eraseFromAddresses(transaction, traces.forms);
+    await eraseFromFileNames(transaction, traces.forms);
     await clearRows(transaction, traces);
     await eraseDecisions(transaction, traces, contacts);
     await decideNearby(transaction, nearby);

@@ -1,0 +1,161 @@
+import { sql, type RawBuilder } from 'kysely';
+import { placesOfRows } from '../../db/rows-of-run.ts';
+import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { addressesOfHash } from '../../people/known/hashed-addresses.ts';
+import { identifiesAlone } from '../../people/known/identifying-key.ts';
+import { recordKeysOf } from '../../people/known/record-keys-of.ts';
+
+/** Expression: the key of a CRM record. Null if the export has no record id. */
+export function keyOfRecordId(
+  source: RawBuilder<unknown>,
+  contactId: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`case when ${contactId} !~ '^(key|row|erased):' then 'record:' || ${source} || '/' || ${contactId} end`;
+}
+
+const idKey = keyOfRecordId(sql`runs.source`, sql`r.contact_id`);
+
+/**
+ * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record together with the person's name.
+ * Null without a record id or a name.
+ */
+export const namedRecordKey = sql`
+  (${idKey} || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name)))
+`;
+
+/**
+ * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record. Null if the export has no
+ * record id. Files without a named source share no ids, so their key includes the person's name.
+ */
+export const recordKey = sql`
+  case when runs.source <> 'generic' then ${idKey} else ${namedRecordKey} end
+`;
+
+/** Keys of staged rows, with their employers' domains and their CRM records. */
+export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select r.row_number, identity_key
+    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    cross join unnest(r.keys || ('domain:' || r.domain) || ${recordKey} || ${namedRecordKey}) as identity_key
+    where identity_key is not null
+  `;
+}
+
+/** A person to compare with the list, under a number. A person can have several of these. */
+export interface PersonKeys {
+  readonly number: number;
+  readonly keys: readonly string[];
+}
+
+/** Query of `row_number`, `keys` and `match_keys`, as in `run_rows`. */
+export function rowsOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown> {
+  const rows = people.map(({ number, keys }) => {
+    // Each once: a match key is found by the position of its key.
+    const unique = [...new Set(keys)];
+    return {
+      row_number: number,
+      // jsonb refuses half of a character.
+      keys: unique.map((key) => key.toWellFormed()),
+      match_keys: matchKeysOfIdentityKeys(unique),
+    };
+  });
+  return sql`
+    select *
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[], match_keys int[])`;
+}
+
+/**
+ * Query of `row_number` and `identity_key`: the keys of people, and the keys that answers of any service stated for
+ * known people with one of their identifiers.
+ */
+export function keysOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown> {
+  const rows = rowsOfPeople(people);
+  return sql`
+    select p.row_number, unnest(p.keys) as identity_key from (${rows}) p
+    union all
+    ${keysInLog(sql<string>`p.service`, peopleWithKeysOf(rows))}`;
+}
+
+/**
+ * Query of the known people who share an identifier with a row, also under their other ids: `row_number`, `service` and
+ * `person_key`. A hash of an address in the row finds the people with this address.
+ *
+ * Answers of all services count: a suppressed person is the same person at each of them.
+ *
+ * @param rows query of `row_number`, `keys` and `match_keys` as in `run_rows`
+ */
+export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select distinct r.row_number, o.service, p.person_key
+    from (${rows}) r
+    cross join unnest(r.keys) as own (identity_key)
+    cross join lateral (
+      select own.identity_key
+      union all
+      select * from (${addressesOfHash(undefined, sql`own.identity_key`)}) of_hash
+    ) k
+    cross join lateral (
+      select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
+    ) o
+    cross join lateral (${recordKeysOf(sql`o.service`, sql`o.person_key`)}) p
+    where ${identifiesAlone(sql`k.identity_key`)}`;
+}
+
+/**
+ * Expression: a key of an observation, to compare with the list. An address becomes its hash, because the address of a
+ * former employer says nothing about a listed domain.
+ */
+export const keyOfObservation = sql<string>`
+  case when starts_with(identity_key, 'email:')
+    then 'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex') else identity_key end
+`;
+
+/**
+ * The keys of people in all observations: hashes of their addresses, profiles and ids.
+ *
+ * @param service text, or a column of `people`
+ * @param people query `p` of `row_number` and `person_key`
+ */
+export function keysInLog(
+  service: string | RawBuilder<string>,
+  people: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`
+    select p.row_number, ${keyOfObservation} as identity_key
+    from (${people}) p
+    cross join lateral (
+      select identity_keys from observations where service = ${service} and person_key = p.person_key offset 0
+    ) o
+    cross join unnest(o.identity_keys) as identity_key
+  `;
+}
+
+/**
+ * The present address and the domain of the present employer of people, to compare them with listed domains. A record
+ * under a former id of a person says nothing about the present.
+ *
+ * @param people query `p` of `row_number`, `service` and `person_key`
+ */
+export function presentDomains(people: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select p.row_number, identity_key
+    from (${people}) p
+    cross join lateral (
+      select email, organization_domain from people where service = p.service and person_key = p.person_key offset 0
+    ) present
+    cross join unnest(array['email:' || present.email, 'domain:' || present.organization_domain]) as identity_key
+    cross join lateral (
+      select count(*) filter (where c.person_key = p.person_key) as contacts, count(*) as contacts_of_any_record
+      from (
+        select service, person_key from contacts where person_key = p.person_key
+        union all
+        select service, person_key from contacts where person_keys @> array[p.person_key]
+        offset 0
+      ) c
+      where c.service = p.service
+    ) known
+    where identity_key is not null and (known.contacts > 0 or known.contacts_of_any_record = 0)
+  `;
+}
