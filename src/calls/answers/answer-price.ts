@@ -40,19 +40,21 @@ export function priceOfAnswer(
  * Counts the people whom the service found. If the answer counts everybody, it is that count, or the people with a row
  * if they are more: the answer may list others in addition. Otherwise it is the highest of three figures. An answer may
  * list fewer people than it was billed for, and late results come, and cost, for all of them. A match that has only a
- * company does not count: no late result comes for it. A count above the people whom the call asked for says nothing.
+ * company does not count: no late result comes for it. If the answer counts everybody as missing, a match that has only
+ * a company and an id does not count either. A count above the people whom the call asked for says nothing.
  */
 function countFound(
   answer: AnswerToRecord,
   consumed: Credits | undefined,
   { people, withRows }: { readonly people: number; readonly withRows: number },
 ): number {
-  const isSomebody = (match: Person | null): boolean =>
-    match !== null && (Boolean(match.id) || !isStub(match));
-  const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
   const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;
   const unique = stated <= people ? stated : 0;
-  if (unique > 0 && missing === people - unique) return Math.max(unique, withRows);
-  const billed = missing === people - unique ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
+  const countsEverybody = missing === people - unique;
+  if (unique > 0 && countsEverybody) return Math.max(unique, withRows);
+  const isSomebody = (match: Person | null): boolean =>
+    match !== null && ((Boolean(match.id) && !countsEverybody) || !isStub(match));
+  const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
+  const billed = countsEverybody ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(people, Math.max(listed, unique, billed));
 }

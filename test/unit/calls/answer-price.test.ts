@@ -38,6 +38,12 @@ it.each([
     { matches: [person], uniqueEnrichedRecords: 4, missingRecords: 6 },
     4,
   ],
+  ['a person of whom it has only an id', { matches: [{ id: 'p-1' }] }, 1],
+  [
+    'no person of whom it has only an id if it counts everybody as missing',
+    { matches: [{ id: 'p-1', ...company }], uniqueEnrichedRecords: 0, missingRecords: 10 },
+    0,
+  ],
   ['the people that it bills', { creditsConsumed: wholeCredits(3), creditsProblem: undefined }, 3],
   ['no count above the people who were asked for', { uniqueEnrichedRecords: 11 }, 0],
 ])('an answer found %s', (_, answer, found) => {
