@@ -156,8 +156,8 @@ describe('enrich usage', () => {
   it('enrich usage prints windows and credits as a table', async () => {
     const server = await startScriptedServer((socket, request) => {
       const body = request.includes('api_usage_stats')
-        ? '{"[\\"api/v1/people\\", ' +
-          '\\"bulk_match\\"]":{"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
+        ? '{"[\\"api/v1/people\\", \\"bulk_match\\"]":{"minute":{"limit":20,"consumed":3,"left_over":null},' +
+          '"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
         : '{"credit_usage_stats":{"email":{"limit":1491.5,"consumed":0.25,"left_over":1491.25}},' +
           '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
       socket.write(httpAnswer(200, body));
@@ -165,6 +165,7 @@ describe('enrich usage', () => {
     await usageCommand().parseAsync(['--base-url', server.baseUrl], { from: 'user' });
     await server.close();
     const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
+    expect(lines).toContain('api/v1/people bulk_match | minute | 20 | 3 | 17');
     expect(lines).toContain('api/v1/people bulk_match | hour | 600 | 17 | 583');
     expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
     expect(lines).toContain('email | 1,491.5 | 0.25 | 1,491.25');

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
+import { callsLeft } from '../../../domain/rates/rate-limit.ts';
 import { exitCodes, Problem } from '../../../domain/problem.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
@@ -29,11 +30,12 @@ export function usageCommand(): Command {
     .action(async (options: { json?: boolean; reconcile?: boolean }) => {
       if (options.reconcile === true) return reconcile(settingsOfExisting(options), options.json === true);
       await withService(settingsOf(options), async (client, service) => {
-        const [operations, credits] = await Promise.all([client.apiUsage(), client.creditUsage()]).catch(
+        const [stated, credits] = await Promise.all([client.apiUsage(), client.creditUsage()]).catch(
           (error: unknown) => {
             throw isNotOffered(error) ? notOffered(error, service) : error;
           },
         );
+        const operations = stated.map(withCallsLeft);
         if (options.json === true) {
           printJson<'usage'>({ operations, credits: inDecimals(credits) });
           return;
@@ -111,6 +113,16 @@ function notOffered(failure: ServiceFailure, service: { baseUrl: string; sandbox
     next: `${next}; enrich budget show says what this product has counted`,
     cause: failure,
   });
+}
+
+/** Computes the calls left of a limit where the service does not state them. */
+function withCallsLeft({ windows, ...operation }: OperationUsage): OperationUsage {
+  return {
+    ...operation,
+    windows: windows.map((window) =>
+      typeof window.limit === 'number' ? { ...window, left: callsLeft(window) } : window,
+    ),
+  };
 }
 
 function rowsOf({ path, action, windows }: OperationUsage): (string | number)[][] {
