@@ -82,6 +82,16 @@ describe('readBulkAnswer', () => {
     },
   );
 
+  it('readBulkAnswer() reads a number that is written as a text, and names no field', () => {
+    const organization = { name: 'Orbit', estimated_num_employees: '1200', annual_revenue: '-0.5' };
+    const answer = read({ matches: [{ ...person, extrapolated_email_confidence: '0.75', organization }] });
+    expect(answer.matches[0]).toMatchObject({
+      extrapolated_email_confidence: 0.75,
+      organization: { estimated_num_employees: 1200, annual_revenue: -0.5 },
+    });
+    expect(answer.unreadFields).toEqual([]);
+  });
+
   it.each([
     ['an address', { email: 7 }],
     ['a name', { last_name: ['Lindqvist'] }],

@@ -23,7 +23,16 @@ export function described<Schema extends z.ZodType>(schema: Schema) {
 }
 
 export const text = described(z.string());
-export const number = described(z.number());
+/** A number, also as a text of its digits. */
+export const number = described(
+  z.union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d{1,15}(?:\.\d{1,15})?$/)
+      .transform(Number),
+  ]),
+);
 export const whole = described(z.int());
 export const flag = described(z.boolean());
 /** Always null in observed output, so its type is not known. */
