@@ -93,8 +93,9 @@ export function factsOfAnswer(
     // The log does not keep that a part of the person was not read. Only identifiers lead to such a person.
     match_keys: (person.isPartlyRead ? identifyingKeysOfPerson : matchKeysOfPerson)(person),
     facts,
+    // An id alone says who the employer is, and nothing about the company.
     organization:
-      organization && key !== null
+      organization && (fields.organization_name !== null || fields.organization_domain !== null)
         ? { ...organization, domain: fields.organization_domain ?? undefined }
         : null,
   };
@@ -196,7 +197,7 @@ function pickEmployer(fields: ContactFields) {
 /** The key of a company: its id, otherwise its domain, otherwise its name. */
 function organizationKey(fields: ContactFields): string | null {
   const { organization_id: id, organization_domain: domain, organization_name: name } = fields;
-  if (id !== null && (name !== null || domain !== null)) return `id:${bounded(id)}`;
+  if (id !== null) return `id:${bounded(id)}`;
   if (domain !== null) return `domain:${domain}`;
   return name === null ? null : `name:${bounded(name.toLowerCase())}`;
 }

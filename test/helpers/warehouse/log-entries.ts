@@ -25,11 +25,16 @@ export async function say({ pool }: Warehouse, said: Said): Promise<void> {
     organizationKey = null,
   } = said;
   await pool.query(
-    `insert into enrichment.observations (
+    `with company as (
+       insert into enrichment.organization_facts (facts_hash, facts)
+       select sha256(key::bytea), '{}' from (select $7::text as key) company where key is not null
+       on conflict do nothing
+     )
+     insert into enrichment.observations (
        service, person_key, person_id, kind, asked_at, recorded_at, run_id, attempt_id,
-       delivery_id, organization_key, facts)
+       delivery_id, organization_key, organization_facts, facts)
      values ($1, $2, $2, $3, $4, $5, $6, 'attempt-' || $6,
-       case when $3 <> 'answer' then 'delivery-' || $6 end, $7, $8)`,
+       case when $3 <> 'answer' then 'delivery-' || $6 end, $7, sha256($7::text::bytea), $8)`,
     [service, person, kind, askedAt, recordedAt, runId, organizationKey, JSON.stringify(facts)],
   );
   await pool.query(`select enrichment.project($1, array[$2], '{}', '{}')`, [service, person]);

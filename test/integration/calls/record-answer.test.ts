@@ -628,6 +628,27 @@ describe('a newer answer', () => {
       organization_industry: null,
     });
   });
+
+  it('an answer that has only the id of the employer keeps what is known of this company, and no other', async () => {
+    const { row, person } = somebody();
+    const company = { id: 'o-7', name: 'Fjord', primary_domain: 'fjord.example' };
+    await record(await callInFlight([row]), answerWith([{ ...person, organization: company }]));
+    for (const [organization_id, organization_name] of [
+      ['o-7', 'Fjord'],
+      ['o-8', null],
+    ]) {
+      await warehouse.pool.query('delete from lookup_history');
+      await record(
+        await callInFlight([row]),
+        answerWith([{ ...person, organization: null, organization_id: organization_id! }]),
+      );
+      expect(await contact(row.contactId!)).toMatchObject({ organization_id, organization_name });
+    }
+    const { rows } = await warehouse.pool.query(
+      `select organization_id, name from organizations where organization_id in ('o-7', 'o-8')`,
+    );
+    expect(rows).toEqual([{ organization_id: 'o-7', name: 'Fjord' }]);
+  });
 });
 
 describe('a call without an answer', () => {

@@ -46,7 +46,8 @@ export const projectOrganizations = `
         from unnest(keys) as k (organization_key)
         cross join lateral (
           select * from enrichment.observations o
-          where o.service = of_service and o.organization_key = k.organization_key and ${isValid('o')}
+          where o.service = of_service and o.organization_key = k.organization_key
+            and o.organization_facts is not null and ${isValid('o')}
           order by o.asked_at desc, o.observation_id desc limit 1
         ) o
       ), gone as (
