@@ -68,6 +68,9 @@ export interface DefinitionContext {
   readonly hasBudget: boolean;
 }
 
+/** Temporal's shortest. A shorter one of a file would show as a difference after each `enrich schedule apply`. */
+const shortestCatchUpSeconds = 10;
+
 /**
  * Checks and reads the definition of a schedule.
  *
@@ -108,7 +111,7 @@ export async function defineSchedule(
     cron: cronOf(fields.cron),
     timezone: timezoneOf(fields.timezone ?? 'UTC'),
     overlap: fields.overlap ?? 'skip',
-    catchUpSeconds: parseDuration(fields['catch-up'] ?? '1h', '--catch-up'),
+    catchUpSeconds: Math.max(shortestCatchUpSeconds, parseDuration(fields['catch-up'] ?? '1h', '--catch-up')),
     jitterSeconds: parseDuration(fields.jitter ?? '0s', '--jitter'),
     pauseOnFailure: fields['pause-on-failure'] === true,
     work: {

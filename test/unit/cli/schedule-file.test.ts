@@ -60,6 +60,11 @@ schedules:
     ] satisfies ScheduleDefinition[]);
   });
 
+  it('a schedule file without a catch-up has the shortest of Temporal, so that it shows no difference', async () => {
+    const { schedules } = await read(`schedules:\n${schedule('a', 'catch-up: 0s')}`);
+    expect(schedules[0]).toMatchObject({ catchUpSeconds: 10 });
+  });
+
   it('a schedule file with a misspelt key is refused with the likely key', async () => {
     await expect(read(`schedules:\n${schedule('a', 'max-credit: 5')}`)).rejects.toMatchObject({
       next: expect.stringContaining('did you mean max-credits?'),
