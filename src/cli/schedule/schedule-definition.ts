@@ -5,7 +5,7 @@ import { cronMistake } from '../../domain/text/cron.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
-import { isTimeZone } from '../../domain/text/time-zone.ts';
+import { timeZoneNamed } from '../../domain/text/time-zone.ts';
 import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
@@ -220,7 +220,8 @@ function cronOf(line: string): string {
 }
 
 function timezoneOf(name: string): string {
-  if (isTimeZone(name)) return name;
+  const zone = timeZoneNamed(name);
+  if (zone !== undefined) return zone;
   throw wrong('timezone', `there is no time zone "${name}"`, 'write it as in Europe/Berlin, or UTC');
 }
 

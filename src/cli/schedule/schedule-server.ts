@@ -219,10 +219,14 @@ function unreadable(name: string, error: unknown): unknown {
 }
 
 function refused(name: string, error: unknown): Problem {
-  const { cause } = error as { cause?: { details?: string } };
-  return new Problem('schedule.refused', `Temporal refuses the schedule: ${cause?.details ?? ''}`, {
-    where: name,
-    next: 'correct what the message names; enrich doctor checks that Temporal answers',
-    cause: error,
-  });
+  const { cause, message } = error as { cause?: { details?: string }; message?: string };
+  return new Problem(
+    'schedule.refused',
+    `Temporal refuses the schedule: ${cause?.details ?? message ?? ''}`,
+    {
+      where: name,
+      next: 'correct what the message names; enrich doctor checks that Temporal answers',
+      cause: error,
+    },
+  );
 }

@@ -1,11 +1,17 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** Whether a name is a time zone of the IANA database, such as `Europe/Berlin`. */
-export function isTimeZone(name: string): boolean {
+/**
+ * A time zone as the IANA database spells it, such as `Europe/Berlin` for `europe/berlin`: Temporal's server finds it
+ * only so.
+ *
+ * @returns undefined if there is no such time zone
+ */
+export function timeZoneNamed(name: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return timeZone === '' ? undefined : Temporal.Now.zonedDateTimeISO(name).timeZoneId;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -145,6 +145,15 @@ describe('a schedule in Temporal', () => {
     expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
   });
 
+  it('a schedule that Temporal refuses says why', async () => {
+    await expect(
+      putSchedule(temporal.client, definition({ timezone: 'europe/berlin' })),
+    ).rejects.toMatchObject({
+      type: 'schedule.refused',
+      message: 'Temporal refuses the schedule: unknown time zone europe/berlin',
+    });
+  });
+
   it('a schedule shows changes that were made in Temporal', async () => {
     await putSchedule(temporal.client, definition());
     await temporal.client.schedule.getHandle(name).update(({ action, policies, state }) => ({

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { clockIn, dateIn, isTimeZone, startOfDay } from '../../../src/domain/text/time-zone.ts';
+import { clockIn, dateIn, startOfDay, timeZoneNamed } from '../../../src/domain/text/time-zone.ts';
 
 describe('a time zone', () => {
-  it('a time zone is known by its name in the database of time zones', () =>
-    expect(['Europe/Berlin', 'UTC', 'Europe/Berlyn', ''].map(isTimeZone)).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]));
+  it.each([
+    ['Europe/Berlin', 'Europe/Berlin'],
+    ['europe/berlin', 'Europe/Berlin'],
+    ['utc', 'UTC'],
+    // Another name of the same zone stays.
+    ['asia/kolkata', 'Asia/Kolkata'],
+    ['Europe/Berlyn', undefined],
+    ['', undefined],
+  ])('the time zone "%s" is spelt as in the database of time zones: %s', (name, zone) =>
+    expect(timeZoneNamed(name)).toBe(zone),
+  );
 
   it('a time zone decides which day it is', () =>
     expect(dateIn('Australia/Sydney', new Date('2026-11-20T15:00:00Z'))).toBe('2026-11-21'));
