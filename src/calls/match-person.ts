@@ -16,7 +16,7 @@ import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { settle } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isSuppressed } from '../privacy/suppression/drop-suppressed.ts';
+import { isSuppressed } from '../suppression/drop-suppressed.ts';
 
 export interface MatchDependencies extends AdmissionLimits {
   readonly warehouse: Warehouse;

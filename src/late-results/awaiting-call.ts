@@ -4,7 +4,7 @@ import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateRecipient } from '../people/log/late-observations.ts';
 import { keyOfId } from '../people/log/observation.ts';
-import { keyOfObservation } from '../privacy/suppression/compared-keys.ts';
+import { keyOfObservation } from '../suppression/compared-keys.ts';
 
 /** A call whose row is locked. */
 export interface LockedAttempt {

@@ -8,7 +8,7 @@ import {
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
 import { deliveryKindOf } from '../domain/late-results/delivery-kinds.ts';
-import { hashOfAttempt, hiddenId } from '../privacy/suppression/hidden-ids.ts';
+import { hashOfAttempt, hiddenId } from '../suppression/hidden-ids.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { assignPeople, type AssignedPeople } from './assign-people.ts';
 import { idsOfOthers, isRequestOfAnother, type LockedAttempt } from './awaiting-call.ts';

@@ -12,7 +12,7 @@ import { lateBill } from '../domain/late-results/late-bill.ts';
 import { storedCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
-import { isHiddenId } from '../privacy/suppression/hidden-ids.ts';
+import { isHiddenId } from '../suppression/hidden-ids.ts';
 import type { ArrivedKinds } from '../people/known/lookup-history.ts';
 import type { LockedAttempt } from './awaiting-call.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Retained } from '../domain/runs/retention.ts';
 import type { ErasureFigures } from '../privacy/erasure/erase.ts';
 import type { PruneFigures } from '../privacy/retention/prune.ts';
-import type { SuppressionEntry } from '../privacy/suppression/suppression-list.ts';
+import type { SuppressionEntry } from '../suppression/suppression-list.ts';
 import { count, time, type Fields } from './fields.ts';
 
 export const suppressAdd = z

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import type { ContactKey } from './contact-key.ts';
+import type { ContactKey } from '../keys/contact-key.ts';
 
 /** The people of one service, and the contacts, to project. */
 export interface Projected {

@@ -3,8 +3,8 @@ import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
 import { reconcileAfterUndo } from './reconciliation/reconcile-contacts.ts';
 import { lockLog, project } from '../people/project.ts';
-import { lockSuppressionsExclusive } from '../privacy/suppression/suppression-list.ts';
-import { writeAboutPeople } from '../privacy/suppression/write-about-people.ts';
+import { lockSuppressionsExclusive } from '../suppression/suppression-list.ts';
+import { writeAboutPeople } from '../suppression/write-about-people.ts';
 
 /** Contacts that an undo, or its reversal, changes. */
 export interface UndoFigures {

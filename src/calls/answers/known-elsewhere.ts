@@ -3,7 +3,7 @@ import type { KnownElsewhere } from '../../domain/identity/alignment.ts';
 import { readyIdentity, weigh, type ComparedPerson } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import { verdictOn, type RowDecision, type Verdicts } from '../../domain/identity/verdicts.ts';
-import { isSameContact } from '../../people/contact-key.ts';
+import { isSameContact } from '../../keys/contact-key.ts';
 import { asCandidate } from '../../people/contacts/neighbourhood.ts';
 import { verdictsOf } from '../../people/decisions/contact-decisions.ts';
 import { readDecidedPeople, recordsOfDecided } from '../../people/decisions/decided-people.ts';

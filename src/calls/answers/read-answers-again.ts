@@ -12,7 +12,7 @@ import {
   type ObservedFacts,
 } from '../../people/log/observation.ts';
 import { rewriteObservations } from '../../people/log/rewrite-observations.ts';
-import { writeAboutPeople } from '../../privacy/suppression/write-about-people.ts';
+import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
 import { documentedPerson, exactJson } from '../../service/answers/documented-person.ts';
 import { operations } from '../../service/endpoints.ts';

@@ -4,7 +4,7 @@ import { canSucceedLater, databaseErrorCode } from '../../db/postgres-errors.ts'
 import { markUnknownWith } from '../../ledger/close-attempt.ts';
 import { pauseCalls } from '../../ledger/pause-calls.ts';
 import { asksForSuppressed } from '../../late-results/suppressed-of-delivery.ts';
-import { writeAboutPeople } from '../../privacy/suppression/write-about-people.ts';
+import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { sourceOf, type RunRecord } from '../../runs/runs.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { AnswerToRecord } from './answered-rows.ts';

@@ -5,16 +5,16 @@ import { anyOf } from '../../db/one-of.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import {
-  contactOf,
   readMatchedCells,
   readMatchedContacts,
   type ContactState,
   type MatchedContact,
 } from './contact-states.ts';
-import type { RowKey } from '../contact-key.ts';
-import { unnestRows } from '../unnest-keys.ts';
+import type { RowKey } from '../../keys/contact-key.ts';
+import { unnestRows } from '../../keys/unnest-keys.ts';
 import { isDecided, readRows } from './newest-rows.ts';
-import { eachOf, placesByMatchKey, sharesMatchKey } from '../known/shares-match-key.ts';
+import { eachOf, placesByMatchKey, sharesMatchKey } from '../../keys/shares-match-key.ts';
+import { contactOf } from '../../keys/contact-of.ts';
 
 /** Match keys of people who became known, or no longer are. */
 export interface PeopleKeys {

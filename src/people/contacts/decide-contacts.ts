@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { readDoubtfulContacts, readOpenContacts, type PeopleKeys } from './contacts-by-match-key.ts';
-import type { RowKey } from '../contact-key.ts';
+import type { RowKey } from '../../keys/contact-key.ts';
 import { contactsOfRun, readRows } from './newest-rows.ts';
 import { applyChanges } from './apply-changes.ts';
 import { hasDecisions } from '../decisions/contact-decisions.ts';

@@ -20,7 +20,7 @@ import { readDecidedPeople, recordsOfDecided } from '../decisions/decided-people
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { readKnownPeople, type KnownPerson } from '../known/known-people.ts';
-import { contactKey, isSameContact } from '../contact-key.ts';
+import { contactKey, isSameContact } from '../../keys/contact-key.ts';
 import { readKnownRows, type KnownRow } from '../known/known-rows.ts';
 import type { ContactState } from './contact-states.ts';
 

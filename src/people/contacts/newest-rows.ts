@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { RowKey } from '../contact-key.ts';
-import { unnestRows } from '../unnest-keys.ts';
+import type { RowKey } from '../../keys/contact-key.ts';
+import { unnestRows } from '../../keys/unnest-keys.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
 
 /** Condition on `runs`: other runs decide about the contacts of its rows as well. */

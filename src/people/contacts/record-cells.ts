@@ -1,4 +1,4 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { identityColumns } from '../../domain/identity/identity-columns.ts';
 import type { Tables } from '../../db/schema.ts';
 
@@ -17,19 +17,4 @@ export async function recordCells(
     where run_id = ${runId} and row_number = any(${rowNumbers}::int[])
     on conflict do nothing
   `.execute(transaction);
-}
-
-/**
- * Statement that clears the recorded cells of rows that have become suppressed. A contact that keeps its person keeps
- * its cells. The record stays, so that no earlier one counts as the newest.
- *
- * @param rowNumbers query of row numbers of the run
- */
-export function clearRecordedCells(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    update contact_records k
-    set keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
-    where run_id = ${runId}
-      and row_number = any(array(${rowNumbers}))
-      and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)`;
 }

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { ContactKey } from '../contact-key.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
 
 interface RowOfContact extends ContactKey {
   readonly runId: string;

@@ -10,7 +10,7 @@ import { readRows } from '../contacts/newest-rows.ts';
 import type { ContactState } from '../contacts/contact-states.ts';
 import { asCandidate, readNeighbourhood } from '../contacts/neighbourhood.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
-import { contactKey, type ContactKey, type RowKey } from '../contact-key.ts';
+import { contactKey, type ContactKey, type RowKey } from '../../keys/contact-key.ts';
 import { readKnownPeople } from '../known/known-people.ts';
 
 /** A known person whose data a contact does not get. */

@@ -3,7 +3,7 @@ import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import { recordHash } from './contact-decisions.ts';
 import { findCandidates, type WithheldPerson } from './find-withheld.ts';
-import type { ContactKey } from '../contact-key.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
 import { readPersonId, readReviewedContact } from './reviewed-contact.ts';
 
 /** A decision as it was made. */

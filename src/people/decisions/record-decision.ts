@@ -6,7 +6,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rolledBack } from '../../db/rolled-back.ts';
 import type { Tables } from '../../db/schema.ts';
-import { lockSuppressionsExclusive } from '../../privacy/suppression/suppression-list.ts';
+import { lockSuppressionsExclusive } from '../../suppression/suppression-list.ts';
 import { readKeysOfPeople } from '../contacts/contacts-by-match-key.ts';
 import { applyChanges } from '../contacts/apply-changes.ts';
 import { decideAffected } from '../contacts/decide-contacts.ts';
@@ -14,7 +14,7 @@ import { findChanges } from '../contacts/find-changes.ts';
 import { readKnownPeople } from '../known/known-people.ts';
 import { keyOfId } from '../log/observation.ts';
 import { recordHash } from './contact-decisions.ts';
-import type { ContactKey } from '../contact-key.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
 import { readPersonId, readReviewedContact, type ReviewedContact } from './reviewed-contact.ts';
 
 /** A decision that a contact is, or is not, a person; or the end of such a decision. */

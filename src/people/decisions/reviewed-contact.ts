@@ -3,7 +3,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { ContactKey } from '../contact-key.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
 import {
   newestRecord,
   readMatchedContacts,

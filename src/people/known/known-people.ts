@@ -6,7 +6,7 @@ import { personColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { isValidMatch } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import { eachOf, placesByMatchKey } from './shares-match-key.ts';
+import { eachOf, placesByMatchKey } from '../../keys/shares-match-key.ts';
 
 /** A person whom any answer named, whether a row got the person or not. */
 export interface KnownPerson {

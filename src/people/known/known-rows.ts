@@ -5,8 +5,8 @@ import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.t
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { decisionsOf, verdictsOf } from '../decisions/contact-decisions.ts';
-import type { ContactKey } from '../contact-key.ts';
-import { eachOf, placesByMatchKey } from './shares-match-key.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
+import { eachOf, placesByMatchKey } from '../../keys/shares-match-key.ts';
 
 /** A contact that could be a person, as a row of an export has it. */
 export interface KnownRow extends ContactKey {

@@ -11,9 +11,9 @@ import {
 import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rowCount } from '../../db/expressions.ts';
-import { keysOfRows } from '../../privacy/suppression/compared-keys.ts';
-import { listedRows } from '../../privacy/suppression/suppression-list.ts';
-import { writeAboutPeople } from '../../privacy/suppression/write-about-people.ts';
+import { keysOfRows } from '../../suppression/compared-keys.ts';
+import { listedRows } from '../../suppression/suppression-list.ts';
+import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** Where an observation has the delivered values. */

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isValid } from '../../db/valid-entries.ts';
-import { writeAboutPeople } from '../../privacy/suppression/write-about-people.ts';
+import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { lockLog, project } from '../project.ts';
 
 const observationsPerBatch = 5_000;

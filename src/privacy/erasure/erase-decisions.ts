@@ -3,8 +3,8 @@ import { identityOfColumns, type IdentityColumns } from '../../domain/identity/i
 import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { recordHash } from '../../people/decisions/contact-decisions.ts';
-import type { ContactKey } from '../../people/contact-key.ts';
-import { unnestContacts, unnestRows } from '../../people/unnest-keys.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
+import { unnestContacts, unnestRows } from '../../keys/unnest-keys.ts';
 import { isOfPeople } from './find-people.ts';
 import type { PersonTraces } from './person-traces.ts';
 

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import type { ContactKey } from '../../people/contact-key.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
 import { project, projectCompanies } from '../../people/project.ts';
-import { unnestContacts, unnestRows } from '../../people/unnest-keys.ts';
+import { unnestContacts, unnestRows } from '../../keys/unnest-keys.ts';
 import { isOfPeople } from './find-people.ts';
 import type { PersonTraces } from './person-traces.ts';
 

@@ -9,16 +9,16 @@ import { forgetUpserts } from '../../people/change-feed.ts';
 import { readKeysOfPeople } from '../../people/contacts/contacts-by-match-key.ts';
 import { decideAffected } from '../../people/contacts/decide-contacts.ts';
 import { keyOfId } from '../../people/log/observation.ts';
-import { unnestRows } from '../../people/unnest-keys.ts';
+import { unnestRows } from '../../keys/unnest-keys.ts';
 import { eraseDecisions, readContactsOf } from './erase-decisions.ts';
 import { eraseFromFileNames } from './erase-from-file-names.ts';
 import { eraseFromLog } from './erase-from-log.ts';
 import { isOfPeople } from './find-people.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
 import { recordsToSuppress } from './records-to-suppress.ts';
-import { clearPersonalData } from '../suppression/clear-rows.ts';
-import { isHiddenId, withoutIds } from '../suppression/hidden-ids.ts';
-import { lockSuppressionsExclusive, suppress } from '../suppression/suppression-list.ts';
+import { clearPersonalData } from '../../suppression/clear-rows.ts';
+import { isHiddenId, withoutIds } from '../../suppression/hidden-ids.ts';
+import { lockSuppressionsExclusive, suppress } from '../../suppression/suppression-list.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** What the warehouse holds about a person, before the erasure. */

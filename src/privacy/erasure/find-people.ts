@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { RowKey } from '../../people/contact-key.ts';
-import { unnestRows } from '../../people/unnest-keys.ts';
+import type { RowKey } from '../../keys/contact-key.ts';
+import { unnestRows } from '../../keys/unnest-keys.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isOverruled } from '../../people/decisions/contact-decisions.ts';
 import type { NameCells } from '../../domain/identity/name-agreement.ts';

@@ -3,9 +3,9 @@ import type { Tables } from '../../db/schema.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import { isContestedRecord } from '../../people/contacts/contact-states.ts';
 import { compareNameCells, type NameCells } from '../../domain/identity/name-agreement.ts';
-import type { ContactKey, RowKey } from '../../people/contact-key.ts';
+import type { ContactKey, RowKey } from '../../keys/contact-key.ts';
 import { isOverruled } from '../../people/decisions/contact-decisions.ts';
-import { unnestContacts } from '../../people/unnest-keys.ts';
+import { unnestContacts } from '../../keys/unnest-keys.ts';
 import { type FoundPerson, nameOf, peopleOf } from './find-people.ts';
 
 /** A row of an export, or the cells that the log keeps of the row. */

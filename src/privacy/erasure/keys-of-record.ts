@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import type { ContactKey } from '../../people/contact-key.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
 import { keysOf, peopleOf, readPeople } from './find-people.ts';
 import { findPerson } from './person-traces.ts';
 

@@ -4,8 +4,8 @@ import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isOverruled } from '../../people/decisions/contact-decisions.ts';
 import { emailHashes } from '../../domain/identity/email-hashes.ts';
-import { hashKeysOf } from '../../people/known/hashed-addresses.ts';
-import { eachOf, sharesMatchKey } from '../../people/known/shares-match-key.ts';
+import { hashKeysOf } from '../../keys/hashed-addresses.ts';
+import { eachOf, sharesMatchKey } from '../../keys/shares-match-key.ts';
 import {
   distinctPeople,
   findPeople,
@@ -16,8 +16,8 @@ import {
   type PersonKey,
 } from './find-people.ts';
 import { findRowsOfContacts, followRecords, type RowOfRecord } from './follow-records.ts';
-import type { ContactKey, RowKey } from '../../people/contact-key.ts';
-import { unnestContacts, unnestRows } from '../../people/unnest-keys.ts';
+import type { ContactKey, RowKey } from '../../keys/contact-key.ts';
+import { unnestContacts, unnestRows } from '../../keys/unnest-keys.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
 export interface PersonTraces {

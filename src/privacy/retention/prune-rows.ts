@@ -4,7 +4,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { outcomesOfRows } from '../../db/run-states.ts';
 import { isNewerThanOldest, olderNeededRows, oldestWithCells } from './held-runs.ts';
 import { hasUnknownCalls, isOldRun, isQuietRun } from './old-runs.ts';
-import { clearPersonalData } from '../suppression/clear-rows.ts';
+import { clearPersonalData } from '../../suppression/clear-rows.ts';
 import type { Retention } from '../../domain/runs/retention.ts';
 
 /** `staging` clears the personal data of rows, `rows` removes the rows. */

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { isValid } from '../../db/valid-entries.ts';
 import { claimedReason, samePersonReason } from '../../domain/runs/outcome.ts';
-import { identifiesAlone } from '../../people/known/identifying-key.ts';
+import { identifiesAlone } from '../../keys/identifying-key.ts';
 
 /**
  * SQL text that says why a person claimed by another run is not asked for, over `claims c` and its row `run_rows

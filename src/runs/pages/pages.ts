@@ -3,13 +3,13 @@ import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { placesOfRows } from '../../db/rows-of-run.ts';
 import { claimKnownPeople } from './claims.ts';
-import { addKnownAddresses } from '../../people/known/hashed-addresses.ts';
+import { addKnownAddresses } from '../../keys/hashed-addresses.ts';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';
 import { registerWaitingBatches } from '../../ledger/waiting-batches.ts';
-import { dropSuppressed } from '../../privacy/suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../../privacy/suppression/write-about-people.ts';
+import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
+import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 

@@ -6,9 +6,9 @@ import {
   samePersonReason,
   type Outcome,
 } from '../../domain/runs/outcome.ts';
-import { clearSuppressedRow } from '../../privacy/suppression/clear-rows.ts';
-import { namedRecordKey, recordKey } from '../../privacy/suppression/compared-keys.ts';
-import { hasSuppressions, listedRows } from '../../privacy/suppression/suppression-list.ts';
+import { clearSuppressedRow } from '../../suppression/clear-rows.ts';
+import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
+import { hasSuppressions, listedRows } from '../../suppression/suppression-list.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Asked } from './earlier-lookups.ts';
 import { findKnown } from './find-known.ts';

@@ -4,7 +4,7 @@ import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { lateFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { addHashesOfOtherRows, addKnownAddresses } from '../../people/known/hashed-addresses.ts';
+import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/hashed-addresses.ts';
 import { addConfirmedPeople } from './add-confirmed-people.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';

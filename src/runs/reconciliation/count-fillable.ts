@@ -2,8 +2,8 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { addressesOfHash } from '../../people/known/hashed-addresses.ts';
-import { identifiesAlone } from '../../people/known/identifying-key.ts';
+import { addressesOfHash } from '../../keys/hashed-addresses.ts';
+import { identifiesAlone } from '../../keys/identifying-key.ts';
 
 /**
  * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share

@@ -20,10 +20,10 @@ import {
 import { applyChanges } from '../../people/contacts/apply-changes.ts';
 import { reuseForLeftOut } from '../../people/log/reuse-observations.ts';
 import { findChanges, type ContactChange } from '../../people/contacts/find-changes.ts';
-import { eachOf } from '../../people/known/shares-match-key.ts';
+import { eachOf } from '../../keys/shares-match-key.ts';
 import { filledReason } from '../../domain/runs/outcome.ts';
-import { suppressNotAsked } from '../../privacy/suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../../privacy/suppression/write-about-people.ts';
+import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
+import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { askedBy } from '../pages/pages.ts';

@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../../src/db/database.ts';
-import { suppress } from '../../../src/privacy/suppression/suppression-list.ts';
+import { suppress } from '../../../src/suppression/suppression-list.ts';
 
 /** Puts identity keys on the suppression list, as `enrich suppress add` does. */
 export async function putOnList({ database }: Warehouse, ...keys: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { unsuppress } from '../../../src/privacy/suppression/suppression-list.ts';
+import { unsuppress } from '../../../src/suppression/suppression-list.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

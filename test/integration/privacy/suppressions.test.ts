@@ -9,7 +9,7 @@ import {
   suppress,
   suppressStaged,
   unsuppress,
-} from '../../../src/privacy/suppression/suppression-list.ts';
+} from '../../../src/suppression/suppression-list.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {

@@ -9,7 +9,7 @@ import {
   suppress,
   suppressStaged,
   unsuppress,
-} from '../../../privacy/suppression/suppression-list.ts';
+} from '../../../suppression/suppression-list.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';

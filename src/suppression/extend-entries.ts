@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
-import { formsOfKey } from '../../people/known/hashed-addresses.ts';
-import { identifiesAlone } from '../../people/known/identifying-key.ts';
+import type { Tables } from '../db/schema.ts';
+import { formsOfKey } from '../keys/hashed-addresses.ts';
+import { identifiesAlone } from '../keys/identifying-key.ts';
 import { listedEntries } from './suppression-list.ts';
 
 /**

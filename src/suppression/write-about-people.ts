@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { isOvertaken } from '../../db/postgres-errors.ts';
-import type { Tables } from '../../db/schema.ts';
+import { isOvertaken } from '../db/postgres-errors.ts';
+import type { Tables } from '../db/schema.ts';
 
 /**
  * Runs a transaction that writes about people, with the suppression list locked against changes: a person who is

@@ -1,13 +1,12 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { anyOf } from '../../db/one-of.ts';
-import { placesOfRows } from '../../db/rows-of-run.ts';
-import { compareNameCells, type NameCells } from '../../domain/identity/name-agreement.ts';
-import { contactOf } from '../../people/contacts/contact-states.ts';
-import { clearRecordedCells } from '../../people/contacts/record-cells.ts';
-import { identifiesAlone } from '../../people/known/identifying-key.ts';
-import type { Tables } from '../../db/schema.ts';
-import type { Outcome } from '../../domain/runs/outcome.ts';
-import { clearSuppressedRow } from './clear-rows.ts';
+import { anyOf } from '../db/one-of.ts';
+import { placesOfRows } from '../db/rows-of-run.ts';
+import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
+import { contactOf } from '../keys/contact-of.ts';
+import { identifiesAlone } from '../keys/identifying-key.ts';
+import type { Tables } from '../db/schema.ts';
+import type { Outcome } from '../domain/runs/outcome.ts';
+import { clearSuppressedRow, clearRecordedCells } from './clear-rows.ts';
 import {
   keysInLog,
   keysOfPeople,

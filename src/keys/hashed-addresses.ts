@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import type { Tables } from '../db/schema.ts';
 
 /** The identity keys of hashes of an address, from its identity key `email:…`. `emailHashes` has the same hashes. */
 export function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import type { Note } from '../../domain/note.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { anyValue, rowCount } from '../../db/expressions.ts';
-import { suppressionsLock } from '../../db/suppressions-lock.ts';
-import { formsOfKey } from '../../people/known/hashed-addresses.ts';
-import type { Tables } from '../../db/schema.ts';
-import type { SuppressionEntriesTable } from '../../db/schema/privacy.ts';
+import type { Note } from '../domain/note.ts';
+import type { Warehouse } from '../db/database.ts';
+import { anyValue, rowCount } from '../db/expressions.ts';
+import { suppressionsLock } from '../db/suppressions-lock.ts';
+import { formsOfKey } from '../keys/hashed-addresses.ts';
+import type { Tables } from '../db/schema.ts';
+import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
 
 export interface SuppressionEntry {
   /** First characters of its hash, enough to tell entries apart. */

@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
-import { placesOfRows } from '../../db/rows-of-run.ts';
-import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { addressesOfHash } from '../../people/known/hashed-addresses.ts';
-import { identifiesAlone } from '../../people/known/identifying-key.ts';
-import { recordKeysOf } from '../../people/known/record-keys-of.ts';
+import { placesOfRows } from '../db/rows-of-run.ts';
+import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
+import { addressesOfHash } from '../keys/hashed-addresses.ts';
+import { identifiesAlone } from '../keys/identifying-key.ts';
+import { recordKeysOf } from '../keys/record-keys-of.ts';
 
 /** Expression: the key of a CRM record. Null if the export has no record id. */
 export function keyOfRecordId(

@@ -1,9 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { identityCells } from '../../db/expressions.ts';
-import type { Tables } from '../../db/schema.ts';
-import { identityColumns } from '../../domain/identity/identity-columns.ts';
-import { clearRecordedCells } from '../../people/contacts/record-cells.ts';
-import { sharesMatchKey } from '../../people/known/shares-match-key.ts';
+import { identityCells } from '../db/expressions.ts';
+import type { Tables } from '../db/schema.ts';
+import { identityColumns } from '../domain/identity/identity-columns.ts';
+import { sharesMatchKey } from '../keys/shares-match-key.ts';
 
 const clearedCells = sql`
   raw = '[]', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))},
@@ -55,4 +54,19 @@ export async function clearSuppressedRows(
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
 export function identityHash(alias: string): RawBuilder<Buffer> {
   return sql`sha256(convert_to(row(${identityCells(alias)})::text, 'UTF8'))`;
+}
+
+/**
+ * Statement that clears the recorded cells of rows that have become suppressed. A contact that keeps its person keeps
+ * its cells. The record stays, so that no earlier one counts as the newest.
+ *
+ * @param rowNumbers query of row numbers of the run
+ */
+export function clearRecordedCells(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    update contact_records k
+    set keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
+    where run_id = ${runId}
+      and row_number = any(array(${rowNumbers}))
+      and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)`;
 }
