@@ -1,5 +1,6 @@
 import { recordCreditStatement, statementOf } from '../../ledger/credit-statements.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { canSucceedLater, databaseErrorCode } from '../../db/postgres-errors.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -33,8 +34,16 @@ export async function keepCreditStatement(
     await recordCreditStatement(warehouse.database, { service, runId: runId ?? null }, statement);
     return statement.consumed === undefined ? 'a figure of the statement cannot be read' : undefined;
   } catch (error) {
-    if (!(error instanceof ServiceFailure)) throw error;
-    log.debug({ runId, type: error.type }, 'the service states no credit usage');
-    return error.message;
+    const why = whyMissing(error);
+    if (why === undefined) throw error;
+    log.debug({ runId, why }, 'the service states no credit usage');
+    return why;
   }
+}
+
+/** Why there is no statement; undefined: the error concerns neither the service nor what it states. */
+function whyMissing(error: unknown): string | undefined {
+  if (error instanceof ServiceFailure) return error.message;
+  const code = databaseErrorCode(error);
+  return code === undefined || canSucceedLater(error) ? undefined : `the database refuses it (${code})`;
 }

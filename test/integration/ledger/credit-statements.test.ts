@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { keepCreditStatement } from '../../../src/calls/service/keep-credit-statement.ts';
 import { parseCredits, type Credits } from '../../../src/domain/money/decimal.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import {
@@ -7,6 +8,7 @@ import {
   statementOf,
   unexplainedByRelease,
 } from '../../../src/ledger/credit-statements.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
 import { asked } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones } from '../../helpers/warehouse/late-calls.ts';
@@ -68,6 +70,21 @@ it('unexplainedByRelease() finds that the service has billed a call of an earlie
   await state('4', asked.service, december);
   expect(await unexplainedByRelease(warehouse.database, asked.service, [attemptId])).toBe(credits('5'));
   expect(await unexplainedByRelease(warehouse.database, asked.service, [])).toBe(0n);
+});
+
+it('keepCreditStatement() keeps no statement that the database refuses, and the run continues', async () => {
+  const usage = {
+    kinds: [{ name: 'all', limit: undefined, consumed: credits('3'), left: undefined }],
+    cycle: { startDate: '2026-11-01\u0000', endDate: undefined },
+  };
+  const client = { creditUsage: () => Promise.resolve(usage) };
+  const dependencies = {
+    warehouse,
+    service: asked.service,
+    client,
+    log: createLogger({ level: 'silent', format: 'json' }),
+  };
+  expect(await keepCreditStatement(dependencies, undefined)).toBe('the database refuses it (22021)');
 });
 
 it('reconcileCredits() shows a bill below what was settled as negative', async () => {
