@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
+import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
 import { counted } from '../domain/text/counted.ts';
 import type { RunRecord } from './runs.ts';

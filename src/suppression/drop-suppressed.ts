@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
 import { placesOfRows } from '../db/rows-of-run.ts';
-import { compareNameCells, type NameCells } from '../domain/identity/name-agreement.ts';
+import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { contactOf } from '../keys/contact-of.ts';
 import { identifiesAlone } from '../keys/identifying-key.ts';
 import type { Tables } from '../db/schema.ts';

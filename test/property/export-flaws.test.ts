@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
-import { decodeText } from '../../src/ingest/reading/byte-text.ts';
+import { decodeText } from '../../src/ingest/reading/bytes/byte-text.ts';
 import { readDataRecords } from '../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../helpers/exports/export-file.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, it } from 'vitest';
-import { decodeText, encodeText, type ByteText } from '../../src/ingest/reading/byte-text.ts';
+import { decodeText, encodeText, type ByteText } from '../../src/ingest/reading/bytes/byte-text.ts';
 import type { Dialect } from '../../src/ingest/reading/dialect.ts';
 import { RecordParser } from '../../src/ingest/reading/records.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { matchKeysOfIdentity, matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
-import { compareNames, compareReady } from '../../src/domain/identity/name-agreement.ts';
+import { compareNames, compareReady } from '../../src/domain/identity/names/name-agreement.ts';
 
 // Few words, so that names often agree: initials, double-barrelled names, scripts without initials.
 const word = fc.constantFrom('ada', 'anna', 'novak', 'a', 'n', '田中', 'jean-luc');

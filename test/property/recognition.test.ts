@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
 import { mapColumns } from '../../src/ingest/columns/column-map.ts';
-import { recogniseExport } from '../../src/ingest/columns/recognise-export.ts';
+import { recogniseExport } from '../../src/ingest/columns/recognition/recognise-export.ts';
 import { writtenExports, type WrittenExport } from '../helpers/exports/written-exports.ts';
 
 /** The same few cases in the suite; `npm run property:recognition` draws others each time. */

@@ -4,7 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
 import { storedCredits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
-import { displayForm } from '../../domain/identity/normalise.ts';
+import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { priceOfAnswer, type AnswerPrice } from './answer-price.ts';
 import { compareAnswer, type ComparedAnswer } from './compare-answer.ts';
 import { logEntriesOf } from './log-entries.ts';

@@ -16,8 +16,8 @@ import {
 import type { Warehouse } from '../../db/database.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, runsWaitingFor } from '../../runs/runs.ts';
-import { runToSteer } from './run-to-steer.ts';
-import { hasWorker } from './present-status.ts';
+import { runToSteer } from './steer/run-to-steer.ts';
+import { hasWorker } from './describe/present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { byOption, noteOf, reasonOption, type NoteFlags } from '../terminal/note-flags.ts';

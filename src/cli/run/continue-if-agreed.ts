@@ -4,7 +4,7 @@ import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
-import { resumeRun, waitForRun } from './steer-run.ts';
+import { resumeRun, waitForRun } from './steer/steer-run.ts';
 
 const byPerson: PauseReasonType = 'run.paused';
 

@@ -16,17 +16,17 @@ import { print, printFacts, tell } from '../terminal/output.ts';
 import { checkService } from './check-service.ts';
 import { describeChangedOptions } from './changed-options.ts';
 import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
-import { approvalQuestion, describePlan } from './describe-plan.ts';
-import { describeContestedRows } from './describe-row-notes.ts';
-import { describeRun, exitCodeOf } from './describe-run.ts';
-import { followRun, type OnPlan, warnOfPlainText } from './follow-run.ts';
+import { approvalQuestion, describePlan } from './describe/describe-plan.ts';
+import { describeContestedRows } from './describe/describe-row-notes.ts';
+import { describeRun, exitCodeOf } from './describe/describe-run.ts';
+import { followRun, type OnPlan, warnOfPlainText } from './follow/follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
-import { runPage } from './run-page.ts';
+import { runPage } from './describe/run-page.ts';
 import type { SpecifiedRun } from './run-spec.ts';
-import { sendUpdate } from './send-update.ts';
-import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from './steer-run.ts';
-import { cancelRun } from './stop-run.ts';
+import { sendUpdate } from './steer/send-update.ts';
+import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from './steer/steer-run.ts';
+import { cancelRun } from './steer/stop-run.ts';
 
 /**
  * Enriches an export until the run ends or needs a person.

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/settings.ts';
-import { warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
+import { warnOfPlainText, warnWithoutWorker } from '../run/follow/follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { readClock } from '../../db/expressions.ts';

@@ -10,8 +10,8 @@ import { fieldsOf } from './schedule-definition.ts';
 import { overrunWarning } from './schedule-outlook.ts';
 import type { KnownSchedule } from './schedule-server.ts';
 import type { Session } from '../session/session.ts';
-import { hasWorker } from '../run/present-status.ts';
-import { workflowFailing } from '../run/send-update.ts';
+import { hasWorker } from '../run/describe/present-status.ts';
+import { workflowFailing } from '../run/steer/send-update.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { readTaskFailure } from '../../temporal/failing-workflow.ts';
 

@@ -1,5 +1,5 @@
 import { UsageProblem } from '../../domain/problem.ts';
-import { namesFreeMail } from '../../domain/identity/domain-name.ts';
+import { namesFreeMail } from '../../domain/identity/values/domain-name.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
 
 /** Help text: how to identify a person on the command line. */

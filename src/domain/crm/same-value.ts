@@ -1,6 +1,6 @@
-import { parseEmail } from '../identity/email-address.ts';
-import { comparisonForm, organizationForm } from '../identity/normalise.ts';
-import { parseProfileUrl } from '../identity/profile-url.ts';
+import { parseEmail } from '../identity/values/email-address.ts';
+import { comparisonForm, organizationForm } from '../identity/values/normalise.ts';
+import { parseProfileUrl } from '../identity/values/profile-url.ts';
 import type { ImportField } from './importer.ts';
 
 /** Whether two values of a field are equal except for their spelling. */

@@ -1,6 +1,6 @@
 import { sameValue } from '../crm/same-value.ts';
-import { parseDomain } from '../identity/domain-name.ts';
-import { compareNameCells } from '../identity/name-agreement.ts';
+import { parseDomain } from '../identity/values/domain-name.ts';
+import { compareNameCells } from '../identity/names/name-agreement.ts';
 import { matchRate, type MatchRate } from '../runs/match-rate.ts';
 
 /** Fields whose values are compared. */

@@ -1,6 +1,6 @@
 import { readyIdentity, readyPerson, weigh } from './identity-evidence.ts';
 import type { Identity } from './identity.ts';
-import { compareNames } from './name-agreement.ts';
+import { compareNames } from './names/name-agreement.ts';
 import type { Person } from './person.ts';
 
 /**

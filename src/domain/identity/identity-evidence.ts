@@ -1,20 +1,20 @@
 import { contactFields } from '../warehouse/contact-fields.ts';
-import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
-import { emailHashes } from './email-hashes.ts';
+import { emailDomain, isRoleAddress, parseEmail } from './values/email-address.ts';
+import { emailHashes } from './values/email-hashes.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';
-import { compareNames, compareReady, isMadeOfName, type ComparedName } from './name-agreement.ts';
+import { compareNames, compareReady, isMadeOfName, type ComparedName } from './names/name-agreement.ts';
 import {
   compareEmployers,
   employersOfIdentity,
   employersOfPerson,
   mayBeOneEmployer,
   type Employers,
-} from './organization-agreement.ts';
-import { displayForm } from './normalise.ts';
+} from './names/organization-agreement.ts';
+import { displayForm } from './values/normalise.ts';
 import { oncePerObject } from '../once-per-object.ts';
 import type { Person } from './person.ts';
-import { parseProfileUrl } from './profile-url.ts';
+import { parseProfileUrl } from './values/profile-url.ts';
 
 /** Evidence that can fit several people. It counts only if no other contact could be the person. */
 export const weakEvidence = ['name_and_organization', 'email_names_person'] as const;

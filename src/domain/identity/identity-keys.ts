@@ -1,6 +1,6 @@
-import { isRoleAddress } from './email-address.ts';
+import { isRoleAddress } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
-import { comparisonForm, displayForm, organizationForm } from './normalise.ts';
+import { comparisonForm, displayForm, organizationForm } from './values/normalise.ts';
 
 /**
  * Returns the keys that decide about duplicates, freshness and claims: two rows that share a key are the same person.

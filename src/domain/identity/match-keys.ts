@@ -1,5 +1,5 @@
-import { isRoleAddress } from './email-address.ts';
-import { emailHashes } from './email-hashes.ts';
+import { isRoleAddress } from './values/email-address.ts';
+import { emailHashes } from './values/email-hashes.ts';
 import type { Identity } from './identity.ts';
 import { readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
@@ -9,7 +9,7 @@ import {
   lettersOfLocalPart,
   localPartsOf,
   type ComparedName,
-} from './name-agreement.ts';
+} from './names/name-agreement.ts';
 import type { Person } from './person.ts';
 
 /**

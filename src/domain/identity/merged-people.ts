@@ -1,8 +1,8 @@
-import { emailDomain, isRoleAddress } from './email-address.ts';
-import { isFreeMail } from './free-mail.ts';
+import { emailDomain, isRoleAddress } from './values/email-address.ts';
+import { isFreeMail } from './values/free-mail.ts';
 import type { ComparedPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
-import { compareNames } from './name-agreement.ts';
+import { compareNames } from './names/name-agreement.ts';
 
 /**
  * Whether two records with different ids are one person, because the service merged the person or gave a new id: the

@@ -1,7 +1,7 @@
-import { parseDomain } from './domain-name.ts';
-import { parseEmail, parseHashedEmail } from './email-address.ts';
+import { parseDomain } from './values/domain-name.ts';
+import { parseEmail, parseHashedEmail } from './values/email-address.ts';
 import { identityKeys } from './identity-keys.ts';
-import { parseProfileUrl } from './profile-url.ts';
+import { parseProfileUrl } from './values/profile-url.ts';
 
 /** The subject of an entry of the suppression list: a person, by one identifier, or everybody of a domain. */
 export interface SuppressionSubject {

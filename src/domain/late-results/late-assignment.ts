@@ -1,4 +1,4 @@
-import { isRoleAddress, parseEmail } from '../identity/email-address.ts';
+import { isRoleAddress, parseEmail } from '../identity/values/email-address.ts';
 import { deliveryKinds, lateKinds, lateKindsBy, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
 
 /** A person of an answer, with the identifiers that a delivery can have. */

@@ -1,4 +1,4 @@
-import { parseProfileUrl } from '../identity/profile-url.ts';
+import { parseProfileUrl } from '../identity/values/profile-url.ts';
 import { withoutPersonalData } from './without-personal-data.ts';
 
 /** A pattern of SQL for all addresses of a domain, such as `%@acme.example`, names no person. */

@@ -1,10 +1,10 @@
-import { parseDomain } from '../identity/domain-name.ts';
-import { parseEmail } from '../identity/email-address.ts';
-import { displayForm } from '../identity/normalise.ts';
+import { parseDomain } from '../identity/values/domain-name.ts';
+import { parseEmail } from '../identity/values/email-address.ts';
+import { displayForm } from '../identity/values/normalise.ts';
 import { oncePerObject } from '../once-per-object.ts';
 import { personColumns, type ContactColumns, type CopiedColumns } from './person-columns.ts';
 import type { Organization, Person } from '../identity/person.ts';
-import { parseProfileUrl } from '../identity/profile-url.ts';
+import { parseProfileUrl } from '../identity/values/profile-url.ts';
 
 /** The columns of `enriched_contacts` that an answer can fill; null: the answer has no value. */
 export type ContactFields = Readonly<Omit<ContactColumns, 'phone'>>;

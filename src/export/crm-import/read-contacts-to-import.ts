@@ -6,8 +6,8 @@ import {
   identityOfColumns,
   type IdentityColumns,
 } from '../../domain/identity/identity-columns.ts';
-import { namesNewEmployer } from '../../domain/identity/organization-agreement.ts';
-import { isDoNotCall } from '../../domain/identity/phone.ts';
+import { namesNewEmployer } from '../../domain/identity/names/organization-agreement.ts';
+import { isDoNotCall } from '../../domain/identity/values/phone.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';

@@ -1,18 +1,18 @@
-import { hasLastNamesFirst } from '../../domain/identity/normalise.ts';
+import { hasLastNamesFirst } from '../../domain/identity/values/normalise.ts';
 import { firstOrWhole, lastOrWhole } from '../../domain/crm/local-headers.ts';
 import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { commonNames } from './common-names.ts';
+import { commonNames } from './recognition/common-names.ts';
 import { singleFields, type Field, type SingleField, type FirstRows } from './fields.ts';
-import { knownExports, type KnownExport } from './known-exports.ts';
-import type { ExportMapping } from './mapping-file.ts';
+import { knownExports, type KnownExport } from './recognition/known-exports.ts';
+import type { ExportMapping } from './mapping/mapping-file.ts';
 import { givenOptOuts, namedOptOuts, stageOptOuts, type OptOutColumn } from './opt-outs/opt-out-columns.ts';
-import { recogniseOwnFile } from './own-file.ts';
-import { proposeMissedColumns } from './propose-columns.ts';
-import { contradictedSource, recogniseExport, unusedRecordIds } from './recognise-export.ts';
-import { refuseWithoutPeople } from './refuse-without-people.ts';
-import { takeShortNames } from './short-names.ts';
+import { recogniseOwnFile } from './recognition/own-file.ts';
+import { proposeMissedColumns } from './recognition/propose-columns.ts';
+import { contradictedSource, recogniseExport, unusedRecordIds } from './recognition/recognise-export.ts';
+import { refuseWithoutPeople } from './recognition/refuse-without-people.ts';
+import { takeShortNames } from './recognition/short-names.ts';
 
 type SingleColumns = Readonly<Record<SingleField, readonly number[]>>;
 

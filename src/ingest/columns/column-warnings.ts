@@ -1,12 +1,12 @@
 import { localHeaders } from '../../domain/crm/local-headers.ts';
-import { hasUnreadAddress } from '../../domain/identity/email-address.ts';
+import { hasUnreadAddress } from '../../domain/identity/values/email-address.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
 import { flagWarnings, unreadFlags } from './opt-outs/consent-flags.ts';
 import type { Field, FirstRows } from './fields.ts';
 import { optOutOf } from './opt-outs/opt-out.ts';
-import { foreignIds } from './recognise-export.ts';
+import { foreignIds } from './recognition/recognise-export.ts';
 
 /**
  * Warnings of what a person would want to be read otherwise, by the header and the first rows.

@@ -2,7 +2,7 @@ import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from './fields.ts';
-import type { ColumnReference } from './mapping-file.ts';
+import type { ColumnReference } from './mapping/mapping-file.ts';
 
 /** The columns of a header, each of which can be taken once. */
 export class Columns {

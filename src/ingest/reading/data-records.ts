@@ -1,8 +1,8 @@
-import { decodeText, encodeText, type ByteText } from './byte-text.ts';
+import { decodeText, encodeText, type ByteText } from './bytes/byte-text.ts';
 import type { OpenedExport } from './open-export.ts';
-import { isOwnExport, mixedSources } from '../columns/own-file.ts';
-import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
-import { createHeaderCheck } from '../columns/repeated-header.ts';
+import { isOwnExport, mixedSources } from '../columns/recognition/own-file.ts';
+import { createRecordCheck, createRowReader } from '../columns/rows/read-row.ts';
+import { createHeaderCheck } from '../columns/recognition/repeated-header.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { withoutApostrophe } from '../../domain/text/formula.ts';
 import { FooterSearch, isTotal, type ReportLine } from './footer.ts';

@@ -1,4 +1,4 @@
-import { decodeText, type ByteText } from './byte-text.ts';
+import { decodeText, type ByteText } from './bytes/byte-text.ts';
 
 /** Lines at the end of reports, in the languages of Salesforce's reports too; no contact has such a name. */
 const footerPhrase = new RegExp(

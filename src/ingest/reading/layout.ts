@@ -2,10 +2,10 @@ import Papa from 'papaparse';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, nounFor } from '../../domain/text/counted.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { emptyFile } from './file-bytes.ts';
+import { emptyFile } from './bytes/file-bytes.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { fieldsNamed, isKnownName } from '../columns/is-known-name.ts';
-import type { ExportMapping } from '../columns/mapping-file.ts';
+import { fieldsNamed, isKnownName } from '../columns/recognition/is-known-name.ts';
+import type { ExportMapping } from '../columns/mapping/mapping-file.ts';
 import type { Dialect } from './dialect.ts';
 import { refuseJoinedNames, refuseOtherDelimiter } from './unknown-delimiter.ts';
 

@@ -1,12 +1,12 @@
 import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
-import { refuseMarkdown } from './file-kind.ts';
+import { refuseMarkdown } from './bytes/file-kind.ts';
 import { findLayout, type Layout } from './layout.ts';
-import { refuseImplausibleColumns } from '../columns/given-columns.ts';
-import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
-import { readText } from './read-text.ts';
-import { findRowShape, type RowShape } from './row-shape.ts';
-import { surveyExport, type SurveyedExport } from './survey.ts';
+import { refuseImplausibleColumns } from '../columns/mapping/given-columns.ts';
+import { checkedMapping, type ExportMapping } from '../columns/mapping/mapping-file.ts';
+import { readText } from './bytes/read-text.ts';
+import { findRowShape, type RowShape } from './damage/row-shape.ts';
+import { surveyExport, type SurveyedExport } from './bytes/survey.ts';
 import { refuseUnknownDelimiter } from './unknown-delimiter.ts';
 
 /** An opened export: everything that is known before its rows are read. */

@@ -2,14 +2,14 @@ import Papa from 'papaparse';
 import { counted, nounFor } from '../../domain/text/counted.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import { encodeText, type ByteText } from './byte-text.ts';
-import { DamageInspector, type Damage } from './damage.ts';
+import { encodeText, type ByteText } from './bytes/byte-text.ts';
+import { DamageInspector, type Damage } from './damage/damage.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
 import type { Layout } from './layout.ts';
-import { readByteText } from './read-text.ts';
+import { readByteText } from './bytes/read-text.ts';
 import { RecordLines } from './record-lines.ts';
-import type { RowShape } from './row-shape.ts';
-import type { SurveyedExport } from './survey.ts';
+import type { RowShape } from './damage/row-shape.ts';
+import type { SurveyedExport } from './bytes/survey.ts';
 
 export interface RecordBatch {
   readonly records: ByteText[][];

@@ -1,4 +1,4 @@
-import type { StagedRow } from '../columns/read-row.ts';
+import type { StagedRow } from '../columns/rows/read-row.ts';
 import { Chunk } from './chunk.ts';
 
 /** Writes a chunk. Calls `onCopy` when COPY begins. */

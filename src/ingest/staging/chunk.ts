@@ -1,4 +1,4 @@
-import type { StagedRow } from '../columns/read-row.ts';
+import type { StagedRow } from '../columns/rows/read-row.ts';
 import { CopyMemory } from './copy-memory.ts';
 import { copyRow } from './copy-row.ts';
 

@@ -1,4 +1,4 @@
-import { encodeText, type ByteText } from '../reading/byte-text.ts';
+import { encodeText, type ByteText } from '../reading/bytes/byte-text.ts';
 
 /** The header of COPY: its signature, no flags and no extension. */
 const header = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');

@@ -1,6 +1,6 @@
 import { identityColumns } from '../../domain/identity/identity-columns.ts';
-import type { ByteText } from '../reading/byte-text.ts';
-import type { StagedRow } from '../columns/read-row.ts';
+import type { ByteText } from '../reading/bytes/byte-text.ts';
+import type { StagedRow } from '../columns/rows/read-row.ts';
 import type { CopyMemory } from './copy-memory.ts';
 
 /** Columns of `enrichment.run_rows` in the order in which `copyRow` writes them. */

@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 import { ChunkWriter } from './chunk-writer.ts';
 import { MalformedRows } from './malformed-rows.ts';
-import { describeColumns } from '../columns/recorded-mapping.ts';
+import { describeColumns } from '../columns/mapping/recorded-mapping.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
 import { AbsentValues, UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
-import { createRowReader } from '../columns/read-row.ts';
+import { createRowReader } from '../columns/rows/read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
-import { changedExport, refuseChange } from '../reading/survey.ts';
+import { changedExport, refuseChange } from '../reading/bytes/survey.ts';
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
-import { comparisonForm } from '../../domain/identity/normalise.ts';
+import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { noVerdicts, type ContactDecision, type Verdicts } from '../../domain/identity/verdicts.ts';
 
 /** Expression: the decisions about a contact as JSON, a `ContactDecision` for each person; null: there is none. */

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { DeliveredPhone } from '../../domain/identity/phone.ts';
+import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
 import type { DeliveryKind, LateKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';

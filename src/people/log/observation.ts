@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseEmail, isRoleAddress } from '../../domain/identity/email-address.ts';
+import { parseEmail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
 import { contactFields, type ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import { bounded, identityKeys } from '../../domain/identity/identity-keys.ts';
 import { readyPerson } from '../../domain/identity/identity-evidence.ts';
@@ -8,10 +8,10 @@ import {
   identifyingKeysOfPerson,
   matchKeysOfPerson,
 } from '../../domain/identity/match-keys.ts';
-import { displayForm } from '../../domain/identity/normalise.ts';
+import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { personFieldGroups, type FieldGroup } from '../../domain/warehouse/person-columns.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { rankPhone, readPhones, type DeliveredPhone } from '../../domain/identity/phone.ts';
+import { rankPhone, readPhones, type DeliveredPhone } from '../../domain/identity/values/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import { emailRank } from '../../domain/late-results/late-assignment.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../../db/database.ts';
-import { compareNameCells, type NameCells } from '../../domain/identity/name-agreement.ts';
+import { compareNameCells, type NameCells } from '../../domain/identity/names/name-agreement.ts';
 import { unnestRows } from '../../keys/unnest-keys.ts';
 import { nameOf, peopleOf, readPeople } from './find-people.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';

@@ -3,7 +3,7 @@ import type { RowKey } from '../../keys/contact-key.ts';
 import { unnestRows } from '../../keys/unnest-keys.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isOverruled } from '../../people/decisions/contact-decisions.ts';
-import type { NameCells } from '../../domain/identity/name-agreement.ts';
+import type { NameCells } from '../../domain/identity/names/name-agreement.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 
 export interface PersonKey {

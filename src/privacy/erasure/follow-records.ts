@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import { isContestedRecord } from '../../people/contacts/contact-states.ts';
-import { compareNameCells, type NameCells } from '../../domain/identity/name-agreement.ts';
+import { compareNameCells, type NameCells } from '../../domain/identity/names/name-agreement.ts';
 import type { ContactKey, RowKey } from '../../keys/contact-key.ts';
 import { isOverruled } from '../../people/decisions/contact-decisions.ts';
 import { unnestContacts } from '../../keys/unnest-keys.ts';

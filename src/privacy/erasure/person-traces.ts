@@ -1,9 +1,9 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { isRoleAddress } from '../../domain/identity/email-address.ts';
+import { isRoleAddress } from '../../domain/identity/values/email-address.ts';
 import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isOverruled } from '../../people/decisions/contact-decisions.ts';
-import { emailHashes } from '../../domain/identity/email-hashes.ts';
+import { emailHashes } from '../../domain/identity/values/email-hashes.ts';
 import { hashKeysOf } from '../../keys/hashed-addresses.ts';
 import { eachOf, sharesMatchKey } from '../../keys/shares-match-key.ts';
 import {

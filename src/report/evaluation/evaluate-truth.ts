@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 import { evaluatePeople, type EvaluatedPerson, type Evaluation } from '../../domain/evaluation/evaluate.ts';
-import { parseEmail } from '../../domain/identity/email-address.ts';
+import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { contactIdOf } from '../../ingest/columns/contact-id.ts';
+import { contactIdOf } from '../../ingest/columns/rows/contact-id.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contactSources, requireSource } from '../../people/contacts/contact-sources.ts';
 import { readTruth, type TruthRow } from './read-truth.ts';

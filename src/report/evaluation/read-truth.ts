@@ -4,8 +4,8 @@ import Papa from 'papaparse';
 import { evaluatedFields, type EvaluatedField, type NamePart } from '../../domain/evaluation/evaluate.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeaders } from '../../domain/text/header-name.ts';
-import { commonNames } from '../../ingest/columns/common-names.ts';
-import { knownExports } from '../../ingest/columns/known-exports.ts';
+import { commonNames } from '../../ingest/columns/recognition/common-names.ts';
+import { knownExports } from '../../ingest/columns/recognition/known-exports.ts';
 
 export type TruthField = EvaluatedField | NamePart | 'contact_id';
 

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
-import { switchboard } from '../../domain/identity/phone.ts';
+import { switchboard } from '../../domain/identity/values/phone.ts';
 import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import type { Tables } from '../../db/schema.ts';

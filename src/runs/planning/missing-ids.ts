@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import { rowCount } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { fieldsOfHeader } from '../../ingest/columns/recorded-mapping.ts';
-import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
+import { fieldsOfHeader } from '../../ingest/columns/mapping/recorded-mapping.ts';
+import type { ReadColumns } from '../../ingest/columns/mapping/chosen-column.ts';
 import { addWarning } from '../runs.ts';
 
 /** Warns of rows without an id in a file with a column of record ids: files for importers leave them out. */

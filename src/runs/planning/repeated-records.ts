@@ -1,6 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import { compareNameCells, type NameCells, type NameVerdict } from '../../domain/identity/name-agreement.ts';
+import {
+  compareNameCells,
+  type NameCells,
+  type NameVerdict,
+} from '../../domain/identity/names/name-agreement.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { addWarning } from '../runs.ts';
 

@@ -3,7 +3,7 @@ import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
-import { isFreeMail } from '../../domain/identity/free-mail.ts';
+import { isFreeMail } from '../../domain/identity/values/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';

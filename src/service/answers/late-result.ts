@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
-import { parseEmail } from '../../domain/identity/email-address.ts';
+import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
-import { displayForm } from '../../domain/identity/normalise.ts';
+import { displayForm } from '../../domain/identity/values/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
-import type { DeliveredPhone } from '../../domain/identity/phone.ts';
+import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
 import { openEnvelope } from './late-envelope.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';

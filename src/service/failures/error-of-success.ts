@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseEmail } from '../../domain/identity/email-address.ts';
+import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { nameCredits, nameMiss, namePersonMiss, type ErrorCodes } from './error-codes.ts';
 import { readJson } from '../answers/exact-json.ts';
 import type { HttpAnswer } from '../transport.ts';

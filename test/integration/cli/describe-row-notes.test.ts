@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { describeContestedRows, describeLostContacts } from '../../../src/cli/run/describe-row-notes.ts';
+import {
+  describeContestedRows,
+  describeLostContacts,
+} from '../../../src/cli/run/describe/describe-row-notes.ts';
 import { readContestedRows } from '../../../src/report/figures/read-contested-rows.ts';
 import { readLostContacts } from '../../../src/report/figures/read-lost-contacts.ts';
 import { gatherReport } from '../../../src/report/gather.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { pauseRun } from '../../../src/cli/run/stop-run.ts';
+import { pauseRun } from '../../../src/cli/run/steer/stop-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { describeCallWait } from '../../../src/cli/run/present-status.ts';
-import { readCallWait } from '../../../src/cli/run/read-call-wait.ts';
+import { describeCallWait } from '../../../src/cli/run/describe/present-status.ts';
+import { readCallWait } from '../../../src/cli/run/follow/read-call-wait.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import type { ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';

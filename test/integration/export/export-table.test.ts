@@ -9,7 +9,7 @@ import { contactColumns, exportedTableNames, exportedTables } from '../../../src
 import { encodeParquet } from '../../../src/export/parquet.ts';
 import { writeS3Object } from '../../../src/files/write-s3-object.ts';
 import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
-import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
+import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
-import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
+import { hashExport } from '../../../src/ingest/reading/bytes/file-bytes.ts';
 import { stageExport, type StagedExport, type StagingOptions } from '../../../src/ingest/staging/stage.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { describePreempted } from '../../../src/cli/run/present-status.ts';
+import { describePreempted } from '../../../src/cli/run/describe/present-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';

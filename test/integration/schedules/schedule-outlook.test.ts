@@ -5,7 +5,7 @@ import { defineSchedule, type ScheduleDefinition } from '../../../src/cli/schedu
 import { outlookOf, overrunWarning } from '../../../src/cli/schedule/schedule-outlook.ts';
 import { readConfig, runDefaults } from '../../../src/config/settings.ts';
 import { optionsOf } from '../../../src/runs/begin-scheduled-runs.ts';
-import { hashExport } from '../../../src/ingest/reading/file-bytes.ts';
+import { hashExport } from '../../../src/ingest/reading/bytes/file-bytes.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';

@@ -3,7 +3,7 @@ import {
   conclusionsOf,
   describeBill,
   describeReconciliation,
-} from '../../../src/cli/run/describe-reconciliation.ts';
+} from '../../../src/cli/run/describe/describe-reconciliation.ts';
 
 const cycle = {
   cycle_start: null,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { approvalQuestion, describePlan } from '../../../src/cli/run/describe-plan.ts';
-import { describeRun } from '../../../src/cli/run/describe-run.ts';
+import { approvalQuestion, describePlan } from '../../../src/cli/run/describe/describe-plan.ts';
+import { describeRun } from '../../../src/cli/run/describe/describe-run.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { outcomes as allOutcomes } from '../../../src/domain/runs/outcome.ts';

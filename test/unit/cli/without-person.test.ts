@@ -6,7 +6,7 @@ import { chosenOptions } from '../../../src/cli/run-options/read-run-options.ts'
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
 import { reasonOption } from '../../../src/cli/terminal/note-flags.ts';
 import { withoutPerson } from '../../../src/cli/terminal/without-person.ts';
-import { refusePersonalColumns } from '../../../src/ingest/columns/chosen-column.ts';
+import { refusePersonalColumns } from '../../../src/ingest/columns/mapping/chosen-column.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();

@@ -4,8 +4,8 @@ import {
   parseEmail,
   parseEmails,
   parseHashedEmail,
-} from '../../../src/domain/identity/email-address.ts';
-import { isFreeMail } from '../../../src/domain/identity/free-mail.ts';
+} from '../../../src/domain/identity/values/email-address.ts';
+import { isFreeMail } from '../../../src/domain/identity/values/free-mail.ts';
 
 describe('an address', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { namesNewEmployer } from '../../../src/domain/identity/organization-agreement.ts';
+import { namesNewEmployer } from '../../../src/domain/identity/names/organization-agreement.ts';
 
 const move = {
   from: { name: 'Acme', domain: 'acme.example' },

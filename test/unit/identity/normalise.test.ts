@@ -7,7 +7,7 @@ import {
   parseFullName,
   parseName,
   parseOrganizationName,
-} from '../../../src/domain/identity/normalise.ts';
+} from '../../../src/domain/identity/values/normalise.ts';
 
 describe('the display form', () => {
   it.each([

@@ -4,7 +4,7 @@ import {
   readPhones,
   type DeliveredPhone,
   type Phone,
-} from '../../../src/domain/identity/phone.ts';
+} from '../../../src/domain/identity/values/phone.ts';
 
 function delivered(given: Partial<DeliveredPhone>): DeliveredPhone {
   return {

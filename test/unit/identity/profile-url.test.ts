@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseDomain } from '../../../src/domain/identity/domain-name.ts';
-import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
+import { parseDomain } from '../../../src/domain/identity/values/domain-name.ts';
+import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 
 describe('a profile URL', () => {
   it.each([

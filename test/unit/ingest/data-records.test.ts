@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { spreadsheetLine } from '../../../src/export/crm-import/csv-line.ts';
-import { decodeText, type ByteText } from '../../../src/ingest/reading/byte-text.ts';
+import { decodeText, type ByteText } from '../../../src/ingest/reading/bytes/byte-text.ts';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';

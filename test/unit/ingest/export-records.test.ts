@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
-import { encodeText } from '../../../src/ingest/reading/byte-text.ts';
+import { encodeText } from '../../../src/ingest/reading/bytes/byte-text.ts';
 import { RecordParser } from '../../../src/ingest/reading/records.ts';
 
 const dialect = { delimiter: ',', lineEnds: 'LF' } as const;

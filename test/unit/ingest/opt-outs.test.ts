@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { mapColumns } from '../../../src/ingest/columns/column-map.ts';
-import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { checkedMapping } from '../../../src/ingest/columns/mapping/mapping-file.ts';
 import { isPlainAnswer, optOutAnswer } from '../../../src/ingest/columns/opt-outs/opt-out-answers.ts';
 import { optOutOf } from '../../../src/ingest/columns/opt-outs/opt-out.ts';
 import { createOptOutReader } from '../../../src/ingest/columns/opt-outs/read-opt-outs.ts';
-import { encodeText } from '../../../src/ingest/reading/byte-text.ts';
+import { encodeText } from '../../../src/ingest/reading/bytes/byte-text.ts';
 
 /** Labels of CRMs in each language, in capitals and without accents too. */
 const labels = {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { steerCommand } from '../../run/steer-command.ts';
-import { cancelRun } from '../../run/stop-run.ts';
+import { steerCommand } from '../../run/steer/steer-command.ts';
+import { cancelRun } from '../../run/steer/stop-run.ts';
 
 export function cancelCommand(): Command {
   return steerCommand(

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { describeService } from '../../run/describe-service.ts';
+import { describeService } from '../../run/describe/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { ProposalWritten } from '../../run/mapping-proposal.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';

@@ -1,14 +1,14 @@
 import { Argument, Command } from 'commander';
 import { taskPriorities, type RunPriority } from '../../../contract/run-priorities.ts';
 import { setRunPriority } from '../../../runs/runs.ts';
-import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
+import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
 import { printFacts } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { withSettings } from '../../session/settings-flags.ts';
-import { sendUpdate } from '../../run/send-update.ts';
-import { requireUnfinished } from '../../run/stop-run.ts';
+import { sendUpdate } from '../../run/steer/send-update.ts';
+import { requireUnfinished } from '../../run/steer/stop-run.ts';
 
 export function priorityCommand(): Command {
   return withSettings(new Command('priority'))

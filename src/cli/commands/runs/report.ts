@@ -5,7 +5,7 @@ import { UsageProblem } from '../../../domain/problem.ts';
 import { asUnwritable } from '../../../files/unwritable.ts';
 import { gatherReport } from '../../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
-import { anyRun } from '../../run/run-to-steer.ts';
+import { anyRun } from '../../run/steer/run-to-steer.ts';
 import { print, tell, write } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';

@@ -2,14 +2,14 @@ import { Command } from 'commander';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../../config/settings.ts';
-import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
+import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
 import { reportRun, resultOf } from '../../run/enrich-export.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { withSettings } from '../../session/settings-flags.ts';
-import { interruptionOf, resumeRun, waitForRun } from '../../run/steer-run.ts';
-import { requireUnfinished } from '../../run/stop-run.ts';
+import { interruptionOf, resumeRun, waitForRun } from '../../run/steer/steer-run.ts';
+import { requireUnfinished } from '../../run/steer/stop-run.ts';
 
 export function resumeCommand(): Command {
   return withSettings(new Command('resume'))

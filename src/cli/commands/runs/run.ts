@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { RunPriority } from '../../../contract/run-priorities.ts';
 import { exitCodes } from '../../../domain/problem.ts';
 import { knowsService } from '../../../config/settings.ts';
-import { describeService } from '../../run/describe-service.ts';
+import { describeService } from '../../run/describe/describe-service.ts';
 import { enrichExport, reportRun, resultOf } from '../../run/enrich-export.ts';
 import { tell } from '../../terminal/output.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
@@ -10,7 +10,7 @@ import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run-op
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
-import { isCommandPresent } from '../../run/present-status.ts';
+import { isCommandPresent } from '../../run/describe/present-status.ts';
 
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc')

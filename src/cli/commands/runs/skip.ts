@@ -3,7 +3,7 @@ import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { skipPageAfterCalls } from '../../../runs/pages/skip-page.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
-import { runToSteer, steeredRun } from '../../run/run-to-steer.ts';
+import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
@@ -11,9 +11,9 @@ import { reasonOption } from '../../terminal/note-flags.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { withSettings } from '../../session/settings-flags.ts';
-import { isCommandPresent } from '../../run/present-status.ts';
-import { sendUpdate } from '../../run/send-update.ts';
-import { requireUnfinished } from '../../run/stop-run.ts';
+import { isCommandPresent } from '../../run/describe/present-status.ts';
+import { sendUpdate } from '../../run/steer/send-update.ts';
+import { requireUnfinished } from '../../run/steer/stop-run.ts';
 
 /** Time after CALL_TIMEOUT in which a worker records a call. A worker that takes longer has died. */
 const slackSeconds = 30;

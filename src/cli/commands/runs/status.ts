@@ -8,9 +8,9 @@ import { readContestedRows } from '../../../report/figures/read-contested-rows.t
 import { readLostContacts } from '../../../report/figures/read-lost-contacts.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { listRuns } from '../../../runs/runs.ts';
-import { describeContestedRows, describeLostContacts } from '../../run/describe-row-notes.ts';
-import { describeRun } from '../../run/describe-run.ts';
-import { anyRun } from '../../run/run-to-steer.ts';
+import { describeContestedRows, describeLostContacts } from '../../run/describe/describe-row-notes.ts';
+import { describeRun } from '../../run/describe/describe-run.ts';
+import { anyRun } from '../../run/steer/run-to-steer.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {
@@ -20,8 +20,8 @@ import {
   interrupted,
   isCommandPresent,
   withPresentReason,
-} from '../../run/present-status.ts';
-import { runPage } from '../../run/run-page.ts';
+} from '../../run/describe/present-status.ts';
+import { runPage } from '../../run/describe/run-page.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { withSettings } from '../../session/settings-flags.ts';

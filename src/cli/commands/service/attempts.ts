@@ -15,7 +15,7 @@ import {
 import { getRun } from '../../../runs/runs.ts';
 import { serviceName } from '../../../config/settings.ts';
 import { reconcileCredits, unexplainedByRelease } from '../../../ledger/credit-statements.ts';
-import { describeBill } from '../../run/describe-reconciliation.ts';
+import { describeBill } from '../../run/describe/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run-options/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';

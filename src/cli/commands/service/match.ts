@@ -1,20 +1,24 @@
 import { Command } from 'commander';
 import { worstCaseCredits } from '../../../domain/money/credit-rules.ts';
 import { formatCredits } from '../../../domain/money/decimal.ts';
-import { parseDomain } from '../../../domain/identity/domain-name.ts';
-import { parseEmail, parseHashedEmail } from '../../../domain/identity/email-address.ts';
+import { parseDomain } from '../../../domain/identity/values/domain-name.ts';
+import { parseEmail, parseHashedEmail } from '../../../domain/identity/values/email-address.ts';
 import type { Identity } from '../../../domain/identity/identity.ts';
 import { identityKeys } from '../../../domain/identity/identity-keys.ts';
-import { parseFullName, parseName, parseOrganizationName } from '../../../domain/identity/normalise.ts';
+import {
+  parseFullName,
+  parseName,
+  parseOrganizationName,
+} from '../../../domain/identity/values/normalise.ts';
 import { periodNames } from '../../../domain/money/budget-periods.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
-import { parseProfileUrl } from '../../../domain/identity/profile-url.ts';
+import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
 import { matchPerson } from '../../../calls/match-person.ts';
 import type { MatchAnswer } from '../../../service/client.ts';
 import { toDetail } from '../../../service/request-details.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { visible } from '../../../domain/text/visible.ts';
-import { describeService } from '../../run/describe-service.ts';
+import { describeService } from '../../run/describe/describe-service.ts';
 import { labelled, print, printJson, table, tell, write } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';

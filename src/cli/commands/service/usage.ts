@@ -9,7 +9,7 @@ import { ServiceFailure } from '../../../service/failures/failure.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { serviceName, type Config } from '../../../config/settings.ts';
-import { conclusionsOf, reconciliationTable } from '../../run/describe-reconciliation.ts';
+import { conclusionsOf, reconciliationTable } from '../../run/describe/describe-reconciliation.ts';
 import { keepCreditStatement } from '../../../calls/service/keep-credit-statement.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { isRoleAddress } from '../../../domain/identity/email-address.ts';
+import { isRoleAddress } from '../../../domain/identity/values/email-address.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { erase, type ErasureFigures, measureErasure } from '../../../privacy/erasure/erase.ts';
 import { findNamesakes } from '../../../privacy/erasure/find-namesakes.ts';

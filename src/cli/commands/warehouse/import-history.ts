@@ -3,7 +3,7 @@ import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { parseMoment } from '../../../domain/text/moment.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { importLookups } from '../../../people/known/lookup-history.ts';
-import { describeService } from '../../run/describe-service.ts';
+import { describeService } from '../../run/describe/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withStagedExport } from '../../run/plan-export.ts';

@@ -1,6 +1,6 @@
 import { headerKey, shownHeader } from '../../../domain/text/header-name.ts';
 import type { Columns } from '../columns.ts';
-import { headerWords } from '../header-words.ts';
+import { headerWords } from '../recognition/header-words.ts';
 import { optOutOf } from './opt-out.ts';
 import { statesOptOut } from './opt-out-answers.ts';
 import { isDetail, isFaxOrLetters } from './opt-out-headers.ts';

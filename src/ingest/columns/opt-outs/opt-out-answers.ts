@@ -1,4 +1,4 @@
-import { comparisonForm, displayForm } from '../../../domain/identity/normalise.ts';
+import { comparisonForm, displayForm } from '../../../domain/identity/values/normalise.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import type { OptOutPolarity } from './opt-out.ts';
 

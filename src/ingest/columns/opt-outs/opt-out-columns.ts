@@ -2,8 +2,8 @@ import { UsageProblem } from '../../../domain/problem.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
 import type { Columns } from '../columns.ts';
 import type { Field } from '../fields.ts';
-import type { KnownExport } from '../known-exports.ts';
-import type { ExportMapping } from '../mapping-file.ts';
+import type { KnownExport } from '../recognition/known-exports.ts';
+import type { ExportMapping } from '../mapping/mapping-file.ts';
 import { valueForm } from './opt-out-answers.ts';
 import { describesOptOut, optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
 

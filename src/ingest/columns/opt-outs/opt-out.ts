@@ -1,5 +1,5 @@
 import { headerKey } from '../../../domain/text/header-name.ts';
-import { headerWords } from '../header-words.ts';
+import { headerWords } from '../recognition/header-words.ts';
 import {
   isAboutCalls,
   isAboutEmail,

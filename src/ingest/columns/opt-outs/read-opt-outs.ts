@@ -1,6 +1,6 @@
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
-import { decodeText, type ByteText } from '../../reading/byte-text.ts';
+import { decodeText, type ByteText } from '../../reading/bytes/byte-text.ts';
 import type { ColumnMap } from '../column-map.ts';
 import type { OptOutColumn } from './opt-out-columns.ts';
 import { optOutAnswer, valueForm, type OptOutAnswer } from './opt-out-answers.ts';

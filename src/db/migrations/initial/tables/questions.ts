@@ -1,5 +1,5 @@
 import { contactValues } from '../functions/project-people.ts';
-import { switchboard } from '../../../../domain/identity/phone.ts';
+import { switchboard } from '../../../../domain/identity/values/phone.ts';
 import { filledReason } from '../../../../domain/runs/outcome.ts';
 import { contactsWith } from '../contacts-with.ts';
 import { isValidMatch } from '../../../valid-entries.ts';

@@ -1,0 +1,165 @@
+import type { Config } from '../../../config/settings.ts';
+import type { RunFacts } from '../../../contract/run-facts.ts';
+import type { RunStatus } from '../../../contract/run-statuses.ts';
+import { othersPresent } from '../../../dev/presence.ts';
+import { embeddedDirectories } from '../../../dev/stack.ts';
+import { readClock } from '../../../db/expressions.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { Problem } from '../../../domain/problem.ts';
+import { hasCreditsAgain } from '../../../runs/resolve-budget-exhaustion.ts';
+import { reservedSlots } from '../../../ledger/waiting-batches.ts';
+import { readRunMoney } from '../../../runs/read-run-facts.ts';
+import { getRun } from '../../../runs/runs.ts';
+import type { Session } from '../../session/session.ts';
+import { readCallWait, readLateWait } from '../follow/read-call-wait.ts';
+import { workflowFailing } from '../steer/send-update.ts';
+
+/** In these statuses a run continues as soon as it has a worker. */
+export const workingStatuses: readonly string[] = [
+  'ingesting',
+  'planning',
+  'running',
+  'cancelling',
+] satisfies RunStatus[];
+
+/** Status that a person sees for a run that should continue and has no worker. */
+export const interrupted = 'interrupted';
+
+/** Whether a command on this machine has a worker for the embedded Temporal. */
+export function isCommandPresent({ embedded }: Config): boolean {
+  return othersPresent(embeddedDirectories(embedded.dataDirectory).workers).length > 0;
+}
+
+/**
+ * Finds the runs that should continue and have no worker. Their status does not show that: a killed command or worker
+ * cannot change it.
+ *
+ * @returns the ids of these runs, and lines for a person; none where all is well
+ */
+export async function findInterrupted(
+  session: Session,
+  runs: readonly RunFacts[],
+): Promise<{ readonly runIds: readonly string[]; readonly lines: readonly string[] }> {
+  const runIds = runs
+    .filter(({ status }) => workingStatuses.includes(status))
+    .map(({ run_id: runId }) => runId);
+  const { config } = session;
+  if (config.temporalAddress === undefined) {
+    if (isCommandPresent(config)) return { runIds: [], lines: [] };
+    const paused = runs.filter(({ status }) => status === 'paused');
+    const lines = await Promise.all([
+      ...runIds.map((runId) => describeInterrupted(session, runId)),
+      ...paused.map(({ run_id: runId }) => describeLostCalls(session, runId)),
+    ]);
+    return { runIds, lines: lines.flat() };
+  }
+  if (runIds.length === 0) return { runIds, lines: [] };
+  try {
+    if (await hasWorker(session)) return { runIds: [], lines: await describeFailing(session, runIds) };
+    return {
+      runIds,
+      lines: [
+        `  no worker polls ${config.temporalAddress}, and ${runIds.join(', ')} waits for one`,
+        '  next: start one with: enrich worker',
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return {
+      runIds: [],
+      lines: [
+        `  Temporal cannot tell whether the run has a worker: ${error.message}`,
+        `  next: ${error.next}`,
+      ],
+    };
+  }
+}
+
+/** Names the runs whose workflows the workers cannot carry out, such as without the key of the payloads. */
+async function describeFailing(session: Session, runIds: readonly string[]): Promise<string[]> {
+  const { readTaskFailure } = await import('../../../temporal/failing-workflow.ts');
+  const client = await session.temporal();
+  const lines = await Promise.all(
+    runIds.map(async (runId) => {
+      const failure = await readTaskFailure(client, runId).catch(() => undefined);
+      if (failure === undefined) return [];
+      const { message, next } = workflowFailing(runId, failure);
+      return [`  ${runId}: ${message}`, `  next: ${next}`];
+    }),
+  );
+  return lines.flat();
+}
+
+async function describeInterrupted(session: Session, runId: string): Promise<string[]> {
+  return [
+    `  ${runId} has no worker: its command was killed, or a schedule began it and the command with the worker has`,
+    '  ended; no call is sent until the run continues',
+    ...(await describeLostCalls(session, runId)),
+    `  next: enrich resume ${runId}, or the same command again; both continue where the run stopped`,
+  ];
+}
+
+/** Explains calls that were in flight when the last command was killed: resuming the run makes their cost unknown. */
+async function describeLostCalls({ warehouse }: Session, runId: string): Promise<string[]> {
+  const { inFlight } = await readRunMoney(warehouse, runId);
+  if (inFlight === 0) return [];
+  return [
+    `  ${counted(inFlight, 'call')} of ${runId} had no recorded answer: the credits stay reserved, and become`,
+    '  unknown when the run continues',
+  ];
+}
+
+/**
+ * Explains why a running run makes no calls while runs of a higher priority wait for the rate windows.
+ *
+ * @returns lines for a person; none if no such run waits
+ */
+export async function describePreempted({ warehouse }: Session, facts: RunFacts): Promise<string[]> {
+  if (facts.status !== 'running') return [];
+  const { priority } = (await getRun(warehouse, facts.run_id)).options;
+  const batches = await reservedSlots(warehouse.database, priority);
+  if (batches === 0) return [];
+  return [
+    `  runs of a higher priority have ${counted(batches, 'batch', 'batches')} waiting for a call: while the ` +
+      'rate windows are full, this one makes none',
+    `  next: wait; or let this run call first: enrich priority ${facts.run_id} ad-hoc`,
+  ];
+}
+
+/** Says why a run makes no call now: a rate window is full, the service has no calls left, or all calls are made. */
+export async function describeCallWait(session: Session, facts: RunFacts): Promise<string[]> {
+  if (facts.status !== 'running') return [];
+  const run = await getRun(session.warehouse, facts.run_id);
+  const left = (run.plan?.people ?? 0) - (await readRunMoney(session.warehouse, facts.run_id)).people;
+  if (left > 0) {
+    const { waiting } = await readCallWait(session, run, left);
+    return waiting === undefined ? [] : [`  ${waiting}`];
+  }
+  const awaited = await readLateWait(session, facts.run_id);
+  return awaited === undefined ? [] : [`  all calls are made; late results of ${awaited}`];
+}
+
+/** Whether a run has a worker, so that it continues without a command. */
+export async function hasWorker(session: Session): Promise<boolean> {
+  if (session.config.temporalAddress === undefined) return isCommandPresent(session.config);
+  const { isWorkerThere } = await import('../../../temporal/connection.ts');
+  return isWorkerThere(await session.temporal(), await readClock(session.warehouse.database));
+}
+
+/**
+ * Replaces the stored reason of a pause for a budget that has credits again. The reason is out of date until a worker
+ * continues the run.
+ */
+export async function withPresentReason(session: Session, facts: RunFacts): Promise<RunFacts> {
+  if (facts.status !== 'paused') return facts;
+  const { warehouse, config } = session;
+  const run = await getRun(warehouse, facts.run_id);
+  if (!(await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run))) return facts;
+  return {
+    ...facts,
+    reason: 'a budget was empty, and has credits again: the run has not continued yet',
+    next: (await hasWorker(session).catch(() => false))
+      ? `nothing: a worker continues the run; watch it with: enrich status ${facts.run_id}`
+      : `enrich resume ${facts.run_id}`,
+  };
+}

@@ -1,0 +1,277 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { PauseReason } from '../../../contract/pause-reasons.ts';
+import type { PlanSummary } from '../../../contract/plan-summary.ts';
+import type { RunStatus } from '../../../contract/run-statuses.ts';
+import { deliveryReceivedSignalName } from '../../../contract/temporal-names.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { readClock } from '../../../db/expressions.ts';
+import { isDatabaseAway } from '../../../db/postgres-errors.ts';
+import { readLateResultsStatus } from '../../../late-results/read-late-results-status.ts';
+import { hasCreditsAgain } from '../../../runs/resolve-budget-exhaustion.ts';
+import { readOutcomes, readRunMoney, type RunMoney } from '../../../runs/read-run-facts.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
+import { tell } from '../../terminal/output.ts';
+import { paint } from '../../terminal/style.ts';
+import { Progress, type ProgressFigures } from './progress.ts';
+import { readCallWait, readLateWait } from './read-call-wait.ts';
+import type { Session } from '../../session/session.ts';
+import {
+  afterPlainText,
+  describePlainText,
+  describeWorkerPoll,
+  isWorkflowGone,
+  readWorkerPoll,
+  type WorkerPoll,
+} from '../../../temporal/connection.ts';
+import { readTaskFailure } from '../../../temporal/failing-workflow.ts';
+import { workflowFailing } from '../steer/send-update.ts';
+
+const pollMilliseconds = 250;
+/** Number of polls of the database for each check whether the workflow was terminated. */
+const pollsPerWorkflowCheck = 8;
+/** Number of polls of the database for each check whether a worker is there. */
+const pollsPerWorkerCheck = 40;
+const longestAnswerMilliseconds = 5_000;
+const longestWaitForCallsMilliseconds = 10_000;
+const longestDatabaseOutageMilliseconds = 120_000;
+const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
+const phases: Partial<Record<RunStatus, string>> = {
+  ingesting: 'reading the file',
+  planning: 'planning',
+  running: 'enriching',
+  cancelling: 'cancelling',
+};
+
+/** Called once, when the run has its plan. */
+export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
+
+/**
+ * Waits until a run has ended, is paused or needs an approval, and shows its progress.
+ *
+ * @param signal ends the wait, not the run
+ */
+export async function followRun(
+  session: Session,
+  handle: WorkflowHandle,
+  signal: AbortSignal,
+  onPlan?: OnPlan,
+): Promise<RunStatus> {
+  const runId = handle.workflowId;
+  let isPlanned = false;
+  const progress = new Progress();
+  let lostWorker: string | undefined;
+  const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
+    const run = await getRun(session.warehouse, runId);
+    const money = await readRunMoney(session.warehouse, runId);
+    const lateCredits = await waitsForLateCredits(session, run);
+    const ended = statusesThatEndTheWait.includes(run.status) && lateCredits === undefined;
+    if (run.plan && !isPlanned) {
+      isPlanned = true;
+      progress.end();
+      onPlan?.(run, run.plan);
+    }
+    if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
+    // The plan and the question follow.
+    if (run.status === 'awaiting_approval') return run.status;
+    const waiting = (ended ? undefined : lostWorker) ?? lateCredits;
+    progress.show(await figuresOf(session, run, money, waiting));
+    if (ended && run.status === 'paused')
+      await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
+    if (ended || signal.aborted) return run.status;
+    if (poll % pollsPerWorkflowCheck !== 0) return undefined;
+    const end = await withAnswerDeadline(session, async () => {
+      await notifyDelivery(session, handle);
+      await requireCarriedOut(session, runId);
+      return endOfWorkflow(handle);
+    });
+    return end === undefined ? undefined : pauseWithoutWorkflow(session, runId, end);
+  };
+  try {
+    for (let poll = 1; ; poll += 1) {
+      const status = await retriedWhileDatabaseIsAway(() => readStatus(poll), signal);
+      if (status !== undefined) return status;
+      await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/** @param waiting why the run waits, where neither the rate windows nor late results are the reason */
+async function figuresOf(
+  session: Session,
+  run: RunRecord,
+  money: RunMoney,
+  waiting: string | undefined,
+): Promise<ProgressFigures> {
+  const { people = 0 } = run.plan ?? {};
+  const isAtRest = statusesThatEndTheWait.includes(run.status);
+  // Others without a call became known in the meantime.
+  const { over_budget: overBudget = 0 } =
+    run.status === 'finished' ? await readOutcomes(session.warehouse.database, run) : {};
+  return {
+    phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
+    hasEnded: isAtRest,
+    done: run.status === 'finished' ? people - overBudget : money.people,
+    total: isAtRest || run.status === 'running' ? people : 0,
+    asked: money.people,
+    calls: money.calls,
+    credits: money.settled,
+    reserved: money.reserved,
+    waiting: undefined,
+    ...(await waitingFor(session, run, money, people)),
+    ...(waiting !== undefined && { waiting }),
+  };
+}
+
+/**
+ * Retries a query while the database is unreachable. A failover or a restart takes about a minute, and the run
+ * continues after it, so the waiting command continues as well.
+ */
+async function retriedWhileDatabaseIsAway<Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  const until = performance.now() + longestDatabaseOutageMilliseconds;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseAway(error) || signal.aborted || performance.now() > until) throw error;
+      if (!isTold) tell('the database does not answer; waiting for it');
+      await sleep(1_000, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/**
+ * Waits until no call of a run is in flight, so that the summary includes the cost of all calls.
+ *
+ * @param longestMilliseconds limit of the wait: the calls of a lost worker stay in flight
+ */
+export async function untilCallsAreRecorded(
+  session: Session,
+  runId: string,
+  longestMilliseconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + longestMilliseconds;
+  while (performance.now() < until && signal?.aborted !== true) {
+    if ((await readRunMoney(session.warehouse, runId)).inFlight === 0) return;
+    await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Warns if no worker polls a Temporal server. Embedded Temporal has the worker of this command. */
+export async function warnWithoutWorker(session: Session): Promise<void> {
+  const lost = await findLostWorker(session);
+  if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
+}
+
+/** Warns if this command writes plain text into the histories of a Temporal server whose workers encrypt. */
+export async function warnOfPlainText(session: Session): Promise<void> {
+  const { stack, config } = session;
+  if (stack.temporal.embedded || config.temporalCodec !== undefined) return;
+  const poll = await readPoll(session);
+  if (poll === undefined || poll.keyNames.length === 0) return;
+  tell(`${paint('yellow', 'warning:')} ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
+}
+
+/** @returns a hint if no worker polls a Temporal server; undefined: a worker polls, or Temporal does not answer */
+async function findLostWorker(session: Session): Promise<string | undefined> {
+  if (session.stack.temporal.embedded) return undefined;
+  const poll = await readPoll(session);
+  return poll?.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
+}
+
+/** @returns undefined if Temporal or the database does not answer */
+async function readPoll(session: Session): Promise<WorkerPoll | undefined> {
+  const client = await session.temporal();
+  const read = async (): Promise<WorkerPoll> =>
+    readWorkerPoll(client, await readClock(session.warehouse.database));
+  return withAnswerDeadline(session, read).catch(() => undefined);
+}
+
+/**
+ * Receivers wake a run after growing pauses, because Temporal Cloud bills each signal. The embedded server bills
+ * nothing and a person is waiting, so the inbox is applied at once.
+ */
+async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise<void> {
+  if (!session.stack.temporal.embedded) return;
+  const { waiting } = await readLateResultsStatus(session.warehouse, handle.workflowId);
+  if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
+}
+
+/** Without a deadline, a call to a server that does not answer would keep a signal from ending the wait. */
+async function withAnswerDeadline<Result>(session: Session, call: () => Promise<Result>): Promise<Result> {
+  return (await session.temporal()).withDeadline(Date.now() + longestAnswerMilliseconds, call);
+}
+
+/** @throws Problem `run.workflow-failing` */
+async function requireCarriedOut(session: Session, runId: string): Promise<void> {
+  const client = await session.temporal();
+  const failure = await readTaskFailure(client, runId).catch(() => undefined);
+  if (failure !== undefined) throw workflowFailing(runId, failure);
+}
+
+/** @returns how the workflow ended, such as `terminated`; `gone` without its history; undefined while it runs */
+async function endOfWorkflow(handle: WorkflowHandle): Promise<string | undefined> {
+  try {
+    const { status } = await handle.describe();
+    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW'
+      ? undefined
+      : status.name.toLowerCase();
+  } catch (error) {
+    if (isWorkflowGone(error)) return 'gone';
+    // Temporal is unavailable. The workers wait for it, and so does this command.
+    return undefined;
+  }
+}
+
+/** Marks a run as paused whose workflow was terminated, failed or lost before it could set the run's status. */
+async function pauseWithoutWorkflow(session: Session, runId: string, how: string): Promise<RunStatus> {
+  const { status } = await getRun(session.warehouse, runId);
+  if (statusesThatEndTheWait.includes(status)) return status;
+  await setRunStatus(session.warehouse, runId, 'paused', {
+    type: 'workflow.ended',
+    reason: `the workflow ended before the run did: ${how}`,
+    next: `enrich resume ${runId}`,
+  } satisfies PauseReason);
+  // A run that a person cancels stays so: `enrich cancel` ends it without its workflow.
+  return (await getRun(session.warehouse, runId)).status;
+}
+
+/**
+ * A run that waits for a budget continues when late results release credits. With embedded Temporal the command waits
+ * too, because only this command receives and polls late results.
+ *
+ * @returns what the run waits for; undefined: only a person or a new period can continue it
+ */
+export async function waitsForLateCredits(
+  { stack, warehouse, config }: Pick<Session, 'stack' | 'warehouse' | 'config'>,
+  run: RunRecord,
+): Promise<string | undefined> {
+  if (!stack.temporal.embedded || run.status !== 'paused' || run.pauseReason?.type !== 'budget.empty')
+    return undefined;
+  const { awaited } = await readLateResultsStatus(warehouse, run.runId);
+  if (awaited > 0)
+    return `a budget is empty, until late results of ${counted(awaited, 'call')} release credits`;
+  const hasCredits = await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run);
+  return hasCredits ? 'a budget has credits again' : undefined;
+}
+
+/** @param people of the plan; if there was a call for each of them, the run waits only for late results */
+async function waitingFor(
+  session: Session,
+  run: RunRecord,
+  { people: asked, inFlight }: RunMoney,
+  people: number,
+): Promise<Partial<Pick<ProgressFigures, 'phase' | 'waiting' | 'etaSeconds'>>> {
+  if (run.status !== 'running') return {};
+  const left = people - asked;
+  if (left > 0) return readCallWait(session, run, left);
+  const waiting = await readLateWait(session, run.runId);
+  if (waiting !== undefined) return { phase: 'late results', waiting };
+  return inFlight > 0 ? {} : { phase: 'finishing' };
+}

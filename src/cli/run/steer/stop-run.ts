@@ -1,0 +1,103 @@
+import { needsResume, type PauseReason } from '../../../contract/pause-reasons.ts';
+import type { RunStatus } from '../../../contract/run-statuses.ts';
+import type { Warehouse } from '../../../db/database.ts';
+import { Problem, UsageProblem } from '../../../domain/problem.ts';
+import { endAbandonedRun } from '../../../runs/finish-run.ts';
+import { firstOpenPage } from '../../../runs/pages/pages.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
+import { isUpdateRefused } from '../../../temporal/connection.ts';
+import type { Session } from '../../session/session.ts';
+import { untilCallsAreRecorded } from '../follow/follow-run.ts';
+import { requireKeys, sendUpdate, tellingWait } from './send-update.ts';
+
+/**
+ * Whether a run is paused until a person resumes it. Another pause would only replace its reason, and with it a quality
+ * gate. A run that waits for a budget continues by itself, so a person can pause it.
+ */
+export function staysPaused({ status, pauseReason }: RunRecord): boolean {
+  return status === 'paused' && needsResume(pauseReason);
+}
+
+const recorded =
+  'recorded: the run makes no further call. Waiting for a worker, which carries it out; Ctrl-C is safe';
+
+export const statusesBeforeLastCall: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
+/** A run in one of these statuses makes calls without another decision of a person. */
+const statusesToPause: readonly RunStatus[] = [...statusesBeforeLastCall, 'paused'];
+
+/**
+ * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
+ * command is interrupted, and the worker that this command starts for the update of an embedded run makes none. Does
+ * nothing for a run that stays paused anyway.
+ *
+ * The status of a run without people left is not written first: its workflow can refuse the pause, and a command that
+ * waits for the run would end meanwhile and report a paused run.
+ */
+export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
+  requireUnfinished(run);
+  if (staysPaused(run)) return;
+  await requireKeys(session, run.runId);
+  const { warehouse } = session;
+  const isRecorded = statusesToPause.includes(run.status) && (await hasPeopleLeft(warehouse, run));
+  const pauseReason: PauseReason = {
+    type: 'run.paused',
+    reason: reason || 'paused by hand',
+    next: `enrich resume ${run.runId}`,
+  };
+  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
+  try {
+    if (session.stack.temporal.embedded) await session.work();
+    await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
+      sendUpdate(session, run.runId, 'pause', [reason]),
+    );
+    // No later command might record the calls of a killed one: the worker of this command makes them unknown.
+    if (session.stack.temporal.embedded)
+      await untilCallsAreRecorded(session, run.runId, session.config.service.callTimeoutSeconds * 1_000);
+  } catch (error) {
+    // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
+    if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause)) {
+      const { isApproved } = await getRun(warehouse, run.runId);
+      const status = isApproved ? 'running' : 'awaiting_approval';
+      await setRunStatus(warehouse, run.runId, status, undefined, { byPerson: true });
+    }
+    throw error;
+  }
+}
+
+/** Whether a run can still make calls. */
+async function hasPeopleLeft(warehouse: Warehouse, { runId, planHash }: RunRecord): Promise<boolean> {
+  return planHash === null || (await firstOpenPage(warehouse, runId)) !== undefined;
+}
+
+/**
+ * Cancels a run and waits until the run has ended. Calls in flight end, paid results stay, and people without a call
+ * become `cancelled`. Without a workflow, ends the run in the tables. Writes the status to the database first, as
+ * `pauseRun` does.
+ */
+export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
+  requireUnfinished(run);
+  await requireKeys(session, run.runId);
+  const { warehouse } = session;
+  await setRunStatus(warehouse, run.runId, 'cancelling', {
+    type: 'run.cancelled',
+    reason: reason || 'cancelled by hand',
+    next: `enrich cancel ${run.runId} waits until the run has ended`,
+  });
+  if (session.stack.temporal.embedded) await session.work();
+  const update = (): Promise<boolean> => sendUpdate(session, run.runId, 'cancel', [reason]);
+  if (await tellingWait(session, recorded, update)) {
+    const handle = (await session.temporal()).workflow.getHandle(run.runId);
+    await handle.result().catch(() => {});
+  }
+  const { finishedAt } = await getRun(warehouse, run.runId);
+  if (finishedAt === null) await endAbandonedRun(warehouse, run.runId);
+}
+
+/** @throws Problem `run.ended` */
+export function requireUnfinished(run: RunRecord): void {
+  if (run.finishedAt === null) return;
+  throw new UsageProblem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
+    where: run.runId,
+    next: 'nothing is left to do; the same file can be run again',
+  });
+}

@@ -1,0 +1,178 @@
+import { areFormsOfOneName } from './nicknames.ts';
+import { comparisonForm } from '../values/normalise.ts';
+
+/** A name as words in comparison form. */
+export interface ComparedName {
+  readonly first: readonly string[];
+  readonly last: readonly string[];
+  readonly all: readonly string[];
+  /** First and last name are guessed from one text, which can also be only one of them: `van der Berg`. */
+  readonly isGuessed: boolean;
+  readonly isLatin: boolean;
+}
+
+/**
+ * - `agree`: the same name, allowing for initials, missing further names, double-barrelled names and swapped order.
+ * - `partly`: can be the same person: the first name agrees or is a nickname and the last name differs (a marriage), or
+ *   one side is a single word of the other, or one text that is only a part of the other.
+ * - `other_first_name`: the last name agrees and the first does not (a relative).
+ * - `differ`: neither agrees, or one side is a single word that the other lacks.
+ * - `unknown`: one side has no name, or they are written in two scripts.
+ */
+export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | 'unknown';
+
+/** Prepares a name for comparisons. @returns undefined without any name */
+export function compareReady(
+  first: string | null | undefined,
+  last: string | null | undefined,
+  whole: string | null | undefined,
+): ComparedName | undefined {
+  const firstWords = words(first);
+  const lastWords = words(last);
+  const bothKnown = firstWords.length > 0 && lastWords.length > 0;
+  const all = bothKnown
+    ? [...firstWords, ...lastWords]
+    : words(whole || [first, last].filter(Boolean).join(' '));
+  if (all.length === 0) return undefined;
+  const isLatin = /\p{Script=Latin}/u.test(all.join(''));
+  return bothKnown
+    ? { first: firstWords, last: lastWords, all, isGuessed: false, isLatin }
+    : { first: all.slice(0, 1), last: all.slice(1), all, isGuessed: true, isLatin };
+}
+
+/** Compares two names; their order does not matter. */
+export function compareNames(one: ComparedName | undefined, other: ComparedName | undefined): NameVerdict {
+  if (!one || !other || one.isLatin !== other.isLatin) return 'unknown';
+  if (one.all.length === 1) return compareLoneWord(one.all[0]!, other);
+  if (other.all.length === 1) return compareLoneWord(other.all[0]!, one);
+  if (isSwapped(one, other)) return 'agree';
+  const last = lastNamesAgree(one.last, other.last);
+  if (last && firstNamesAgree(one.first, other.first) && !haveOtherWords(one, other)) return 'agree';
+  if (mayBeOneFirstName(one.first, other.first) || isPartOf(one, other) || isPartOf(other, one))
+    return 'partly';
+  return last ? 'other_first_name' : 'differ';
+}
+
+/** The name of a row, as its cells have it. */
+export interface NameCells {
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly name: string | null;
+}
+
+/** Compares the names of two rows. */
+export function compareNameCells(one: Partial<NameCells>, other: Partial<NameCells>): NameVerdict {
+  return compareNames(nameOf(one), nameOf(other));
+}
+
+function nameOf({ first_name: first, last_name: last, name }: Partial<NameCells>): ComparedName | undefined {
+  return compareReady(first, last, name);
+}
+
+/** A single word is a full name only in scripts that write the whole name as one word. */
+function compareLoneWord(word: string, name: ComparedName): NameVerdict {
+  const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
+  if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
+  return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'differ';
+}
+
+/** Whether all words of a name from one text are words of the other's last name, or of the other's first name. */
+function isPartOf({ isGuessed, all }: ComparedName, { first, last }: ComparedName): boolean {
+  return isGuessed && [first, last].some((part) => all.every((word) => part.includes(word)));
+}
+
+/** Only whole words count: `J Martin` is not `Martin J`. */
+function isSwapped(one: ComparedName, other: ComparedName): boolean {
+  return one.all.join(' ') === [...other.last, ...other.first].join(' ') && !one.all.some(isInitial);
+}
+
+/** Equal, or initials of each other, name by name; further ones may be missing. */
+function firstNamesAgree(one: readonly string[], other: readonly string[]): boolean {
+  if (one.join('') === other.join('')) return true;
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  return short.every((word, place) => isWordOrInitial(word, long[place]!));
+}
+
+/** Equal, or one of the parts of a double-barrelled name. An initial is too little for a last name. */
+function lastNamesAgree(one: readonly string[], other: readonly string[]): boolean {
+  if (one.join('') === other.join('')) return !one.every(isInitial);
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  return short.every((word) => !isInitial(word) && long.includes(word));
+}
+
+/**
+ * Whether each name has a word that the other lacks, such as `James Alan Smith`, whose last name may begin with `Alan`,
+ * and `James B.`
+ */
+function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
+  const firstAndLast = (one.first.length - other.first.length) * (one.last.length - other.last.length);
+  return firstAndLast < 0 && one.all.join(' ') !== other.all.join(' ');
+}
+
+function mayBeOneFirstName(one: readonly string[], other: readonly string[]): boolean {
+  return (
+    one.join('') === other.join('') ||
+    isWordOrInitial(one[0]!, other[0]!) ||
+    areFormsOfOneName(one[0]!, other[0]!) ||
+    one.some((word) => !isInitial(word) && other.includes(word))
+  );
+}
+
+function isWordOrInitial(one: string, other: string): boolean {
+  return (
+    one === other || (isInitial(one) && other.startsWith(one)) || (isInitial(other) && one.startsWith(other))
+  );
+}
+
+/** A single letter of a script with lower case. In other scripts a single character is a whole name. */
+export function isInitial(word: string): boolean {
+  // The length first: the expression would be evaluated for each word of each row.
+  return word.length <= 2 && /^\p{Ll}$/u.test(word);
+}
+
+/** Titles before or after a name, which one side may lack. */
+const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
+
+/** Titles that are known by their points: without one, `Ing` and `Nat` are names. */
+const doctorates = 'med|dent|vet|rer|nat|pol|oec|phil|jur|iur|theol|habil|h\\. ?c';
+const abbreviatedTitles = new RegExp(
+  `(?<!\\p{L})(?:dr\\.(?: ?(?:${doctorates})\\.)*|(?:dipl|ing|mag|lic|dott|mgr|judr|mudr)\\.)`,
+  'giu',
+);
+
+/** Initials that are written together (`J.R.`) are words of their own. */
+const pointBetweenInitials = /(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu;
+
+function words(text: string | null | undefined): string[] {
+  if (!text) return [];
+  const apart = text.includes('.')
+    ? text.replaceAll(abbreviatedTitles, ' ').replaceAll(pointBetweenInitials, '. ')
+    : text;
+  return comparisonForm(apart)
+    .split(' ')
+    .filter((word) => word !== '' && !titles.has(word));
+}
+
+/**
+ * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `doe.jane`, `doej`.
+ * An address with a number (`jdoe2`) is not: the employer has several people of that name. A first name alone, or with
+ * an initial of the last name, is too common.
+ */
+export function isMadeOfName(localPart: string, name: ComparedName): boolean {
+  const letters = lettersOfLocalPart(localPart);
+  return letters !== undefined && localPartsOf(name).includes(letters);
+}
+
+/** The letters of a local part, which may form a name; undefined if it has a number. */
+export function lettersOfLocalPart(localPart: string): string | undefined {
+  if (/\p{N}/u.test(localPart)) return undefined;
+  return comparisonForm(localPart.split('+')[0]!).replace(/[^\p{L}]/gu, '');
+}
+
+/** The letters of the local parts that are made of a name. */
+export function localPartsOf(name: ComparedName): string[] {
+  const first = name.first.join('');
+  const last = name.last.join('');
+  if (first === '' || last.length < 2) return [];
+  return [first + last, last + first, first[0]! + last, last + first[0]!];
+}

@@ -1,0 +1,122 @@
+import { parseDomain } from '../values/domain-name.ts';
+import { emailDomain, parseEmail } from '../values/email-address.ts';
+import { isFreeMail } from '../values/free-mail.ts';
+import type { Identity } from '../identity.ts';
+import { organizationForm } from '../values/normalise.ts';
+import type { Person } from '../person.ts';
+
+/** A person's employers, in comparison form. */
+export interface Employers {
+  readonly names: ReadonlySet<string>;
+  readonly domains: ReadonlySet<string>;
+  /** Employers of earlier jobs, for which the service gives no domain. */
+  readonly pastNames: ReadonlySet<string>;
+}
+
+export type EmployerVerdict = 'agree' | 'differ' | 'unknown';
+
+/** The employer of a row: by name, by domain, or by the domain of an address, except free mail. */
+export function employersOfIdentity(identity: Identity): Employers {
+  return collect(
+    [identity.organizationName],
+    [identity.domain],
+    [identity.email, ...(identity.otherEmails ?? [])],
+  );
+}
+
+/** All employers of a person: the current one, that of the saved contact, and those of the history. */
+export function employersOfPerson(person: Person): Employers {
+  const { organization, contact, employment_history: history } = person;
+  const present = collect(
+    [organization?.name, contact?.organization_name],
+    [organization?.primary_domain, organization?.website_url],
+    [person.email, contact?.email],
+  );
+  const past = formsOf((history ?? []).map((job) => job?.organization_name));
+  return { ...present, pastNames: new Set(past.filter((name) => !present.names.has(name))) };
+}
+
+/**
+ * One common employer is agreement, because people change jobs and an export is often older than the service's data. So
+ * the name of an earlier employer counts, whatever the domain of the current one is. The name of the current employer
+ * counts only if one side has no domain: many companies have the same name, and `acme.de` may not be `acme.com`. A
+ * company with several domains therefore does not agree.
+ */
+export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
+  if (intersects(one.domains, other.domains)) return 'agree';
+  if (hasWorkedAt(one, other) || hasWorkedAt(other, one)) return 'agree';
+  if (one.domains.size > 0 && other.domains.size > 0) return 'differ';
+  if (intersects(one.names, other.names)) return 'agree';
+  if (namesADomain(one.names, other.domains) || namesADomain(other.names, one.domains)) return 'agree';
+  return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
+}
+
+/** Whether two people may have the same employer, by name or domain, now or earlier, whatever contradicts. */
+export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
+  return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
+}
+
+/** An employer as an answer states it. */
+export interface StatedEmployer {
+  readonly name: string | null;
+  readonly domain: string | null;
+}
+
+/**
+ * Whether cells name the employer that a person moved to: by a domain or an address, or by a name that the former
+ * employer does not have.
+ */
+export function namesNewEmployer(
+  cells: Identity,
+  { from, to }: { readonly from: StatedEmployer; readonly to: StatedEmployer },
+): boolean {
+  const theirs = employersOfIdentity(cells);
+  const [former, present] = [from, to].map(({ name, domain }) => collect([name], [domain], []));
+  return (
+    intersects(theirs.domains, present!.domains) ||
+    (mayBeOneEmployer(theirs, present!) && !mayBeOneEmployer(former!, present!))
+  );
+}
+
+function hasWorkedAt(person: Employers, employer: Employers): boolean {
+  return intersects(person.pastNames, employer.names) || namesADomain(person.pastNames, employer.domains);
+}
+
+function statesNoEmployer(employers: Employers): boolean {
+  return employers.names.size + employers.domains.size + employers.pastNames.size === 0;
+}
+
+function collect(
+  names: readonly (string | null | undefined)[],
+  domains: readonly (string | null | undefined)[],
+  emails: readonly (string | null | undefined)[],
+): Employers {
+  // A placeholder, such as `email_not_unlocked@domain.com`, is at the domain of no employer.
+  const corporate = emails
+    .map((email) => (email ? parseEmail(email) : undefined))
+    .flatMap((email) => (email === undefined ? [] : emailDomain(email)))
+    .filter((domain) => !isFreeMail(domain));
+  return {
+    names: new Set(formsOf(names)),
+    domains: new Set(
+      [...domains, ...corporate]
+        .map((domain) => (domain ? parseDomain(domain) : undefined))
+        .filter((domain) => domain !== undefined),
+    ),
+    pastNames: new Set(),
+  };
+}
+
+function formsOf(names: readonly (string | null | undefined)[]): string[] {
+  return names.map((name) => (name ? organizationForm(name) : '')).filter((name) => name !== '');
+}
+
+function intersects(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return [...one].some((value) => other.has(value));
+}
+
+/** `Acme Robotics` and `acme-robotics.example` name the same employer. */
+function namesADomain(names: ReadonlySet<string>, domains: ReadonlySet<string>): boolean {
+  const labels = new Set([...domains].map((domain) => domain.split('.')[0]!.replaceAll('-', '')));
+  return [...names].some((name) => labels.has(name.replaceAll(' ', '')));
+}

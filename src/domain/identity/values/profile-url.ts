@@ -1,0 +1,37 @@
+import { decodePercent } from '../../text/decode-percent.ts';
+import { displayForm } from './normalise.ts';
+
+/**
+ * `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; a language or a tab of the page may follow. Links in e-mails
+ * begin with `/comm`.
+ */
+const profilePath =
+  /^(?:\/(?:mwlite|comm))?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
+const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?::\d+)?(\/[^?#]*)/;
+
+/**
+ * Reads the address of a person's page on the professional networking site.
+ *
+ * The path identifies such a page, not a list of hosts: companies, schools and other sites have other paths. Ignores
+ * country hosts (`de.`), `www.`, `m.`, scheme, query, fragment, language and letter case.
+ *
+ * @returns such as `linkedin.com/in/jane-doe`; undefined if the cell is no such address
+ */
+export function parseProfileUrl(cell: string): string | undefined {
+  if (cell.length > 2_000) return undefined;
+  const match = address.exec(displayForm(cell).toLowerCase());
+  if (!match) return undefined;
+  const path = profilePath.exec(decoded(match[2]!));
+  if (!path) return undefined;
+  return `${match[1]!.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.(?=[^.]+\.))+/, '')}/${path[1]!}`;
+}
+
+/** Decodes a path: `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. Keeps invalid codes. */
+function decoded(path: string): string {
+  let text = path;
+  for (let round = 0; round < mostEncodings && text.includes('%'); round += 1) text = decodePercent(text);
+  return text.toLowerCase().normalize('NFC');
+}
+
+/** Each program that passes a link on may encode it once more. */
+const mostEncodings = 3;

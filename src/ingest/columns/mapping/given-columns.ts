@@ -1,0 +1,74 @@
+import { parseDomain } from '../../../domain/identity/values/domain-name.ts';
+import { parseEmails, parseHashedEmail } from '../../../domain/identity/values/email-address.ts';
+import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
+import { shownHeader } from '../../../domain/text/header-name.ts';
+import type { ColumnMap } from '../column-map.ts';
+import type { ExportMapping } from './mapping-file.ts';
+import { isNoValue } from '../rows/row-fit.ts';
+import type { FirstRows } from '../fields.ts';
+
+const readers = {
+  email: (cell: string) => parseEmails(cell)[0],
+  hashed_email: parseHashedEmail,
+  profile_url: parseProfileUrl,
+  domain: parseDomain,
+} as const;
+/** Fields that identify a person: each row has another value. */
+const identifiers = ['contact_id', 'person_id', 'email', 'hashed_email', 'profile_url'] as const;
+
+/** Fewer unreadable cells show nothing. */
+const fewestUnreadable = 3;
+const fewestRepeated = 10;
+const mostUnreadable = 0.5;
+/** A report that joins contacts with deals repeats a contact a few times. */
+const mostRepeated = 0.8;
+
+/**
+ * Refuses an implausible mapping file, by the first rows: most cells of a column cannot be read as its field, or most
+ * identifiers are equal.
+ *
+ * @throws Problem `mapping.implausible`, with counts and without cells
+ */
+export function refuseImplausibleColumns(
+  path: string,
+  { header, rows }: FirstRows,
+  columns: ColumnMap,
+  mapping: ExportMapping | undefined,
+): void {
+  const given = Object.keys(mapping?.columns ?? {});
+  const columnsOf = (field: keyof typeof readers | (typeof identifiers)[number]): readonly number[] => {
+    if (!given.includes(field)) return [];
+    return field === 'email' ? columns.emails : columns.single[field];
+  };
+  const filled = (column: number): string[] =>
+    rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '' && !isNoValue(cell));
+  const refuse = (field: string, column: number, what: string): never => {
+    throw new UsageProblem(
+      'mapping.implausible',
+      `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
+      {
+        where: `${path}, column ${column + 1}, by its first rows`,
+        next:
+          `name another column as ${field} in the mapping file; enrich plan FILE --write-mapping MAPPING ` +
+          'proposes columns',
+      },
+    );
+  };
+  for (const field of Object.keys(readers) as (keyof typeof readers)[]) {
+    for (const column of columnsOf(field)) {
+      const cells = filled(column);
+      const unreadable = cells.filter((cell) => readers[field](cell) === undefined).length;
+      if (cells.length >= fewestUnreadable && unreadable > cells.length * mostUnreadable)
+        refuse(field, column, `${unreadable} of ${cells.length} cells cannot be read as one`);
+    }
+  }
+  for (const field of identifiers) {
+    for (const column of columnsOf(field)) {
+      const cells = filled(column);
+      const repeated = cells.length - new Set(cells).size;
+      if (cells.length >= fewestRepeated && repeated > cells.length * mostRepeated)
+        refuse(field, column, `${repeated} of ${cells.length} rows repeat the value of another row`);
+    }
+  }
+}

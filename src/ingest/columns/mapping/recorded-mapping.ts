@@ -1,0 +1,44 @@
+import type { ColumnMap } from '../column-map.ts';
+import { singleFields, type Field } from '../fields.ts';
+import { fieldOfScope } from '../opt-outs/opt-out-columns.ts';
+
+/** The recorded mapping: raw header → field. If two columns have the same name, the second is shown with its number. */
+export function describeColumns(
+  header: readonly string[],
+  map: ColumnMap,
+): { mapping: Record<string, Field>; ignored: string[] } {
+  const fields = new Map<number, Field>();
+  for (const field of singleFields) for (const column of map.single[field]) fields.set(column, field);
+  for (const column of map.emails) fields.set(column, 'email');
+  for (const { column, scope } of map.optOuts) fields.set(column, fieldOfScope[scope]);
+  const entries: [string, Field][] = [];
+  const ignored: string[] = [];
+  for (const [column, shown] of recordedNames(header).entries()) {
+    const field = fields.get(column);
+    if (field) entries.push([shown, field]);
+    else ignored.push(shown);
+  }
+  // Not by assignment: a column may be called __proto__.
+  return { mapping: Object.fromEntries(entries), ignored };
+}
+
+/** The fields of a header's columns, from the recorded mapping. */
+export function fieldsOfHeader<Chosen>(
+  header: readonly string[],
+  mapping: Readonly<Record<string, Chosen>>,
+): (Chosen | undefined)[] {
+  return recordedNames(header).map((name) =>
+    // A column may be called constructor.
+    Object.hasOwn(mapping, name) ? mapping[name] : undefined,
+  );
+}
+
+/** The names of a header's columns in the recorded mapping. */
+export function recordedNames(header: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return header.map((name, column) => {
+    const isRepeated = seen.has(name);
+    seen.add(name);
+    return isRepeated ? `${name} (column ${column + 1})` : name;
+  });
+}

@@ -1,0 +1,75 @@
+import { idHeaders, localHeaders } from '../../../domain/crm/local-headers.ts';
+import { listed } from '../../../domain/text/listed.ts';
+import type { FieldNames } from '../fields.ts';
+
+const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${name} ${number}`);
+
+/** Salesforce has no field of its own for a profile, and the name of each custom field ends in `__c`. */
+const profiles = listed(`
+  linkedin url, linkedin, linkedin profile, linkedin profile url, person linkedin url, person linkedin, linkedin page,
+  linkedin link, contact linkedin url, profile url, linked in url, linked in, linked in profile`);
+
+/**
+ * Names that are recognised in any export, after the names of a recognised CRM. Spelling does not matter: `first_name`,
+ * `First Name` and `firstName` are one name.
+ */
+export const commonNames: FieldNames = {
+  contact_id: [
+    ...listed('contact id, record id, crm id, lead id, external id, id, apollo contact id'),
+    ...idHeaders,
+    ...listed(
+      'kontakt-id, id du contact, id de contacto, contact-id, id do contato, 取引先責任者 ID, コンタクトID, 联系人 ID, 연락처 ID',
+    ),
+    ...listed('id contatto, id kontaktu, id контакта, 顧客担当者ID, 聯絡人 ID'),
+  ],
+  person_id: listed('apollo person id, apollo id, service person id'),
+  email: [
+    ...listed(`
+      email work, work email, work email address, business email, company email, corporate email, professional email,
+      primary email, email primary, email, e-mail, email address, e-mail address`),
+    ...numbered('email'),
+    ...numbered('e-mail'),
+    ...[1, 2, 3].flatMap((number) => [
+      `e-mail ${number} address`,
+      `e-mail ${number} adresse`,
+      `email address ${number}`,
+    ]),
+    ...localHeaders.email,
+    ...listed(`
+      mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico,
+      contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email,
+      person email work, person email, person email home, person email other, secondary email, tertiary email,
+      alternate email, email home, home email, personal email, private email, email personal, email other,
+      other email, additional email, additional emails, emails`),
+  ],
+  hashed_email: listed('hashed email, email hash, email sha256, sha256 email, email md5, md5 email'),
+  profile_url: [...profiles, ...localHeaders.linkedin_url, ...profiles.map((name) => `${name} c`)],
+  first_name: [
+    ...listed('first name, given name, forename, contact first name, contact1 first name, fname'),
+    ...localHeaders.first_name,
+    'primer nombre',
+  ],
+  last_name: [
+    ...listed('last name, family name, surname, contact last name, contact1 last name, lname'),
+    ...localHeaders.last_name,
+    'familienname',
+  ],
+  name: listed(`
+    full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, volledige naam, naam,
+    nome completo, imię i nazwisko, namn, nimi, koko nimi, navn, fullt navn, fulde navn, ad soyad, adı soyadı,
+    jméno a příjmení, celé jméno, név, teljes név, nume complet, фио, полное имя, піб,
+    氏名, お名前, 姓名, 担当者名, 联系人, 联系人姓名, 聯絡人, 성명, 담당자명`),
+  organization_name: [
+    ...listed(`
+      company name, organization name, organisation name, account name, employer, company, organization, organisation,
+      current company, account, business name, household account name, accountname, account-name, nom du compte,
+      nombre de la cuenta`),
+    ...localHeaders.organization_name,
+    ...listed('société, nom de l’entreprise, compañía'),
+  ],
+  domain: listed(`
+    company domain, company domain name, organization domain, organisation domain, domain, domain name, company website,
+    organization website, account website, website, website url, company url, email domain, webseite, sitio web,
+    site web, sito web, strona internetowa, webbplats, verkkosivusto, hjemmeside, nettsted, web sitesi,
+    webové stránky, weboldal, сайт, веб-сайт, 会社のドメイン名, ウェブサイト, 网站, 網站, 웹사이트`),
+};

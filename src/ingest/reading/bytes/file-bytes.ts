@@ -1,0 +1,171 @@
+import { describeCode } from '../../../domain/error-code.ts';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
+import { Problem, UsageProblem } from '../../../domain/problem.ts';
+
+/** Bytes of one read from the disk. */
+const readBytesAtOnce = 1024 * 1024;
+/**
+ * Of one piece of work: small enough that the event loop serves the database in between, and that what is made of it
+ * fits the young generation of the heap (with 128 KB, page faults doubled the time in the kernel).
+ */
+const pieceBytes = 64 * 1024;
+
+/** Size and time of a file: if one of them changes, the content is no longer the same. */
+export interface FileState {
+  readonly bytes: number;
+  readonly modifiedMilliseconds: number;
+}
+
+/**
+ * Reads the state of a file, and refuses a file that cannot be an export.
+ *
+ * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
+ */
+export async function fileState(path: string): Promise<FileState> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw fileProblem(path, error);
+  });
+  if (!found.isFile()) {
+    const [what, next] = found.isDirectory()
+      ? [
+          'this is a folder',
+          'name one CSV file of it; enrich schedule set NAME --every-new takes each new file',
+        ]
+      : ['this is no regular file', 'write it to a file first: a pipe cannot be read twice'];
+    throw new UsageProblem('export.not-a-file', what, { where: path, next });
+  }
+  if (found.size === 0) throw emptyFile(path);
+  return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };
+}
+
+/**
+ * The content of an export in one line: what a run is bound to. Reads the file once, with flat memory.
+ *
+ * @returns SHA-256 in hexadecimal of the file as it is stored (packed, where it is gzip), and its size
+ * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
+ */
+export async function hashExport(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ sha256: string; bytes: number }> {
+  await fileState(path);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of readStoredBytes(path, signal)) {
+    hash.update(piece);
+    bytes += piece.length;
+  }
+  return { sha256: hash.digest('hex'), bytes };
+}
+
+/** Whether the content of a file begins like gzip, whatever its name. */
+export async function isGzip(path: string): Promise<boolean> {
+  for await (const piece of readStoredBytes(path)) return piece[0] === 0x1f && piece[1] === 0x8b;
+  return false;
+}
+
+/**
+ * Reads the stored bytes of a file in pieces. All pieces use the same memory: a piece is valid until the next one.
+ *
+ * @throws Problem `export.missing`, `export.unreadable`
+ */
+async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  const handle = await openFile(path);
+  const memory = Buffer.allocUnsafeSlow(readBytesAtOnce);
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await handle.read(memory, 0, memory.length, null).catch((error: unknown) => {
+        throw fileProblem(path, error);
+      });
+      if (bytesRead === 0) return;
+      for (let start = 0; start < bytesRead; start += pieceBytes) {
+        yield memory.subarray(start, Math.min(start + pieceBytes, bytesRead));
+        await setImmediate();
+      }
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Reads the bytes of a file in pieces, and unpacks gzip. A piece is valid until the next one.
+ *
+ * @throws Problem `export.unreadable`, `export.gzip-damaged`
+ */
+export async function* readBytes(path: string, gzip: boolean, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  if (!gzip) {
+    yield* readStoredBytes(path, signal);
+    return;
+  }
+  const gunzip = createGunzip({ chunkSize: pieceBytes });
+  // An error of either stream ends the other stream, and the loop below throws it.
+  pipeline(createReadStream(path, { ...(signal && { signal }) }), gunzip, () => {});
+  try {
+    yield* gunzip as AsyncIterable<Buffer>;
+  } catch (error) {
+    signal?.throwIfAborted();
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (!code.startsWith('Z_')) throw fileProblem(path, error);
+    throw new UsageProblem('export.gzip-damaged', 'the gzip file is damaged or cut off', {
+      where: path,
+      next: 'copy or export it again; gzip -t FILE checks it',
+      cause: error,
+    });
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path);
+  } catch (error) {
+    throw fileProblem(path, error);
+  }
+}
+
+/** The file is empty or has only blank lines. */
+export function emptyFile(path: string): Problem {
+  return new UsageProblem('export.empty', 'the file is empty', {
+    where: path,
+    next: 'export the contacts again, with a header line and one line for each contact',
+  });
+}
+
+function fileProblem(path: string, error: unknown): Problem {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    // Node replaces the bytes of a name that is no UTF-8: such a file is never found by it.
+    if (path.includes('\ufffd')) return notUtf8(path);
+    return new UsageProblem('export.missing', 'there is no such file', {
+      where: path,
+      next: 'check the path, and that this machine sees the file',
+      cause: error,
+    });
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new UsageProblem('export.not-permitted', `the file cannot be read: ${describeCode(code)}`, {
+      where: path,
+      next: 'give the user that runs this the right to read it',
+      cause: error,
+    });
+  }
+  return new Problem('export.unreadable', `the file cannot be read: ${describeCode(code)}`, {
+    where: path,
+    next: 'check the disk or the network share that it is on; what was read so far is kept',
+    cause: error,
+  });
+}
+
+/** A file whose name Node cannot open: its bytes are no UTF-8, and it knows them only as the replacement character. */
+function notUtf8(path: string): Problem {
+  return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
+    where: path,
+    next: 'rename the file, such as with: mv caf*.csv contacts.csv; or pipe it in: enrich plan - < FILE',
+  });
+}
