@@ -22,5 +22,5 @@ describe('the sandbox and the pipeline read rate limits alike', () => {
 
 it('a rate window of more than 366 days is refused before any call', () => {
   expect(parseRateLimits('1000/366d')).toEqual([{ calls: 1_000, seconds: 366 * 86_400 }]);
-  expect(() => parseRateLimits('1000/999999999w')).toThrow('longer than 366 days');
+  expect(() => parseRateLimits('1000/53w')).toThrow('longer than 366 days');
 });
