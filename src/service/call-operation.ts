@@ -69,7 +69,7 @@ export function createCallOperation(
           accepted.add(authorization);
           return usable;
         } catch (error) {
-          if (error instanceof ServiceFailure) error.adviseWithout(sentBy(request, authorization));
+          if (error instanceof ServiceFailure) error.leaveOutQuotes(sentBy(request, authorization));
           throw error;
         }
       });
@@ -131,7 +131,7 @@ function httpRequest(
   };
 }
 
-/** What the request says about people, and its credential: advice must not quote either. */
+/** What the request says about people, and its credential: a failure must not quote either. */
 function sentBy({ query = {}, body }: OperationRequest, authorization: CredentialHeader): Sent {
   const texts: string[] = [];
   const collect = (value: unknown): void => {

@@ -23,6 +23,17 @@ export interface Sent {
   readonly credential: readonly string[];
 }
 
+/** Returns a condition on a text: it quotes a request, in whole or by a word. Pure. */
+export function quotes({ texts, credential }: Sent): (text: string) => boolean {
+  const secret = new Set([
+    ...texts.flatMap(wordsOf),
+    ...credential.flatMap(wordsOf).filter((word) => word.length >= shortestSecret),
+  ]);
+  const complete = [...texts, ...credential].filter((text) => text.length > 1);
+  return (text) =>
+    complete.some((each) => text.includes(each)) || wordsOf(text).some((word) => secret.has(word));
+}
+
 /**
  * The service's next steps and context as text, without parts that quote the request: services may name the
  * person or the key that they refuse. Pure.
@@ -32,17 +43,9 @@ export function adviceOf(
   context: Readonly<Record<string, unknown>>,
   sent: Sent,
 ): string[] {
-  const secret = new Set([
-    ...sent.texts.flatMap(wordsOf),
-    ...sent.credential.flatMap(wordsOf).filter((word) => word.length >= shortestSecret),
-  ]);
-  const complete = [...sent.texts, ...sent.credential].filter((text) => text.length > 1);
+  const isQuote = quotes(sent);
   const isSafe = (text: string | undefined): text is string =>
-    text !== undefined &&
-    text.length <= longestText &&
-    !looksPersonal.test(text) &&
-    !complete.some((each) => text.includes(each)) &&
-    wordsOf(text).every((word) => !secret.has(word));
+    text !== undefined && text.length <= longestText && !looksPersonal.test(text) && !isQuote(text);
   const steps = suggestions.flatMap((step) => {
     if (!isSafe(step.label)) return [];
     const about = [

@@ -1,5 +1,5 @@
 import { Problem } from '../../domain/problem.ts';
-import { adviceOf, type Sent, type Suggestion } from './advice.ts';
+import { adviceOf, quotes, type Sent, type Suggestion } from './advice.ts';
 import type { ErrorCodes } from './error-codes.ts';
 import {
   failureKinds,
@@ -50,14 +50,13 @@ export class ServiceFailure extends Problem {
   /** The pause that the service requests, at most a day. */
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimits: readonly RateWindow[];
-  readonly #suggestions: readonly Suggestion[];
-  readonly #context: Readonly<Record<string, unknown>>;
+  readonly #facts: FailureFacts;
   #advice: readonly string[] = [];
 
   constructor(type: FailureType, facts: FailureFacts) {
     const kind: FailureKind = failureKinds[type];
     const mayBeBilled = kind.mayHaveBeenBilled || facts.processedBy !== undefined;
-    super(type, `${kind.what}${particulars(facts)}`, {
+    super(type, messageOf(kind, facts), {
       where: facts.endpoint.name,
       next: nextOf(kind, mayBeBilled, facts.endpoint),
       ...(kind.exitCode !== undefined && { exitCode: kind.exitCode }),
@@ -69,22 +68,29 @@ export class ServiceFailure extends Problem {
     this.codes = facts.codes ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds;
     this.rateLimits = facts.rateLimits ?? [];
-    this.#suggestions = facts.suggestions ?? [];
-    this.#context = facts.context ?? {};
+    this.#facts = facts;
   }
 
-  /** The service's next steps and context, without quotes of the request. Empty before `adviseWithout`. */
+  /** The service's next steps and context, without quotes of the request. Empty before `leaveOutQuotes`. */
   override get advice(): readonly string[] {
     return this.#advice;
   }
 
   /**
-   * Computes `advice`.
+   * Computes `advice`, and leaves codes and a request id that quote the request out of the message: Temporal, logs and
+   * the tables keep both.
    *
-   * @param sent the content of the request, which the advice must not quote
+   * @param sent the content of the request
    */
-  adviseWithout(sent: Sent): void {
-    this.#advice = adviceOf(this.#suggestions, this.#context, sent);
+  leaveOutQuotes(sent: Sent): void {
+    const { suggestions = [], context = {}, codes = [], requestId } = this.#facts;
+    const isQuote = quotes(sent);
+    this.#advice = adviceOf(suggestions, context, sent);
+    this.message = messageOf(failureKinds[this.type], {
+      ...this.#facts,
+      codes: codes.filter((code) => !isQuote(code)),
+      requestId: requestId !== undefined && isQuote(requestId) ? undefined : requestId,
+    });
   }
 }
 
@@ -100,12 +106,12 @@ function nextOf(kind: FailureKind, mayBeBilled: boolean, { paid }: Endpoint): st
   return kind.disposition === 'reject' && mayBeBilled && paid ? maybeBilled : kind.next;
 }
 
-function particulars(facts: FailureFacts): string {
+function messageOf({ what }: FailureKind, facts: FailureFacts): string {
   const parts = [
     facts.httpStatus === undefined ? undefined : `HTTP ${facts.httpStatus}`,
     ...(facts.codes ?? []),
     facts.requestId === undefined ? undefined : `request ${facts.requestId}`,
     facts.processedBy,
   ].filter((part) => part !== undefined);
-  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+  return parts.length === 0 ? what : `${what} (${parts.join(', ')})`;
 }

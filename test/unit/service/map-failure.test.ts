@@ -173,7 +173,7 @@ describe('mapFailure', () => {
       },
     });
     expect(failure.retryAfterSeconds).toBe(90);
-    failure.adviseWithout({ texts: [], credential: [] });
+    failure.leaveOutQuotes({ texts: [], credential: [] });
     expect(failure.advice).toEqual(['Wait (header retry-after, in 90 s)', 'window: hourly']);
   });
 
@@ -194,6 +194,17 @@ describe('mapFailure', () => {
     expect(map(500, '{"request_id":-7049823749872398472}').message).toContain(
       'request -7049823749872398472)',
     );
+  });
+
+  it('the message of a failure leaves out codes and a request id that quote the request', () => {
+    const failure = map(422, {
+      error_code: 'Mira.Lindqvist',
+      error_details: { code: 'PEOPLE.EMAIL.INVALID' },
+      request_id: 'mira-7',
+    });
+    failure.leaveOutQuotes({ texts: ['Mira', 'Lindqvist'], credential: [] });
+    expect(failure.explain()).not.toMatch(/mira|lindqvist/i);
+    expect(failure.message).toContain('(HTTP 422, PEOPLE.EMAIL.INVALID)');
   });
 
   it('mapFailure() gives the operator a next step for each kind of failure', () => {
