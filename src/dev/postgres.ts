@@ -67,6 +67,8 @@ const serverSettings: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
+  // A statement of `enrich sql` can name a person.
+  log_min_error_statement: 'panic',
 };
 
 const throwAway: Readonly<Record<string, string>> = {

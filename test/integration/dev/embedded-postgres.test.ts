@@ -82,6 +82,15 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(databaseUrl, 'show fsync')).toEqual([{ fsync: 'on' }]);
   });
 
+  it('the log of the embedded PostgreSQL has no statement that failed', async () => {
+    const { databaseUrl } = await startInitialised();
+    const select = "select from people where address = 'ada@orbit.example'";
+    await expect(query(databaseUrl, select)).rejects.toThrow('does not exist');
+    const log = readFileSync(join(directory, 'server.log'), 'utf8');
+    expect(log).toContain('relation "people" does not exist');
+    expect(log).not.toContain('ada@');
+  });
+
   it('the embedded PostgreSQL is found again, and after a stop starts with its data and its port', async () => {
     const first = await startInitialised();
     await query(first.databaseUrl, 'create table kept as select 42 as answer');
