@@ -1,0 +1,332 @@
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
+import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
+import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { readContact } from '../../helpers/warehouse/read-contact.ts';
+import { strangersOf } from '../../helpers/warehouse/strangers-of.ts';
+
+const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
+const warehouse = await warehouseOfFile();
+const contact = (contactId: string) => readContact(warehouse, contactId);
+
+describe('two people of one name at one employer', () => {
+  const acme = { name: 'Acme Widgets', primary_domain: 'acme.example' };
+  const locked = 'email_not_unlocked@domain.com';
+  let people = 0;
+
+  /** Two namesakes at one employer, and the one of them whom the service finds for both. */
+  function namesakes() {
+    people += 1;
+    const name = { firstName: 'John', lastName: `Smith${'abcdefghijklmnopqrstuvw'[people]!}` };
+    const row = (local: string) => ({
+      ...name,
+      keys: [`email:${local}${people}@acme.example`],
+      email: `${local}${people}@acme.example`,
+      organizationName: 'Acme Widgets',
+      contactId: `${local}-${people}`,
+    });
+    const person = { id: `P-${people}`, first_name: 'John', last_name: name.lastName, email: locked };
+    return { first: row('js'), second: row('john.s'), person: { ...person, organization: acme } };
+  }
+
+  const strangers = () => strangersOf(`namesakes${people}`);
+
+  it('namesakes at one employer both lose the person who fits both, in one call', async () => {
+    const { first, second, person } = namesakes();
+    const runId = await runningRunOf(warehouse, [first, second]);
+    await answerBatch(warehouse, { runId }, () => [person, person]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch', 'identity_mismatch']);
+  });
+
+  it.each([
+    [1, 2],
+    [2, 1],
+  ])(
+    'namesakes at one employer both lose the person who fits both, in two calls, batch %i first',
+    async (...order) => {
+      const { first, second, person } = namesakes();
+      const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
+      for (const batch of order)
+        await answerBatch(warehouse, { runId, batch }, (asked) =>
+          asked.map(({ identity }) => (identity.firstName === 'John' ? person : null)),
+        );
+      const outcomes = await outcomesOf(warehouse, runId);
+      expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'identity_mismatch']);
+      expect(await contact(first.contactId)).toBeUndefined();
+      expect(await contact(second.contactId)).toBeUndefined();
+      const { rows } = await warehouse.pool.query(
+        `select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = $1`,
+        [runId],
+      );
+      expect(rows.map(({ reason }) => reason as string)).toEqual(
+        Array(2).fill('another contact could be this person as well'),
+      );
+    },
+  );
+
+  it('a contact does not get the person if a namesake of another source is known from an earlier run', async () => {
+    const { first, second, person } = namesakes();
+    await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    const runId = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    await answerBatch(warehouse, { runId }, () => [person]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
+  });
+
+  it('two namesakes lose their person when the second becomes known, until its run is undone', async () => {
+    const { first, second, person } = namesakes();
+    const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    await answerBatch(warehouse, { runId: earlier }, () => [person]);
+    expect(await contact(first.contactId)).toBeDefined();
+    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    expect(await reconcileContacts(warehouse, later, signal)).toMatchObject({ withdrawn: 1 });
+    await answerBatch(warehouse, { runId: later }, () => [person]);
+    expect(await reconcileContacts(warehouse, later, signal)).toEqual({ filled: 0, withdrawn: 0 });
+    expect(await contact(first.contactId)).toBeUndefined();
+    expect(await contact(second.contactId)).toBeUndefined();
+    await endRun(warehouse, later, 'finished', undefined);
+    await undoRun(warehouse, later, note, signal);
+    expect(await contact(first.contactId)).toBeDefined();
+  });
+
+  it('a row without credits says that its contact was filled by the call for another row', async () => {
+    const { first, person } = namesakes();
+    const profile = `linkedin.com/in/smith-${people}`;
+    const other = { keys: [`linkedin:${profile}`], profileUrl: profile, contactId: `profile-${people}` };
+    const runId = await runningRunOf(warehouse, [first, ...strangers(), other]);
+    const found = { ...person, email: first.email, proflink_url: profile };
+    await answerBatch(warehouse, { runId }, () => [found]);
+    expect(await reconcileContacts(warehouse, runId, signal)).toMatchObject({ filled: 1 });
+    await endRun(warehouse, runId, 'finished', { outcome: 'over_budget', reason: 'no credits were left' });
+    expect(await contact(other.contactId)).toMatchObject({ person_id: person.id });
+    const { rows } = await warehouse.pool.query(
+      'select outcome, reason from run_rows where run_id = $1 and contact_id = $2',
+      [runId, other.contactId],
+    );
+    expect(rows).toEqual([{ outcome: 'over_budget', reason: 'no credits were left; filled without a call' }]);
+  });
+
+  it('a partly readable person without a row goes to a contact with an identifier, not with a name', async () => {
+    const { first, second, person } = namesakes();
+    const found = { ...person, email: second.email, isPartlyRead: true };
+    const [asked] = strangers();
+    const runId = await runningRunOf(warehouse, [asked!]);
+    await answerBatch(warehouse, { runId }, () => [found]);
+    const { email: _, ...unaddressed } = first;
+    const named = { ...unaddressed, keys: [`name:john partly|${people}`] };
+    const laterRuns = await Promise.all([named, second].map((row) => runningRunOf(warehouse, [row])));
+    for (const later of laterRuns) await reconcileContacts(warehouse, later, signal);
+    expect(await contact(named.contactId)).toBeUndefined();
+    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+  });
+
+  /** Plays the run of one contact. A row that is fresh needs no answer. */
+  async function playRun(
+    row: StagedRow,
+    source: string,
+    { person, isFresh = false }: { readonly person: Person | null; readonly isFresh?: boolean },
+  ): Promise<string> {
+    const seconds = isFresh ? 86_400 : 0;
+    const freshness = { enrichedSeconds: seconds, notFoundSeconds: seconds };
+    const runId = await runningRunOf(warehouse, [row], { source, freshness });
+    await reconcileContacts(warehouse, runId, signal);
+    if (isFresh) expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
+    else await answerBatch(warehouse, { runId }, () => [person]);
+    await reconcileContacts(warehouse, runId, signal);
+    await endRun(warehouse, runId, 'finished', undefined);
+    return runId;
+  }
+
+  it('a fresh contact has no person by weak evidence while its only call is undone', async () => {
+    const { first, person } = namesakes();
+    await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
+    await playRun(first, 'hubspot', { person, isFresh: true });
+    expect(await contact(first.contactId)).toBeUndefined();
+    const asked = await playRun(first, 'hubspot', { person });
+    expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
+    await undoRun(warehouse, asked, note, signal);
+    expect(await contact(first.contactId)).toBeUndefined();
+    await revertUndo(warehouse, asked, signal);
+    expect(await contact(first.contactId)).toMatchObject({ run_id: asked });
+  });
+
+  it('a person whom only an undone run gave to a contact is a rival when a later run asks again', async () => {
+    const { first, person } = namesakes();
+    await playRun({ ...first, contactId: `${first.contactId}-too` }, 'salesforce', { person });
+    const undone = await playRun(first, 'hubspot', { person });
+    await undoRun(warehouse, undone, note, signal);
+    await playRun(first, 'hubspot', { person: { ...person, id: `${person.id}-too` } });
+    expect(await contact(first.contactId)).toBeUndefined();
+  });
+
+  it.each([
+    ['before', [0, 1, 2]],
+    ['after', [0, 2, 1]],
+  ] as const)(
+    'a contact gets its person if the record of a namesake became somebody else in an export %s its own',
+    async (_when, order) => {
+      const { first, second, person } = namesakes();
+      const changed = { ...strangers()[0]!, contactId: first.contactId };
+      const exports = [
+        { row: first, source: 'hubspot' },
+        { row: changed, source: 'hubspot' },
+        { row: second, source: 'salesforce' },
+      ];
+      const runs: string[] = [];
+      for (const index of order) {
+        const { row, source } = exports[index]!;
+        runs[index] = await playRun(row, source, { person: row === changed ? null : person });
+      }
+      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+      expect(await contact(first.contactId)).toBeUndefined();
+      await undoRun(warehouse, runs[1]!, note, signal);
+      expect(await contact(second.contactId)).toBeUndefined();
+      await revertUndo(warehouse, runs[1]!, signal);
+      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+    },
+  );
+
+  it.each([
+    ['before', [0, 1, 2]],
+    ['after', [0, 2, 1]],
+  ] as const)(
+    'a contact that moved to another employer loses its person to a namesake, in an export %s the one of the namesake',
+    async (_when, order) => {
+      const { first, second, person } = namesakes();
+      const keys = [`email:moved${people}@globex.example`];
+      const moved = { ...first, keys, email: keys[0]!.slice('email:'.length), organizationName: 'Globex' };
+      const exports = [
+        { row: first, source: 'hubspot' },
+        { row: moved, source: 'hubspot' },
+        { row: second, source: 'salesforce' },
+      ];
+      for (const index of order) {
+        const { row, source } = exports[index]!;
+        await playRun(row, source, { person: row === moved ? null : person });
+      }
+      expect(await contact(first.contactId)).toBeUndefined();
+      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+    },
+  );
+
+  it('a contact gets its person in spite of a later fresh row when the record of a namesake changes', async () => {
+    const { first, second, person } = namesakes();
+    await playRun(second, 'salesforce', { person });
+    await playRun(second, 'salesforce', { person, isFresh: true });
+    await playRun(first, 'hubspot', { person });
+    expect(await contact(second.contactId)).toBeUndefined();
+    await playRun({ ...strangers()[1]!, contactId: first.contactId }, 'hubspot', { person: null });
+    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+  });
+
+  it('a contact loses the person whom an undo gives back if its new cells name somebody with a rival', async () => {
+    const { first, second, person } = namesakes();
+    const [zoe, profileUrl] = [strangers()[2]!, `linkedin.com/in/zoe-${people}`];
+    const former = {
+      ...zoe,
+      keys: [...zoe.keys, `profile:${profileUrl}`],
+      profileUrl,
+      contactId: first.contactId,
+    };
+    const found = { id: `Z-${people}`, first_name: 'F2', last_name: 'Fill', proflink_url: profileUrl };
+    await playRun(former, 'hubspot', { person: found });
+    const other = { id: `O-${people}`, first_name: 'F2', last_name: 'Fill', email: zoe.email };
+    const undone = await playRun({ ...zoe, contactId: `${first.contactId}-too` }, 'salesforce', {
+      person: other,
+    });
+    expect(await contact(first.contactId)).toBeUndefined();
+    await playRun(second, 'salesforce', { person: null });
+    await playRun(first, 'hubspot', { person });
+    await undoRun(warehouse, undone, note, signal);
+    expect(await contact(first.contactId)).toBeUndefined();
+  });
+
+  it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
+    const { first, second, person } = namesakes();
+    const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });
+    await answerBatch(warehouse, { runId: earlier }, (asked) =>
+      asked.map(({ identity }) => (identity.firstName === 'John' ? person : null)),
+    );
+    const resultOf = async (): Promise<unknown> => {
+      const { rows } = await warehouse.pool.query(
+        `select outcome, reason, lost_reason, lost_at is not null as is_lost
+         from row_results where run_id = $1 and row_number = 1`,
+        [earlier],
+      );
+      return rows[0] as unknown;
+    };
+    const kept = { outcome: 'enriched', reason: null, lost_reason: null, is_lost: false };
+    const why = 'another contact could be this person as well';
+    const lost = { ...kept, reason: `the contact lost its person: ${why}`, lost_reason: why, is_lost: true };
+    expect(await resultOf()).toEqual(kept);
+    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    await reconcileContacts(warehouse, later, signal);
+    expect(await resultOf()).toEqual(lost);
+    await answerBatch(warehouse, { runId: later }, () => [person]);
+    await rebuild(warehouse, { check: false, signal });
+    expect(await resultOf()).toEqual(lost);
+    await endRun(warehouse, later, 'finished', undefined);
+    await undoRun(warehouse, later, note, signal);
+    expect(await resultOf()).toEqual(kept);
+    await revertUndo(warehouse, later, signal);
+    expect(await resultOf()).toEqual(lost);
+    await endRun(warehouse, earlier, 'finished', undefined);
+    await undoRun(warehouse, earlier, note, signal);
+    expect(await resultOf()).toEqual(kept);
+  });
+
+  it('a contact keeps its person beside a namesake if an identifier shows the person', async () => {
+    const { first, second, person } = namesakes();
+    const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    await answerBatch(warehouse, { runId: earlier }, () => [{ ...person, personal_emails: [first.email] }]);
+    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    expect(await reconcileContacts(warehouse, later, signal)).toMatchObject({ withdrawn: 0 });
+    expect(await contact(first.contactId)).toBeDefined();
+  });
+
+  it('an identifier decides between two namesakes: its contact gets the person without another call', async () => {
+    const { first, second, person } = namesakes();
+    const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
+    await answerBatch(warehouse, { runId }, (asked) =>
+      asked.map(({ identity }) =>
+        identity.firstName === 'John' ? { ...person, personal_emails: [second.email] } : null,
+      ),
+    );
+    const { options } = await getRun(warehouse, runId);
+    await refreshOpenPeople(warehouse.database, { runId, batches: [2] }, askedBy(options));
+    await reconcileContacts(warehouse, runId, signal);
+    const outcomes = await outcomesOf(warehouse, runId);
+    expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'fresh']);
+    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+    expect(await contact(first.contactId)).toBeUndefined();
+  });
+
+  it('a contact keeps its person beside a namesake at another employer', async () => {
+    const { first, second, person } = namesakes();
+    const elsewhere = {
+      ...second,
+      keys: ['email:j@globex.example'],
+      email: 'j@globex.example',
+      organizationName: 'Globex',
+    };
+    const runId = await runningRunOf(warehouse, [first, elsewhere]);
+    await answerBatch(warehouse, { runId }, () => [person, null]);
+    expect((await outcomesOf(warehouse, runId))[0]).toBe('enriched');
+  });
+
+  it('namesakes with the same address in two sources are one person', async () => {
+    const { first, person } = namesakes();
+    await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    const runId = await runningRunOf(warehouse, [{ ...first, contactId: '0031' }], { source: 'salesforce' });
+    await answerBatch(warehouse, { runId }, () => [person]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { undoRun } from '../../../src/runs/undo-run.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { readContact } from '../../helpers/warehouse/read-contact.ts';
+
+const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
+const warehouse = await warehouseOfFile();
+const contact = (contactId: string) => readContact(warehouse, contactId);
+
+describe('a contact whose newest row is suppressed', () => {
+  const former = (contactId: string) => ({
+    keys: [`email:ada.${contactId}@one.example`],
+    email: `ada.${contactId}@one.example`,
+    firstName: 'Ada',
+    lastName: 'Novak',
+    contactId,
+  });
+  const heir = (contactId: string) => ({
+    keys: [`email:zoe.${contactId}@two.example`],
+    email: `zoe.${contactId}@two.example`,
+    firstName: 'Zoe',
+    lastName: 'Quist',
+    contactId,
+  });
+  const personOf = ({ email, firstName, lastName }: ReturnType<typeof former>) => ({
+    id: `P-${email}`,
+    first_name: firstName,
+    last_name: lastName,
+    email,
+  });
+
+  async function enriched(row: ReturnType<typeof former>, source: string): Promise<void> {
+    const runId = await runningRunOf(warehouse, [row], { source });
+    await answerBatch(warehouse, { runId }, () => [personOf(row)]);
+    await reconcileContacts(warehouse, runId, signal);
+    await endRun(warehouse, runId, 'finished', undefined);
+  }
+
+  const listed = (email: string): Promise<unknown> => putOnList(warehouse, `email:${email}`);
+
+  it.each(['opted out', 'on the list', 'on the list since the plan'])(
+    'a contact loses its person by a suppressed row of another person (%s) until the run is undone',
+    async (how) => {
+      const contactId = `heir-${how.length}`;
+      await enriched(former(contactId), 'crm');
+      if (how === 'on the list') await listed(heir(contactId).email);
+      const row = { ...heir(contactId), optedOut: how === 'opted out' };
+      const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
+      if (how === 'on the list since the plan') {
+        await listed(heir(contactId).email);
+        const { options } = await getRun(warehouse, runId);
+        await openPage(warehouse, runId, 1, askedBy(options));
+      }
+      expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 1 });
+      expect(await contact(contactId)).toBeUndefined();
+      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
+      await endRun(warehouse, runId, 'finished', undefined);
+      await undoRun(warehouse, runId, note, signal);
+      expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
+    },
+  );
+
+  it('a contact loses its person by a suppressed row of another known person, and gets no other person', async () => {
+    await enriched(former('known'), 'crm');
+    await enriched({ ...heir('known'), contactId: 'known-elsewhere' }, 'crm');
+    const runId = await runningRunOf(warehouse, [{ ...heir('known'), optedOut: true }], { source: 'crm' });
+    expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 1 });
+    expect(await contact('known')).toBeUndefined();
+  });
+
+  it.each([[[former, heir]], [[heir, former]]])(
+    'a contact loses its person by rows of its record that name different people, and gets no person (%#)',
+    async (people) => {
+      const id = `contested-${people[0] === heir ? 'heir' : 'former'}`;
+      await enriched(former(id), 'crm');
+      await enriched({ ...heir(id), contactId: `${id}-elsewhere` }, 'crm');
+      const runId = await runningRunOf(
+        warehouse,
+        people.map((rowOf) => rowOf(id)),
+        { source: 'crm' },
+      );
+      expect(await outcomesOf(warehouse, runId)).toEqual(['duplicate', 'duplicate']);
+      for (const withdrawn of [1, 0])
+        expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn });
+      expect(await contact(id)).toBeUndefined();
+    },
+  );
+
+  it('a contact with a suppressed row gets no person by a later row of the same file', async () => {
+    const [first, repeated] = [{ ...heir('twice'), optedOut: true }, former('twice')];
+    const runId = await runningRunOf(warehouse, [first, repeated], { source: 'crm' });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed', 'duplicate']);
+    await endRun(warehouse, runId, 'finished', undefined);
+    await enriched(former('twice'), 'crm-2');
+    const { rows } = await warehouse.pool.query(
+      "select source from enriched_contacts where contact_id = 'twice'",
+    );
+    expect(rows).toEqual([{ source: 'crm-2' }]);
+  });
+
+  it.each(['opted out', 'on the list'])(
+    'a contact keeps its person by an unchanged suppressed row (%s)',
+    async (how) => {
+      const contactId = `same-${how.length}`;
+      await enriched(former(contactId), 'crm');
+      if (how === 'on the list') await listed(former(contactId).email);
+      const row = { ...former(contactId), optedOut: how === 'opted out' };
+      const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
+      expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
+      expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
+    },
+  );
+});
+
+describe('a person on the suppression list', () => {
+  it('a person on the suppression list is not written if only a personal address in the answer is listed', async () => {
+    await putOnList(warehouse, 'email:ada.private@home.example');
+    const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
+    const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
+    const { attemptId } = await answerBatch(warehouse, { runId }, () => [
+      {
+        id: 'P7',
+        first_name: 'Ada',
+        last_name: 'Seven',
+        email: 'ada7@one.example',
+        personal_emails: ['Ada.Private@home.example'],
+      },
+    ]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+    expect(await contact('listed')).toBeUndefined();
+    const cells = await warehouse.pool.query(
+      'select email, first_name, keys from run_rows where run_id = $1',
+      [runId],
+    );
+    expect(cells.rows).toEqual([{ email: null, first_name: null, keys: [] }]);
+    const bodies = await warehouse.pool.query('select 1 from raw_answers where attempt_id = $1', [attemptId]);
+    expect(bodies.rows).toEqual([]);
+  });
+});
+
+it('the duplicates of a row lose their cells if the answer shows a person on the suppression list', async () => {
+  await putOnList(warehouse, 'person:P8');
+  const row = {
+    firstName: 'Ada',
+    lastName: 'Eight',
+    organizationName: 'Orbit',
+    keys: ['name:ada eight|orbit'],
+  };
+  const rows = [
+    row,
+    { ...row, contactId: 'again' },
+    { ...row, lastName: 'Nine', keys: ['name:ada nine|orbit'] },
+  ];
+  const runId = await runningRunOf(warehouse, rows);
+  await answerBatch(warehouse, { runId }, () => [
+    { id: 'P8', first_name: 'Ada', last_name: 'Eight', organization: { name: 'Orbit' } },
+    null,
+  ]);
+  const { rows: written } = await warehouse.pool.query(
+    'select outcome, last_name, reason from run_rows where run_id = $1 order by row_number',
+    [runId],
+  );
+  expect(written).toMatchObject([
+    { outcome: 'suppressed', last_name: null },
+    { outcome: 'suppressed', last_name: null, reason: 'the same person is on the suppression list by row 1' },
+    { outcome: 'not_found', last_name: 'Nine' },
+  ]);
+});
