@@ -87,7 +87,8 @@ function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partia
 
 /**
  * Whether a run with the same options has enriched a file with this content. Runs that were refused or cancelled count.
- * A run that left people over budget does not count, because the next run asks for them.
+ * A run that left people over budget does not count, because the next run asks for them. The same holds if another run
+ * was asking for people, and none does any more: the other run may have been cancelled before its call.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
@@ -100,7 +101,20 @@ export async function wasRunBefore(
       and ${maySpend}
       and options - ${others}::text[] = ${JSON.stringify(options)}::jsonb - ${others}::text[]
       and r.outcomes -> 'over_budget' is null
-      and not exists (select 1 from run_rows o where o.run_id = r.run_id and o.outcome = 'over_budget')
+      and not exists (
+        select from run_rows o
+        where o.run_id = r.run_id
+          and (
+            o.outcome = 'over_budget'
+            or (
+              o.outcome = 'in_flight'
+              and not exists (
+                select from claims c
+                where c.identity_key = any(o.keys) and c.service = r.options ->> 'service'
+              )
+            )
+          )
+      )
     limit 1
   `.execute(warehouse.database);
   return rows.length > 0;

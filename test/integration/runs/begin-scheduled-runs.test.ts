@@ -233,6 +233,25 @@ describe('every new file', () => {
     expect(await begin(choice, { reveal: ['phone'] })).toHaveLength(1);
   });
 
+  it('a file is new again when no run asks any more for its people who were in flight', async () => {
+    write('shared.csv');
+    const [run] = await begin(choice);
+    const key = `email:${folder}`;
+    await warehouse.pool.query(
+      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome)
+       values ($1, 1, 'c1', '[]', array[$2], 'in_flight')`,
+      [run!.runId, key],
+    );
+    await warehouse.pool.query(
+      `insert into enrichment.claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', 'other', 1)`,
+      [key],
+    );
+    await finish([run!]);
+    expect(await begin(choice)).toEqual([]);
+    await warehouse.pool.query('delete from enrichment.claims where identity_key = $1', [key]);
+    expect((await begin(choice)).map(({ file }) => file)).toEqual(['shared.csv']);
+  });
+
   it('a file is new again while its people are over budget, and not after it was refused', async () => {
     write('poor.csv');
     write('wrong.csv');
