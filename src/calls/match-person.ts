@@ -52,10 +52,10 @@ export async function matchPerson(
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     await endFailedCall(database, matches, admitted.callId, error, dependencies.callTimeoutSeconds);
-    if (error.mayHaveBeenBilled) throw costUnknown(error);
+    if (error.mayHaveBeenBilled) throw withNext(error);
     await close(dependencies, admitted, 0n);
     if (error.type === 'token-renewed') return matchPerson(dependencies, request);
-    throw error;
+    throw withNext(error);
   }
   await endCall(database, matches, admitted.callId, true, answer);
   // The interface document names no price in this answer. By its price table a miss is free.
@@ -102,9 +102,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
     if (slot.kind === 'full') {
       throw new Problem('match.no-slot', `no call is possible now: ${slot.reason}`, {
         where: matchScope,
-        next:
-          `try again in ${counted(Math.ceil(slot.milliseconds / 1_000), 'second')}; ` +
-          'enrich usage shows the calls that are left',
+        next: tryAgain(slot.milliseconds / 1_000),
       });
     }
     const { shortBudget } = await reserve(transaction, budgetIds, budgets, price, 1);
@@ -120,16 +118,31 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   return { callId, budgetIds, price };
 }
 
-/** No attempt shows this call, so the advice of the failure about attempts would lead nowhere. */
-function costUnknown(failure: ServiceFailure): Problem {
-  return new Problem(failure.type, failure.message, {
-    where: matchScope,
-    next:
+/** The advice of some failures is about attempts and rows, and this call has none. */
+function withNext(failure: ServiceFailure): Problem {
+  const next = nextAfter(failure);
+  if (next === undefined) return failure;
+  const { type, message, exitCode } = failure;
+  return new Problem(type, message, { where: matchScope, next, exitCode, cause: failure });
+}
+
+function nextAfter({
+  mayHaveBeenBilled,
+  disposition,
+  retryAfterSeconds,
+}: ServiceFailure): string | undefined {
+  if (mayHaveBeenBilled)
+    return (
       'the call may have been billed: its price stays reserved until the day and the month end; ' +
-      'compare it with the usage at the service (enrich usage)',
-    exitCode: failure.exitCode,
-    cause: failure,
-  });
+      'compare it with the usage at the service (enrich usage)'
+    );
+  if (disposition === 'wait') return tryAgain(retryAfterSeconds ?? 0);
+  return disposition === 'reject' ? 'correct the options of the command' : undefined;
+}
+
+function tryAgain(seconds: number): string {
+  const when = seconds > 0 ? `in ${counted(Math.ceil(seconds), 'second')}` : 'later';
+  return `try again ${when}; enrich usage shows the calls that are left`;
 }
 
 function matchesOf({ service }: MatchDependencies): RateScope {

@@ -118,6 +118,37 @@ describe('enrich match', () => {
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 
+  /** Asks a service of its own, whose pauses hold no other call back. */
+  async function matchAt(status: number, body: object): Promise<unknown> {
+    vi.stubEnv('DATABASE_URL', await createTestDatabase());
+    const server = await startScriptedServer((socket) => {
+      socket.write(httpAnswer(status, JSON.stringify(body)));
+    });
+    try {
+      const options = ['--base-url', server.baseUrl, '--id', 'p-1', '--yes'];
+      return await matchCommand().parseAsync(options, { from: 'user' });
+    } finally {
+      await server.close();
+    }
+  }
+
+  it('enrich match says that no person was found if the person has only an id and a company', async () => {
+    await matchAt(200, { person: { id: 'p-1', name: null, organization: { name: 'Orbit' } } });
+    expect(printed).toBe('the service did not find this person\n');
+  });
+
+  it('enrich match says how to correct refused data, and when to try again after a refusal', async () => {
+    await expect(matchAt(422, { error: 'invalid' })).rejects.toMatchObject({
+      type: 'validation',
+      next: 'correct the options of the command',
+    });
+    const limited = { error_details: { suggestions: [{ label: 'Wait', retry_after_seconds: 90 }] } };
+    await expect(matchAt(429, limited)).rejects.toMatchObject({
+      type: 'rate-limited',
+      next: 'try again in 90 seconds; enrich usage shows the calls that are left',
+    });
+  });
+
   it.each([
     [[], 'match.no-person'],
     [['--first-name', 'Ann'], 'match.no-person'],

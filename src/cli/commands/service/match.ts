@@ -4,6 +4,7 @@ import { formatCredits } from '../../../domain/money/decimal.ts';
 import { parseDomain } from '../../../domain/identity/values/domain-name.ts';
 import { parseEmail, parseHashedEmail } from '../../../domain/identity/values/email-address.ts';
 import type { Identity } from '../../../domain/identity/identity.ts';
+import { isStub } from '../../../domain/identity/identity-evidence.ts';
 import { identityKeys } from '../../../domain/identity/identity-keys.ts';
 import {
   parseFullName,
@@ -129,7 +130,7 @@ function printAnswer(answer: MatchAnswer, json: boolean): void {
     return;
   }
   const { person } = answer;
-  if (person === undefined) {
+  if (person === undefined || isStub(person)) {
     print('the service did not find this person');
     return;
   }
