@@ -26,6 +26,12 @@ interface BudgetDependencies {
 
 const emptyBudget = 'budget.empty' satisfies PauseReasonType;
 
+/**
+ * Only commands that change a budget wake the runs that wait for it. Credits also become free by late results of other
+ * runs, by decisions on calls, and by a worker with a higher setting.
+ */
+const longestWaitMilliseconds = 3_600_000;
+
 /** Decides what a run does that has no credits for one more person: continue, end, or wait for a budget. */
 export async function resolveBudgetExhaustion(
   { warehouse, budgets }: BudgetDependencies,
@@ -56,7 +62,10 @@ export async function resolveBudgetExhaustion(
   ].join('');
   return {
     kind: 'wait',
-    milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.getTime()),
+    milliseconds: Math.min(
+      longestWaitMilliseconds,
+      until === undefined ? Number.POSITIVE_INFINITY : Math.max(1_000, until.getTime() - now.getTime()),
+    ),
     pauseReason: {
       type: emptyBudget,
       reason:

@@ -32,13 +32,13 @@ describe('a run that met a limit', () => {
     });
   });
 
-  it('a run with an empty budget of its own waits with on-budget pause, until a person raises the budget', async () => {
+  it('a run with an empty budget of its own waits with on-budget pause, and looks again every hour', async () => {
     const runId = await runningRun(warehouse, '0');
     await wishes(runId, 'pause');
     const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
     expect(meeting).toMatchObject({
       kind: 'wait',
-      milliseconds: null,
+      milliseconds: 3_600_000,
       pauseReason: {
         type: 'budget.empty',
         next: `enrich budget set run:${runId} N`,
@@ -75,7 +75,8 @@ describe('a run that met a limit', () => {
     if (meeting.kind !== 'wait') throw new Error(meeting.kind);
     expect(meeting.pauseReason.reason).toMatch(/^day:.* automatically at \d{4}-\d{2}-\d{2}T00:00:00.000Z$/);
     expect(meeting.milliseconds).toBeGreaterThan(0);
-    expect(meeting.milliseconds).toBeLessThanOrEqual(86_400_000);
+    // Other runs can release credits of the day before it ends.
+    expect(meeting.milliseconds).toBeLessThanOrEqual(3_600_000);
     await wishes(runId, 'finish');
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({
       kind: 'finish',

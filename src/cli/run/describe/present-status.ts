@@ -159,7 +159,7 @@ export async function withPresentReason(session: Session, facts: RunFacts): Prom
     ...facts,
     reason: 'a budget was empty, and has credits again: the run has not continued yet',
     next: (await hasWorker(session).catch(() => false))
-      ? `nothing: a worker continues the run; watch it with: enrich status ${facts.run_id}`
+      ? `nothing: a worker continues the run within an hour; to continue at once: enrich resume ${facts.run_id}`
       : `enrich resume ${facts.run_id}`,
   };
 }
