@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import { endWithNpm, onInterruption } from '../dev/interruption.ts';
 import { runProgram } from './program.ts';
-import { guardOutput, printFailure } from './terminal/output.ts';
+import { guardOutput, printFailure, reportFailure } from './terminal/output.ts';
 
 guardOutput();
 
 const words = process.argv.slice(2);
 const isJson = words.includes('--json');
+// Node would print every member of the error: an error of the database has the refused row.
+process.on('uncaughtException', (error) => process.exit(reportFailure(error, isJson)));
 onInterruption((_signal, exitCode) => process.exit(exitCode));
 endWithNpm(process.env);
 process.on('exit', (exitCode) => {

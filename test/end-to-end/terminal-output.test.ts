@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startScriptedServer } from '../helpers/servers/scripted-server.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
 /**
@@ -221,6 +222,24 @@ describe('enrich sql --command', () => {
     expect(stderr).toContain('syntax error at or near "selec"\n  where: --command, character 1\n');
     expect(code).toBe(2);
   });
+});
+
+it('an error that no code catches ends the command, and its values are not printed', async () => {
+  // As the driver reports a refused row.
+  const refused = `Object.assign(new Error('a row of ada@orbit.example'), { detail: 'Key (email)=(ada@orbit.example)' })`;
+  const rejecting = `data:text/javascript,setTimeout(()=>Promise.reject(${refused}),1000)`;
+  const silent = await startScriptedServer(
+    () => {},
+    () => true,
+  );
+  onTestFinished(() => silent.close());
+  const { code, stdout, stderr } = await system.enrich(['pause', 'latest', '--json'], {
+    NODE_OPTIONS: `--import=${rejecting.replaceAll(' ', '%20')}`,
+    DATABASE_URL: `postgres://127.0.0.1:${silent.port}/enrich`,
+  });
+  expect(stdout + stderr).not.toContain('ada@');
+  expect(stderr).toContain('error: a row of [email]');
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { error: { type: 'unforeseen' }, exit_code: 1 }]);
 });
 
 it('enrich sql leaves Ctrl-C to psql, ends with its exit code, and ends psql at SIGTERM', async () => {
