@@ -1,8 +1,10 @@
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from './fields.ts';
 import type { ColumnReference } from './mapping/mapping-file.ts';
+import { isKnownName } from './recognition/is-known-name.ts';
 
 /** The columns of a header, each of which can be taken once. */
 export class Columns {
@@ -28,12 +30,13 @@ export class Columns {
     return !this.#taken.has(column);
   }
 
-  /** Where the header is, for errors. A header without a known name can be a contact, and is not shown. */
+  /** Where the header is, for errors. The header can be a contact whose title is "Owner": only known names are shown. */
   where(): string {
-    if (!this.#recognised) return `${this.#path}, header`;
-    const shown = this.#header.slice(0, 12).map((name) => shownHeader(name) || '(empty)');
-    const more = this.#header.length > 12 ? `, … (${this.#header.length} columns)` : '';
-    return `${this.#path}, header: ${shown.join(', ')}${more}`;
+    const known = this.#header.filter((name) => isKnownName(headerKey(name))).slice(0, 12);
+    if (known.length === 0) return `${this.#path}, header`;
+    const others = this.#header.length - known.length;
+    const more = others === 0 ? '' : ` and ${counted(others, 'other column')}`;
+    return `${this.#path}, header: ${known.map(shownHeader).join(', ')}${more}`;
   }
 
   nameOf(column: number): string {

@@ -427,6 +427,11 @@ it('a header without a column that identifies people is refused', () => {
   expect(refusal(() => taken(['Deal', 'Amount'])).type).toBe('export.no-identifying-column');
 });
 
+it('the refusal of a header that can be a contact names only known columns', () => {
+  const { where } = refusal(() => taken(['Mira Lindqvist', 'Nordlys AB', 'Owner']));
+  expect(where).toBe('contacts.csv, header: Owner and 2 other columns');
+});
+
 it('a header with only a name is refused', () => {
   expect(refusal(() => taken(['First Name', 'Last Name', 'Phone'])).type).toBe(
     'export.no-identifying-column',
