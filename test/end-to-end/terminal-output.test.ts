@@ -226,7 +226,8 @@ describe('enrich sql --command', () => {
 
 it('an error that no code catches ends the command, and its values are not printed', async () => {
   // As the driver reports a refused row.
-  const refused = `Object.assign(new Error('a row of ada@orbit.example'), { detail: 'Key (email)=(ada@orbit.example)' })`;
+  const detail = 'Key (email)=(ada@orbit.example)';
+  const refused = `Object.assign(new Error('a row of ada@orbit.example'), { detail: '${detail}' })`;
   const rejecting = `data:text/javascript,setTimeout(()=>Promise.reject(${refused}),1000)`;
   const silent = await startScriptedServer(
     () => {},

@@ -30,7 +30,7 @@ export class Columns {
     return !this.#taken.has(column);
   }
 
-  /** Where the header is, for errors. The header can be a contact whose title is "Owner": only known names are shown. */
+  /** Where the header is, for errors. Only known names, because the header can be a contact whose title is "Owner". */
   where(): string {
     const known = this.#header.filter((name) => isKnownName(headerKey(name))).slice(0, 12);
     if (known.length === 0) return `${this.#path}, header`;
