@@ -102,7 +102,8 @@ export const usage = z
             .describe('Rate windows of the operation.'),
         }),
       )
-      .describe('Calls of the whole team by operation.'),
+      .nullable()
+      .describe('Calls of the whole team by operation. Null: the service does not state them.'),
     credits: z
       .strictObject({
         kinds: z
@@ -122,7 +123,8 @@ export const usage = z
           })
           .describe('The credit cycle, as the service writes its dates.'),
       })
-      .describe('Credits of the whole team.'),
+      .nullable()
+      .describe('Credits of the whole team. Null: the service does not state them.'),
   })
   .describe("The service's own figures of rate windows and credits.");
 

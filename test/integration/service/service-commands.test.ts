@@ -202,6 +202,27 @@ describe('enrich usage', () => {
     expect(lines).toContain('email | 1,491.5 | 0.25 | 1,491.25');
   });
 
+  it.each([
+    ['credit_usage_stats', '{"current_credit_cycle":{},"credit_usage_stats":{}}', 'rate windows'],
+    ['api_usage_stats', '{}', 'credits'],
+  ])(
+    'enrich usage shows what only %s states, and names the missing figures',
+    async (given, body, missing) => {
+      const server = await startScriptedServer((socket, request) => {
+        socket.write(httpAnswer(request.includes(`/${given}`) ? 200 : 403, body));
+      });
+      await usageCommand().parseAsync(['--base-url', server.baseUrl, '--json'], { from: 'user' });
+      await server.close();
+      expect(told).toContain(`the service does not state the ${missing}: `);
+      expect(JSON.parse(printed)).toMatchObject(
+        missing === 'credits'
+          ? { operations: [], credits: null }
+          : { operations: null, credits: { kinds: [] } },
+      );
+      expect(process.exitCode).toBe(3);
+    },
+  );
+
   it('enrich usage --reconcile says that the service gave no statement, and shows the earlier ones', async () => {
     const answers = [
       httpAnswer(200, statement('7')),

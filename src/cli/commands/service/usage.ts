@@ -4,7 +4,7 @@ import { callsLeft } from '../../../domain/rates/rate-limit.ts';
 import { exitCodes, Problem } from '../../../domain/problem.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
-import type { CreditUsage, OperationUsage } from '../../../service/client.ts';
+import type { CreditUsage, OperationUsage, ServiceClient } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
 import { jsonOption } from '../../terminal/json-option.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
@@ -24,39 +24,75 @@ export function usageCommand(): Command {
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExamples:\n  enrich usage\n  ' +
-        'enrich usage --reconcile',
+      `
+Needs a master key, or a key with the scope for usage statistics. If the service states only the rate windows or only
+the credits, the exit code is 3.
+
+Examples:
+  enrich usage
+  enrich usage --reconcile`,
     )
     .action(async (options: { json?: boolean; reconcile?: boolean }) => {
       if (options.reconcile === true) return reconcile(settingsOfExisting(options), options.json === true);
       await withService(settingsOf(options), async (client, service) => {
-        const [stated, credits] = await Promise.all([client.apiUsage(), client.creditUsage()]).catch(
-          (error: unknown) => {
-            throw isNotOffered(error) ? notOffered(error, service) : error;
-          },
-        );
-        const operations = stated.map(withCallsLeft);
+        const { operations, credits } = await readUsage(client, service);
         if (options.json === true) {
-          printJson<'usage'>({ operations, credits: inDecimals(credits) });
+          printJson<'usage'>({ operations, credits: credits && inDecimals(credits) });
           return;
         }
-        print(table([['operation', 'window', 'limit', 'used', 'left'], ...operations.flatMap(rowsOf)]));
-        print('');
-        print(
-          table([
-            ['credits', 'limit', 'used', 'left'],
-            ...credits.kinds.map((kind) => [
-              kind.name,
-              creditCell(kind.limit),
-              creditCell(kind.consumed),
-              creditCell(kind.left),
-            ]),
-          ]),
-        );
-        const { startDate, endDate } = credits.cycle;
-        if (endDate !== undefined) print(`\n  credit cycle ${startDate ?? ''} to ${endDate}`);
+        if (operations)
+          print(table([['operation', 'window', 'limit', 'used', 'left'], ...operations.flatMap(rowsOf)]));
+        if (operations && credits) print('');
+        if (credits) printCredits(credits);
       });
     });
+}
+
+interface Usage {
+  readonly operations: OperationUsage[] | null;
+  readonly credits: CreditUsage | null;
+}
+
+/**
+ * Asks for both statistics. If the service gives only one of them, for example because of the scopes of the key, says
+ * what is missing.
+ *
+ * @throws Problem the service gives neither
+ */
+async function readUsage(
+  client: ServiceClient,
+  service: { baseUrl: string; sandbox: boolean },
+): Promise<Usage> {
+  const [calls, credits] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
+  if (calls.status === 'rejected' && credits.status === 'rejected')
+    throw isNotOffered(calls.reason) ? notOffered(calls.reason, service) : calls.reason;
+  return {
+    operations: statedBy(calls, 'rate windows', 'RATE_LIMITS applies')?.map(withCallsLeft) ?? null,
+    credits: statedBy(credits, 'credits', 'enrich budget show says what this product has counted'),
+  };
+}
+
+function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string, next: string): Stated | null {
+  if (result.status === 'fulfilled') return result.value;
+  if (!(result.reason instanceof ServiceFailure)) throw result.reason;
+  tell(`the service does not state the ${what}: ${result.reason.sentence}; ${next}`);
+  process.exitCode = exitCodes.needsPerson;
+  return null;
+}
+
+function printCredits({ kinds, cycle }: CreditUsage): void {
+  print(
+    table([
+      ['credits', 'limit', 'used', 'left'],
+      ...kinds.map(({ name, limit, consumed, left }) => [
+        name,
+        creditCell(limit),
+        creditCell(consumed),
+        creditCell(left),
+      ]),
+    ]),
+  );
+  if (cycle.endDate !== undefined) print(`\n  credit cycle ${cycle.startDate ?? ''} to ${cycle.endDate}`);
 }
 
 /** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
@@ -143,7 +179,7 @@ function creditCell(credits: Credits | undefined): string {
   return credits === undefined ? '-' : formatNumber(formatCredits(credits));
 }
 
-function inDecimals({ kinds, cycle }: CreditUsage): OutputOf<'usage'>['credits'] {
+function inDecimals({ kinds, cycle }: CreditUsage): NonNullable<OutputOf<'usage'>['credits']> {
   return {
     kinds: kinds.map(({ name, limit, consumed, left }) => ({
       name,
