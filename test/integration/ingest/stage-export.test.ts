@@ -469,6 +469,8 @@ describe('a file that changes', () => {
     appendFileSync(path, '2,b@x.example\n');
     await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
       type: 'export.changed',
+      // The run fails, so that no cancel is possible or needed.
+      next: 'repeat the command when no program writes to the file; nothing was paid',
     });
     expect(await rowsOf(runId)).toEqual([]);
   });

@@ -64,9 +64,7 @@ export async function refuseChange(survey: SurveyedExport): Promise<void> {
 export function changedExport(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,
-    next:
-      'cancel this run (enrich cancel RUN) and run the command again with a file that no program writes to; ' +
-      'nothing was paid',
+    next: 'repeat the command when no program writes to the file; nothing was paid',
     exitCode: exitCodes.failed,
   });
 }
