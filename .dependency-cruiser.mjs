@@ -132,7 +132,7 @@ const product = within(['src', 'workflows', 'activities']);
 export default {
   forbidden: [
     ...Object.entries(mayImport).map(([folder, allowed]) => ({
-      name: `${folder} imports only what mayImport names`,
+      name: `${folder} imports only what mayImport of .dependency-cruiser.mjs names`,
       severity: 'error',
       from: { path: within([folder]) },
       to: { path: ours, pathNot: within([folder, ...allowed]) },

@@ -7,15 +7,17 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const dbt = new URL('../../../dbt/', import.meta.url);
 
+const byCommand = 'npm run schemas writes the file';
+
 const warehouse = await warehouseOfFile();
 const tables = await readContract(warehouse);
 
 it('schemas/tables.yaml describes the migrated database', async () => {
-  await expect(contractYaml(tables)).toMatchFileSnapshot('../../../schemas/tables.yaml');
+  await expect(contractYaml(tables)).toMatchFileSnapshot('../../../schemas/tables.yaml', byCommand);
 });
 
 it('the sources of dbt have the columns and accepted values of the migrated database', async () => {
-  await expect(dbtSourcesYaml(tables)).toMatchFileSnapshot('../../../dbt/models/sources.yml');
+  await expect(dbtSourcesYaml(tables)).toMatchFileSnapshot('../../../dbt/models/sources.yml', byCommand);
   const valuesOf = (table: string, column: string): readonly string[] | undefined =>
     tables.find(({ name }) => name === table)!.columns.find(({ name }) => name === column)!.values;
   expect(valuesOf('run_rows', 'outcome')).toEqual(outcomes);

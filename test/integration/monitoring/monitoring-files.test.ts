@@ -42,7 +42,7 @@ describe('the alerts', () => {
   it.each(readRules())('the alert $alert has a section of the runbook, a summary and a severity', (rule) => {
     const { alert, labels, annotations } = rule;
     expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
-    expect(runbook.split('\n')).toContain(`### ${alert}`);
+    expect(runbook.split('\n'), 'docs/runbook.md').toContain(`### ${alert}`);
     expect(annotations['summary']).toMatch(/\S/);
     expect(['page', 'ticket']).toContain(labels['severity']);
   });
@@ -51,9 +51,8 @@ describe('the alerts', () => {
     'the alert $alert has a test in which it fires, and one in which it does not',
     ({ alert }) => {
       const expected = readAlertExpectations().filter(({ alertname }) => alertname === alert);
-      expect(new Set(expected.map(({ exp_alerts: firing = [] }) => firing.length > 0))).toEqual(
-        new Set([true, false]),
-      );
+      const fires = expected.map(({ exp_alerts: firing = [] }) => firing.length > 0);
+      expect(new Set(fires), `test/alerts needs both expectations`).toEqual(new Set([true, false]));
     },
   );
 
@@ -112,9 +111,20 @@ describe('the runbook', () => {
           .split('\n')
           .map((line) => line.split('|').map((cell) => cell.trim()))
           .find(([, cell]) => cell?.includes(`\`${type}\``)) ?? [];
-      expect({ types, explained }).toEqual({ types: `\`${type}\``, explained: meaning });
+      expect({ types, explained }, `needs a row of its own in docs/runbook.md`).toEqual({
+        types: `\`${type}\``,
+        explained: meaning,
+      });
     },
   );
+});
+
+it('docs/observability.md explains every metric of the product', () => {
+  const page = readFileSync(new URL('../../../docs/observability.md', import.meta.url), 'utf8');
+  const ours = [...served].filter(
+    (name) => name.startsWith('enrich_') && !/_(?:sum|count|bucket)$/.test(name),
+  );
+  expect(ours.filter((name) => !new RegExp(`\`${name}[\`{]`).test(page))).toEqual([]);
 });
 
 describe('the dashboard', () => {
@@ -130,6 +140,6 @@ describe('the dashboard', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets!.flatMap(({ expr }) => metricsOf(expr))));
     const ours = [...served].filter((name) => name.startsWith('enrich_') && !/_(?:sum|count)$/.test(name));
     const hidden = ours.filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
-    expect(hidden).toEqual([]);
+    expect(hidden, 'a panel of deploy/grafana/enrich.json shows each').toEqual([]);
   });
 });

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { settingNames } from '../../../src/config/settings-schema.ts';
+import { importerNames } from '../../../src/domain/crm/importer.ts';
+import { outcomes } from '../../../src/domain/runs/outcome.ts';
+import { personColumns } from '../../../src/domain/warehouse/person-columns.ts';
+import { knownExports } from '../../../src/ingest/columns/recognition/known-exports.ts';
+import { outputs } from '../../../src/outputs/outputs.ts';
+
+const read = (page: string): string => readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8');
+
+/** Names in backticks in the first column of a page's tables. `…_id` shortens a name. */
+function namesOf(page: string): string[] {
+  const cells = read(page)
+    .split('\n')
+    .flatMap((line) => (line.startsWith('| ') ? [line.split(' | ')[0]!] : []));
+  return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+}
+
+const isNamed = (name: string, by: readonly string[]): boolean =>
+  by.some((each) => (each.startsWith('…') ? name.endsWith(each.slice(1)) : name === each));
+
+const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
+const sources = knownExports.map(({ source }) => source);
+
+it.each([
+  ['docs/settings.md', 'src/config/settings-schema.ts', settingNames],
+  ['docs/outcomes.md', 'src/domain/runs/outcome.ts', outcomes],
+  ['docs/warehouse.md', 'src/domain/warehouse/person-columns.ts', contactColumns],
+  ['docs/exports.md', 'src/ingest/columns/recognition/known-exports.ts', sources],
+] as const)('a table of %s has every name of %s', (page, _, names) => {
+  const named = namesOf(page);
+  expect(names.filter((name) => !isNamed(name, named))).toEqual([]);
+});
+
+it('docs/crm-import.md has every importer of src/domain/crm/importer.ts', () => {
+  const page = read('docs/crm-import.md');
+  expect(importerNames.filter((name) => !page.includes(`| \`${name}\``))).toEqual([]);
+});
+
+it('docs/json-output.md has every output of src/outputs/outputs.ts with its commands', () => {
+  const lines = read('docs/json-output.md').split('\n');
+  const missing = Object.entries(outputs).flatMap(([name, { commands }]) => {
+    const line = lines.find((each) => each.includes(`(../schemas/outputs/${name}.json)`)) ?? '';
+    return commands.filter((command) => !line.includes(`\`${command}`)).map((each) => `${name}: ${each}`);
+  });
+  expect(missing).toEqual([]);
+});
