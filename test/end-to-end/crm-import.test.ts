@@ -33,7 +33,7 @@ describe('enrich export --for hubspot', () => {
       header: true,
       skipEmptyLines: true,
     });
-    const { fields, idHeader } = importerRules['hubspot']!;
+    const { fields, idHeader } = importerRules.hubspot;
     const before = new Map(
       data.map((row) => [
         row[idHeader]!,

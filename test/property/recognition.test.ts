@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
 import { mapColumns } from '../../src/ingest/columns/column-map.ts';
+import { knownExports } from '../../src/ingest/columns/recognition/known-exports.ts';
 import { recogniseExport } from '../../src/ingest/columns/recognition/recognise-export.ts';
 import { writtenExports, type WrittenExport } from '../helpers/exports/written-exports.ts';
 
@@ -27,6 +28,11 @@ function sourceOf(header: string[], rows: string[][]): string | undefined {
 const rowWith = (header: readonly string[], idColumn: string | undefined, id: string): string[] =>
   header.map((name) => (name === idColumn ? id : 'x'));
 
+it('test/helpers/exports/written-exports.ts has an export of every known CRM', () => {
+  const written = new Set(writtenExports.map(({ source }) => source));
+  expect(knownExports.filter(({ source }) => !written.has(source))).toEqual([]);
+});
+
 describe.each(writtenExports)('some columns of an export of $title', (written: WrittenExport) => {
   const { title, source, idColumn, id, columns, needsId } = written;
 
@@ -44,7 +50,10 @@ describe.each(writtenExports)('some columns of an export of $title', (written: W
     fc.assert(
       fc.property(fc.shuffledSubarray([...columns], { minLength: columns.length - 2 }), (header) => {
         fc.pre(needsId !== true || header.includes(idColumn!));
-        expect(recogniseExport({ header, rows: [rowWith(header, idColumn, id)] })?.source).toBe(source);
+        const known = recogniseExport({ header, rows: [rowWith(header, idColumn, id)] });
+        expect(known?.source, 'needs more ownNames or signatures; otherwise the export has needsId').toBe(
+          source,
+        );
       }),
       { numRuns, ...seed },
     );

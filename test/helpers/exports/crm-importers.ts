@@ -1,11 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Papa from 'papaparse';
+import type { ImporterName } from '../../../src/domain/crm/importer.ts';
 
 /** Records of a CRM: record id → field label → value. */
 export type CrmRecords = Map<string, Map<string, string>>;
 
 interface ImporterRules {
+  /** A record id in the CRM's format. */
+  readonly id: (number: number) => string;
   readonly idHeader: string;
   /** Labels that the importer maps automatically. */
   readonly fields: readonly string[];
@@ -19,8 +22,9 @@ interface ImporterRules {
 }
 
 /** Written from the vendors' documentation of their importers (docs/crm-import.md), not from our writer. */
-export const importerRules: Readonly<Record<string, ImporterRules>> = {
+export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
   hubspot: {
+    id: (number) => String(4_000 + number),
     idHeader: 'Record ID',
     fields: [
       'First Name',
@@ -41,6 +45,7 @@ export const importerRules: Readonly<Record<string, ImporterRules>> = {
     blank: 'keeps',
   },
   salesforce: {
+    id: (number) => `003${String(number).padStart(12, 'A')}AAA`,
     idHeader: 'Id',
     fields: ['FirstName', 'LastName', 'Title', 'Email', 'Phone', 'MobilePhone', 'MailingCity'],
     mostRows: 10_000,
@@ -51,6 +56,7 @@ export const importerRules: Readonly<Record<string, ImporterRules>> = {
     erasingCell: '#N/A',
   },
   pipedrive: {
+    id: (number) => String(number + 1),
     idHeader: 'Person - Pipedrive System ID',
     fields: [
       'Person - First name',
@@ -66,6 +72,7 @@ export const importerRules: Readonly<Record<string, ImporterRules>> = {
     blank: 'erases',
   },
   zoho: {
+    id: (number) => `50${String(number).padStart(16, '0')}`,
     idHeader: 'Record Id',
     fields: [
       'First Name',
@@ -84,6 +91,7 @@ export const importerRules: Readonly<Record<string, ImporterRules>> = {
     blank: 'erases',
   },
   dynamics: {
+    id: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
     idHeader: 'Contact',
     fields: [
       'First Name',
@@ -109,8 +117,8 @@ export const importerRules: Readonly<Record<string, ImporterRules>> = {
  * @returns the records afterwards
  * @throws Error if the importer would refuse a file or fail a row
  */
-export function importFolder(name: string, folder: string, records: CrmRecords): CrmRecords {
-  const rules = importerRules[name]!;
+export function importFolder(name: ImporterName, folder: string, records: CrmRecords): CrmRecords {
+  const rules = importerRules[name];
   const after: CrmRecords = new Map([...records].map(([id, fields]) => [id, new Map(fields)]));
   for (const file of readdirSync(folder).filter((each) => each.startsWith('update-')))
     importFile(rules, readFileSync(join(folder, file)), after);

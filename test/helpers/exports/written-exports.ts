@@ -6,7 +6,7 @@ export interface WrittenExport {
   /** A record id in the CRM's format; empty: any text can be one. */
   readonly id: string;
   readonly columns: readonly string[];
-  /** The column of record ids identifies the CRM of a translated export: its other columns have common names. */
+  /** The CRM is recognised only with its column of record ids, because its other columns have common names. */
   readonly needsId?: true;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { importers } from '../../../domain/crm/importer.ts';
+import { importers, type Importer } from '../../../domain/crm/importer.ts';
 import { idText } from './id-text.ts';
 import { isNoValue } from './row-fit.ts';
 
@@ -28,13 +28,18 @@ export function contactIdOf(
     : `key:${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** Three CRMs have two spellings of one id. */
+const idPrefixes: ReadonlyMap<string, string> = new Map(
+  Object.values<Importer>(importers).flatMap(({ source, idPrefix }): [string, string][] =>
+    idPrefix === undefined ? [] : [[source, idPrefix]],
+  ),
+);
+
+/** Some CRMs have two spellings of one id. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
   if (source === 'dynamics365' && importers.dynamics.idPattern.test(id)) return id.toLowerCase();
-  const { idPrefix } = importers.zoho;
-  if (source === 'zoho' && id.startsWith(idPrefix)) return id.slice(idPrefix.length);
-  return id;
+  const prefix = idPrefixes.get(source);
+  return prefix !== undefined && id.startsWith(prefix) ? id.slice(prefix.length) : id;
 }
 
 /**
