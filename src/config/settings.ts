@@ -3,7 +3,7 @@ import { periodNames, settingOfPeriod, type PeriodLimits } from '../domain/money
 import { formatCredits } from '../domain/money/decimal.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { sandbox } from '../domain/runs/asked-service.ts';
-import type { Freshness } from '../domain/runs/freshness.ts';
+import type { RunDefaults } from '../domain/runs/run-options.ts';
 import { settingsSchema, type Setting, type SettingValues } from './settings-schema.ts';
 
 export { httpAddress, type ListenAddress } from './setting-values.ts';
@@ -210,13 +210,7 @@ export function knowsService({
 }
 
 /** Defaults of a run. Credits are a decimal as text. */
-export function runDefaults(config: Config): {
-  readonly service: string;
-  readonly serviceOf: 'command' | 'workers';
-  readonly maxCredits: string | null;
-  readonly freshness: Freshness;
-  readonly lateDeadlineSeconds: number;
-} {
+export function runDefaults(config: Config): RunDefaults {
   const { budgets, freshness, lateResults } = config;
   return {
     service: serviceName(config),

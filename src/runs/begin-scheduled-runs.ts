@@ -10,7 +10,7 @@ import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { recallContent, recallEtag, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
-import { optionsOfSchedule, type RunOptions } from '../domain/runs/run-options.ts';
+import { optionsOfSchedule, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
 import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.ts';
 import { runInputOf, shownName } from './run-input.ts';
 import type { RunRecord } from './runs.ts';
@@ -21,10 +21,7 @@ export interface ScheduleDependencies extends IngestDependencies {
   readonly callConcurrency: number;
   readonly pollAfterSeconds: number;
   /** Defaults for options that the schedule does not set. */
-  readonly defaults: Pick<
-    RunOptions,
-    'service' | 'serviceOf' | 'maxCredits' | 'freshness' | 'lateDeadlineSeconds'
-  >;
+  readonly defaults: RunDefaults;
   /** This worker has a limit for the day or the month. */
   readonly hasPeriodBudget: boolean;
 }
@@ -220,13 +217,8 @@ export function optionsOf(
   input: Omit<ScheduledRunInput, 'timezone' | 'searchable' | 'service'>,
 ): RunOptions {
   return {
-    ...optionsOfSchedule(input),
-    service: defaults.service,
-    serviceOf: defaults.serviceOf,
+    ...optionsOfSchedule(input, defaults),
     schedule: input.schedule,
-    maxCredits: input.maxCredits ?? defaults.maxCredits,
-    lateDeadlineSeconds: input.lateDeadlineSeconds ?? defaults.lateDeadlineSeconds,
-    freshness: input.freshness ?? defaults.freshness,
     priority: 'nightly',
     // A waiting run would keep later scheduled times from beginning. The next run takes the rest of the rows.
     onBudget: input.onBudget ?? 'finish',

@@ -119,15 +119,23 @@ export type ScheduledOptions = Pick<RunOptions, NamesSetBy<'flag'>> & {
   readonly [Name in NamesSetBy<'flag or setting'>]: RunOptions[Name] | null;
 };
 
+/** Options from the settings of a process: its service, and the options that have a setting. */
+export type RunDefaults = Pick<RunOptions, 'service' | 'serviceOf' | NamesSetBy<'flag or setting'>>;
+
 /** The options that only commands have, with null for runs of schedules. */
 type WithoutCommandOptions = { readonly [Name in NamesSetBy<'flag of commands'>]: null };
 
-/** The options of a schedule's runs that its flags decide; options with a setting are left to the caller. */
+/** The options of a schedule's runs: those of its flags, otherwise the defaults. */
 export function optionsOfSchedule(
   scheduled: ScheduledOptions,
-): Pick<RunOptions, NamesSetBy<'flag'>> & WithoutCommandOptions {
-  return Object.fromEntries([
-    ...optionsSetBy('flag').map((name) => [name, scheduled[name]]),
-    ...optionsSetBy('flag of commands').map((name) => [name, null]),
-  ]) as Pick<RunOptions, NamesSetBy<'flag'>> & WithoutCommandOptions;
+  defaults: RunDefaults,
+): Omit<RunOptions, 'schedule' | 'priority'> {
+  return {
+    ...defaults,
+    ...(Object.fromEntries([
+      ...optionsSetBy('flag').map((name) => [name, scheduled[name]]),
+      ...optionsSetBy('flag or setting').map((name) => [name, scheduled[name] ?? defaults[name]]),
+      ...optionsSetBy('flag of commands').map((name) => [name, null]),
+    ]) as Pick<RunOptions, NamesSetBy<'flag' | 'flag or setting'>> & WithoutCommandOptions),
+  };
 }
