@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander';
-import type { Overrides } from '../../config/settings.ts';
 import { formatRowFilters } from '../../domain/runs/row-choice.ts';
 import {
   optionsSetBy,
@@ -8,6 +7,7 @@ import {
   type ScheduledOptions,
 } from '../../domain/runs/run-options.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
+import type { GivenSettings } from '../session/settings-flags.ts';
 import { flagHeadings, optionFlags, type FlagOptions, type Texts } from './run-option-flags.ts';
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
@@ -79,12 +79,13 @@ async function readOptions<Name extends keyof FlagOptions>(
   return Object.fromEntries(options) as Pick<FlagOptions, Name>;
 }
 
-export function settingsOfOptions(flags: object): Overrides {
-  const given = flags as Readonly<Record<string, string | undefined>>;
+export function settingsOfOptions(flags: object): GivenSettings {
+  const texts = flags as Readonly<Record<string, string | undefined>>;
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {
       const { setting } = optionFlags[name];
-      return setting ? [[setting, given[commanderOption(name).attributeName()]]] : [];
+      const option = commanderOption(name);
+      return setting ? [[setting, { flag: option.long!, text: texts[option.attributeName()] }]] : [];
     }),
   );
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import type { Config, Overrides } from '../../config/settings.ts';
+import type { Config } from '../../config/settings.ts';
 import { embeddedDirectories } from '../../dev/stack.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { settingsOf } from './settings-flags.ts';
+import { settingsOf, type GivenSettings } from './settings-flags.ts';
 
 /**
  * As `settingsOf`, for a command that only reads or changes what earlier commands have stored. In a wrong folder such a
@@ -10,7 +10,7 @@ import { settingsOf } from './settings-flags.ts';
  *
  * @throws UsageProblem `warehouse.missing`
  */
-export function settingsOfExisting(options: object, more?: Overrides): Config {
+export function settingsOfExisting(options: object, more?: GivenSettings): Config {
   const config = settingsOf(options, more);
   const { dataDirectory } = config.embedded;
   if (config.databaseUrl !== undefined || existsSync(embeddedDirectories(dataDirectory).postgres))

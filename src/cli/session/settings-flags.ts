@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { WrongSettings, readConfig, type Config, type Overrides } from '../../config/settings.ts';
+import { WrongSettings, readConfig, type Config } from '../../config/settings.ts';
 import { versionSettings, type Setting } from '../../config/settings-schema.ts';
 
 /** Flags of nearly every command, which override settings of the environment. */
@@ -29,24 +29,22 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** Flags of single commands that override a setting, so that errors can name the flag. */
-const furtherFlags: Partial<Record<Setting, string>> = {
-  MAX_CREDITS_PER_RUN: '--max-credits',
-  FRESHNESS: '--freshness',
-  RETENTION: '--retention',
-  LATE_RESULTS_DEADLINE: '--late-deadline',
-  WEBHOOK_LISTEN: '--listen',
-  CODEC_SERVER_LISTEN: '--listen',
-  CODEC_SERVER_UI_ORIGINS: '--ui-origin',
-};
+/** The text of a setting, with the flag that gave it, which errors then name. No flag: the command decides. */
+export interface GivenSetting {
+  readonly flag?: string;
+  readonly text: string | undefined;
+}
+
+export type GivenSettings = { readonly [Name in Setting]?: GivenSetting };
 
 /**
  * Reads the settings of a command from the environment and its flags, which go first.
  *
+ * @param more settings from flags of this command alone
  * @throws WrongSettings that names the flag if a flag is wrong
  */
-export function settingsOf(options: object, more: Overrides = {}): Config {
-  return readConfigOf(overridesOf(options, more));
+export function settingsOf(options: object, more: GivenSettings = {}): Config {
+  return readConfigOf({ ...more, ...givenBy(options) });
 }
 
 interface CheckedSettings {
@@ -56,36 +54,38 @@ interface CheckedSettings {
 
 /** Reads the settings of a command and ignores wrong ones. @returns also the wrong settings with their reasons */
 export function settingsWithoutWrong(options: object): CheckedSettings {
-  return withoutWrong(overridesOf(options, {}));
+  return withoutWrong(givenBy(options));
 }
 
 /** The rules between settings apply only when every value is right: without the wrong values, more can be wrong. */
-function withoutWrong(overrides: Overrides): CheckedSettings {
+function withoutWrong(given: GivenSettings): CheckedSettings {
   try {
-    return { config: readConfigOf(overrides), wrong: [] };
+    return { config: readConfigOf(given), wrong: [] };
   } catch (error) {
     if (!(error instanceof WrongSettings)) throw error;
     const names = error.settings.map(({ setting }) => setting);
     // Without its wrong partner, a right setting would be reported too.
     if (versionSettings.some((name) => names.includes(name))) names.push(...versionSettings);
-    const unset = Object.fromEntries(names.map((name) => [name, '']));
-    const { config, wrong } = withoutWrong({ ...overrides, ...unset });
+    const unset = Object.fromEntries(names.map((name) => [name, { text: '' }]));
+    const { config, wrong } = withoutWrong({ ...given, ...unset });
     return { config, wrong: [...error.settings, ...wrong] };
   }
 }
 
-function readConfigOf(overrides: Overrides): Config {
-  return readConfig(process.env, overrides, (setting) => {
-    if (overrides[setting] === undefined) return undefined;
-    return flags.find(([, name]) => name === setting)?.[0].split(' ')[0] ?? furtherFlags[setting];
-  });
+function readConfigOf(given: GivenSettings): Config {
+  const texts = Object.fromEntries(Object.entries(given).map(([setting, { text }]) => [setting, text]));
+  return readConfig(process.env, texts, (setting) =>
+    given[setting]?.text === undefined ? undefined : given[setting].flag,
+  );
 }
 
-function overridesOf(options: object, more: Overrides): Overrides {
-  const overrides: Record<string, string | undefined> = { ...more };
-  for (const [flag, setting] of flags) {
-    const value = (options as Readonly<Record<string, unknown>>)[new Option(flag).attributeName()];
-    if (typeof value === 'string') overrides[setting] = value;
-  }
-  return overrides;
+function givenBy(options: object): GivenSettings {
+  const values = options as Readonly<Record<string, string | undefined>>;
+  return Object.fromEntries(
+    flags.flatMap(([flag, setting]) => {
+      const option = new Option(flag);
+      const text = values[option.attributeName()];
+      return text === undefined ? [] : [[setting, { flag: option.long!, text }]];
+    }),
+  );
 }

@@ -26,8 +26,8 @@ Examples:
     )
     .action(async (options: { listen?: string; uiOrigin?: string }) => {
       const { temporalCodec, codecServer } = settingsOf(options, {
-        CODEC_SERVER_LISTEN: options.listen,
-        CODEC_SERVER_UI_ORIGINS: options.uiOrigin,
+        CODEC_SERVER_LISTEN: { flag: '--listen', text: options.listen },
+        CODEC_SERVER_UI_ORIGINS: { flag: '--ui-origin', text: options.uiOrigin },
       });
       if (temporalCodec === undefined) {
         throw new UsageProblem('setting.missing', 'no keys are set: payloads are not encrypted', {

@@ -38,10 +38,10 @@ export function demoCommand(): Command {
     .action(async (options: { people: number; seed: number } & JsonFlag) => {
       // The sandbox delivers phones within seconds, so a minute is enough.
       const config = settingsOf(options, {
-        ENRICHMENT_BASE_URL: '',
-        WEBHOOK_PUBLIC_URL: '',
-        LATE_RESULTS_POLL_AFTER: '15s',
-        LATE_RESULTS_DEADLINE: '60s',
+        ENRICHMENT_BASE_URL: { text: '' },
+        WEBHOOK_PUBLIC_URL: { text: '' },
+        LATE_RESULTS_POLL_AFTER: { text: '15s' },
+        LATE_RESULTS_DEADLINE: { text: '60s' },
       });
       refuseOtherWorkers(config);
       tell(describeService(config));

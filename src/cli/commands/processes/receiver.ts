@@ -23,7 +23,7 @@ Examples:
   WEBHOOK_PUBLIC_URL=https://enrich.example.com enrich worker    each worker needs this address`,
     )
     .action(async (options: { listen?: string }) => {
-      const config = settingsOf(options, { WEBHOOK_LISTEN: options.listen });
+      const config = settingsOf(options, { WEBHOOK_LISTEN: { flag: '--listen', text: options.listen } });
       await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
         const { stack, log } = session;
         const metrics = await session.metrics();

@@ -37,7 +37,9 @@ Example:
   enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
-      const config = settingsOfExisting(options, { RETENTION: options.retention });
+      const config = settingsOfExisting(options, {
+        RETENTION: { flag: '--retention', text: options.retention },
+      });
       const { retention } = config;
       if (Object.keys(retention).length === 0) {
         throw new UsageProblem('setting.missing', 'no retention is set', {
