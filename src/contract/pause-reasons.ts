@@ -8,8 +8,8 @@ interface PauseReasonFacts {
 }
 
 /**
- * Why runs are paused. Alerts and the runbook follow this table. A run is also paused by failures of calls: their types
- * are `service.` and a name of the table `failureKinds`.
+ * Why runs are paused. The alerts read `needs` as a label of the metric, and the runbook has a row for each. A run is
+ * also paused by failures of calls: their types are `service.` and a name of the table `failureKinds`.
  */
 export const pauseReasons = {
   'run.paused': { needs: 'nothing', meaning: 'a person paused the run (no alert)' },
@@ -93,6 +93,12 @@ export interface PauseReason extends StatusReason {
 
 /** What the types of pause reasons begin with that come from calls, or from what a call would meet. */
 export const callPausePrefixes = ['service.', 'answer.'] as const;
+
+/** What a person does about a paused run. Failures of calls, which have no row in the table, need a fix. */
+export function needOf(type: string): PauseReasonFacts['needs'] {
+  const facts: Readonly<Record<string, PauseReasonFacts>> = pauseReasons;
+  return facts[type]?.needs ?? 'fix';
+}
 
 /** Whether a quality gate has paused a run. */
 export function isQualityGate(type: string): boolean {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, Registry } from 'prom-client';
+import { needOf } from '../contract/pause-reasons.ts';
 import { ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
 import { holdingStatuses } from '../domain/money/attempt-status.ts';
 import { formatDuration } from '../domain/text/duration.ts';
@@ -171,10 +172,16 @@ const statusesOfRuns = allStatuses.filter((status) => status !== 'planned');
 function renderRuns(state: State, gauge: MakeGauge): void {
   const runs = gauge('enrich_runs', 'Runs by status.', 'status');
   for (const status of statusesOfRuns) runs.set({ status }, 0);
-  const paused = gauge('enrich_runs_paused', 'Paused runs, by the type of the pause reason.', 'type');
+  const paused = gauge(
+    'enrich_runs_paused',
+    'Paused runs, by the type of the pause reason, and what a person does: fix, decision or nothing.',
+    'type',
+    'needs',
+  );
   for (const { status, pauseReason, runs: count } of state.runs) {
     runs.inc({ status }, count);
-    if (status === 'paused') paused.inc({ type: pauseReason ?? 'run.paused' }, count);
+    const type = pauseReason ?? 'run.paused';
+    if (status === 'paused') paused.inc({ type, needs: needOf(type) }, count);
   }
   const finished = gauge(
     'enrich_last_run_finished_timestamp_seconds',

@@ -101,7 +101,7 @@ describe('a scrape', () => {
   it('the metrics show runs, their pause reasons, and the progress of unfinished runs', () => {
     expect(valueOf(scrape, 'enrich_runs{status="running"}')).toBe(1);
     expect(valueOf(scrape, 'enrich_runs{status="failed"}')).toBe(0);
-    expect(valueOf(scrape, 'enrich_runs_paused{type="service.unauthorized"}')).toBe(1);
+    expect(valueOf(scrape, 'enrich_runs_paused{type="service.unauthorized",needs="fix"}')).toBe(1);
     expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="asked"}`)).toBe(3);
     expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="open"}`)).toBe(7);
     expect(valueOf(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);

@@ -75,25 +75,6 @@ describe('the alerts', () => {
   });
 });
 
-describe('the alerts about paused runs', () => {
-  const matcherOf = (alert: string) => {
-    const [, operator, pattern] =
-      /enrich_runs_paused\{type([!=]~)"([^"]+)"/.exec(
-        readRules().find((rule) => rule.alert === alert)!.expr,
-      ) ?? [];
-    const regex = new RegExp(`^(?:${pattern!.replaceAll('\\\\', '\\')})$`);
-    return (type: string) => regex.test(type) === (operator === '=~');
-  };
-
-  it.each(Object.entries(pauseReasons))(
-    'the alerts about paused runs treat %s as the table of pause reasons does',
-    (type, { needs }) => {
-      expect(matcherOf('EnrichRunPaused')(type)).toBe(needs === 'fix');
-      expect(matcherOf('EnrichRunAwaitsDecision')(type)).toBe(needs === 'decision');
-    },
-  );
-});
-
 describe('the runbook', () => {
   /** One failure that needs a person, or some in a row that may pass by themselves. */
   const pauses = Object.entries(failureKinds)
