@@ -220,7 +220,8 @@ class BatchInProgress {
     this.#isRegistered = true;
   }
 
-  async #wait({ milliseconds, reason }: Wait): Promise<BatchResult> {
+  async #wait({ milliseconds: asked, reason }: Wait): Promise<BatchResult> {
+    const milliseconds = Math.min(asked, longestWaitMilliseconds);
     await this.#register(milliseconds);
     return { kind: 'wait', milliseconds, reason, calls: this.#calls };
   }
@@ -259,6 +260,9 @@ class BatchInProgress {
 
 /** People who were read longer ago than this are read again before their call. */
 const staleMilliseconds = 1_000;
+
+/** A longer wait may become wrong: by a corrected clock, a higher RATE_LIMITS, or a newer report of the service. */
+const longestWaitMilliseconds = 60 * 60_000;
 
 /**
  * Higher-priority work can take any amount of time. A batch waits in the activity for six times its patience, so that

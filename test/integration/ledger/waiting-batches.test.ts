@@ -216,6 +216,12 @@ describe('a batch', () => {
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
 
+  it('a batch that may wait for half a day tries again after an hour', async () => {
+    await planPeople(night, 10);
+    const free = { slots: 0, wait: { ...fullForAnHour, milliseconds: 12 * 3_600_000 } };
+    expect(await enrich(night, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 3_600_000 });
+  });
+
   it('a batch whose people need no call is not registered as waiting', async () => {
     expect(await enrich(night, 2)).toMatchObject({ kind: 'done' });
     expect(await isWaitedFor()).toEqual([]);
