@@ -9,7 +9,7 @@ const pauseBetweenTriesMilliseconds = 60_000;
 /**
  * Decides what a run does when a page has no credits for one more person. A waiting run is paused until the budget is
  * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run or skips the
- * rest of it. The wait is durable and costs nothing.
+ * rest of it. The wait is durable. At the latest after an hour, the run looks again: nothing announces other credits.
  *
  * @param callsMade number of calls of the page
  * @returns the budget that ends the run; undefined: it continues with the same page
