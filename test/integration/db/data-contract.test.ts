@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { attemptStatuses } from '../../../src/domain/money/attempt-status.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
+import { personColumns } from '../../../src/domain/warehouse/person-columns.ts';
 import { contractYaml, dbtSourcesYaml, readContract } from '../../helpers/database/data-contract.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
@@ -46,4 +47,11 @@ const models = readdirSync(new URL('models/', dbt)).filter((file) => file.endsWi
 
 it.each(models)('the dbt model %s is SQL that the schema understands', async (file) => {
   await expect(warehouse.pool.query(compiled(file.replace('.sql', '')))).resolves.toMatchObject({ rows: [] });
+});
+
+it('the dbt model contacts.sql has every column of a person that enriched_contacts has', async () => {
+  const { fields } = await warehouse.pool.query(compiled('contacts'));
+  const selected = new Set(fields.map(({ name }) => name));
+  const columns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
+  expect(columns.filter((name) => !selected.has(name))).toEqual([]);
 });
