@@ -5,7 +5,7 @@ import { compareNameCells, type NameCells } from '../domain/identity/names/name-
 import { contactOf } from '../keys/contact-of.ts';
 import { identifiesAlone } from '../keys/identifying-key.ts';
 import type { Tables } from '../db/schema.ts';
-import type { Outcome } from '../domain/runs/outcome.ts';
+import { outcomesNotAsked } from '../domain/runs/outcome.ts';
 import { clearSuppressedRow, clearRecordedCells } from './clear-rows.ts';
 import {
   keysInLog,
@@ -17,16 +17,13 @@ import {
 } from './compared-keys.ts';
 import { hasSuppressions, listedRows, readListedRows } from './suppression-list.ts';
 
-/** Outcomes of rows for which a run does not ask. */
-const notAsked = ['duplicate', 'fresh', 'in_flight', 'cancelled'] as const satisfies readonly Outcome[];
-
 /** Suppresses the rows among `first` to `last` for which the run does not ask, as `dropSuppressed` does for others. */
 export async function suppressNotAsked(
   database: Kysely<Tables>,
   runId: string,
   { first, last }: { readonly first: number; readonly last: number },
 ): Promise<void> {
-  const isNotAsked = sql<boolean>`r.outcome in (${anyOf(notAsked)})`;
+  const isNotAsked = sql<boolean>`r.outcome in (${anyOf(outcomesNotAsked)})`;
   const rowNumbers = sql`
     select row_number
     from run_rows r

@@ -4,7 +4,11 @@ interface OutcomeFacts {
    * are the denominator of the match rate.
    */
   readonly answer: 'person' | 'data' | null;
-  readonly group: 'enriched' | 'without contact' | 'not asked' | 'needs a person';
+  /**
+   * What became of the row. `not asked`: the row names a person for whom the run makes no call. `cannot be asked`: the row
+   * names no person, or one for whom no run may ask.
+   */
+  readonly group: 'enriched' | 'without contact' | 'not asked' | 'cannot be asked' | 'needs a person';
   /** Text for the report. */
   readonly meaning: string;
 }
@@ -18,9 +22,9 @@ export const outcomeFacts = {
     group: 'without contact',
     meaning: 'the returned person does not match by the identity rule',
   },
-  no_identifier: { answer: null, group: 'not asked', meaning: 'the row has no identifier to ask with' },
+  no_identifier: { answer: null, group: 'cannot be asked', meaning: 'the row has no identifier to ask with' },
   duplicate: { answer: null, group: 'not asked', meaning: 'the same person or record id as another row' },
-  suppressed: { answer: null, group: 'not asked', meaning: 'opted out, or on the suppression list' },
+  suppressed: { answer: null, group: 'cannot be asked', meaning: 'opted out, or on the suppression list' },
   fresh: { answer: null, group: 'not asked', meaning: 'asked recently' },
   in_flight: { answer: null, group: 'not asked', meaning: 'another run is asking for the person' },
   over_budget: { answer: null, group: 'needs a person', meaning: 'the budget had no credits left' },
@@ -35,7 +39,7 @@ export const outcomeFacts = {
     group: 'not asked',
     meaning: 'the run was cancelled or its page was skipped before the call, or --only left the row out',
   },
-  malformed: { answer: null, group: 'not asked', meaning: 'the row could not be read' },
+  malformed: { answer: null, group: 'cannot be asked', meaning: 'the row could not be read' },
 } as const satisfies Readonly<Record<string, OutcomeFacts>>;
 
 export type Outcome = keyof typeof outcomeFacts;
@@ -91,6 +95,11 @@ export const outcomesAboutPerson: readonly Outcome[] = outcomes.filter(
 /** Outcomes whose answer gave the row no person: a later answer can replace them. */
 export const outcomesWithoutContact: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].group === 'without contact',
+);
+
+/** Outcomes of rows with a person for whom the run makes no call. */
+export const outcomesNotAsked: readonly Outcome[] = outcomes.filter(
+  (name) => outcomeFacts[name].group === 'not asked',
 );
 
 /** Outcomes that need a person's decision: a run that has any ends with exit code 3. */

@@ -17,6 +17,7 @@ const toneOfGroup = {
   enriched: 'good',
   'without contact': 'plain',
   'not asked': 'quiet',
+  'cannot be asked': 'quiet',
   'needs a person': 'warning',
 } as const satisfies Readonly<Record<(typeof outcomeFacts)[Outcome]['group'], Tone>>;
 

@@ -8,7 +8,7 @@ import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/hashed-addre
 import { addConfirmedPeople } from './add-confirmed-people.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';
-import { dropRows, writeOutcomes } from './outcomes-of-plan.ts';
+import { dropRows, writeOutcomes } from './drop-rows.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords } from './repeated-records.ts';
 import { warnOfMissingIds } from './missing-ids.ts';
