@@ -5,8 +5,8 @@ interface OutcomeFacts {
    */
   readonly answer: 'person' | 'data' | null;
   /**
-   * What became of the row. `not asked`: the row names a person for whom the run makes no call. `cannot be asked`: the row
-   * names no person, or one for whom no run may ask.
+   * What became of the row. `not asked`: the row names a person for whom the run makes no call. `cannot be asked`: the
+   * row names no person, or one for whom no run may ask.
    */
   readonly group: 'enriched' | 'without contact' | 'not asked' | 'cannot be asked' | 'needs a person';
   /** Text for the report. */
