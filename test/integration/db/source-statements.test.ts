@@ -51,11 +51,7 @@ function hasFragments(where: string, { code }: pg.DatabaseError): boolean {
   return code === '42601' || code === '42P18' || comparesFragment;
 }
 
-const filesWithComparedFragments = [
-  'src/ledger/credit-ledger.ts',
-  'src/people/project.ts',
-  'src/privacy/prune.ts',
-];
+const filesWithComparedFragments = ['src/ledger/credit-ledger.ts', 'src/people/project.ts'];
 
 it('every raw statement without fragments prepares, and its result has the columns of its row type', async () => {
   const statements = inject('sourceStatements');
