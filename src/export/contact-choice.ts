@@ -1,5 +1,6 @@
 import { escapeLiteral } from 'pg';
 import type { Warehouse } from '../db/database.ts';
+import { sharedKeyPattern } from '../keys/identifying-key.ts';
 import { parseCursor } from '../people/change-feed.ts';
 
 /** What a person does whose `--since` of an export is no cursor. */
@@ -17,11 +18,12 @@ export interface ContactChoice {
 
 /**
  * Entries of the suppression list for the contact `c`: by its columns, by every key that the log has for the person,
- * also under former ids, and by the rows of all contacts of the person, if they are still staged.
+ * also under former ids, by the rows of all contacts of the person, if they are still staged, and by the keys that
+ * answers of any service stated for a person with one of these identifiers.
  */
 const suppressedContact = `
-  select 1
-  from unnest(array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]
+  with stated as (
+    select unnest(array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]
       || array(
         select unnest(o.identity_keys)
         from contacts own
@@ -34,7 +36,18 @@ const suppressedContact = `
         select unnest(r.keys)
         from contacts same
         join run_rows r on r.run_id = same.run_id and r.row_number = same.row_number
-        where same.service = c.service and same.person_key = c.person_key)) as identity_key,
+        where same.service = c.service and same.person_key = c.person_key)) as identity_key
+  )
+  select 1
+  from (
+    select identity_key from stated
+    union
+    select unnest(o.identity_keys)
+    from (select distinct identity_key from stated where identity_key !~ '${sharedKeyPattern}') k
+    cross join lateral (
+      select identity_keys from observations where identity_keys @> array[k.identity_key] offset 0
+    ) o
+  ) known,
     suppression_hashes(identity_key) as form (key_hash)
   join suppressed_keys s using (key_hash)
   union all

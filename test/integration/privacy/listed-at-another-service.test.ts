@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
+import { countSuppressed } from '../../../src/export/contact-choice.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
@@ -121,4 +122,13 @@ it('a contact is filled with no person whom another service connects with a list
     `select person_id from enriched_contacts where contact_id = 'at-home'`,
   );
   expect(rows).toEqual([]);
+});
+
+it('an export leaves out a contact whose address another service connects with a listed key', async () => {
+  for (const [contactId, address] of [
+    ['listed', email],
+    ['other', 'mira@orbit.example'],
+  ] as const)
+    await appendContact(warehouse, { contactId, runId: 'gone', person: { id: contactId, email: address } });
+  expect(await countSuppressed(warehouse, {})).toBe(2);
 });
