@@ -164,10 +164,11 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
         if (poll.waitIsOver) applied = await settleByPolled(warehouse, poll.attemptId, answer, signal);
         break;
       case 'no-result': {
-        const reason = `nothing came: ${answer.deliveryStatus}`;
+        const reason = `the poll has the status ${answer.deliveryStatus} and no result`;
         // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
-        // may have been billed, so the call stays open.
+        // may have been billed and may still come, so the call stays open.
         if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
+        else if (poll.isAwaited) await postponePoll(warehouse, poll.attemptId, later);
         else await stopPolling(warehouse.database, poll.attemptId, reason);
         break;
       }

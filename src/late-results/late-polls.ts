@@ -14,6 +14,8 @@ export interface DuePoll {
   readonly polls: number;
   /** The run no longer waits for the results. */
   readonly waitIsOver: boolean;
+  /** The run waits for results, and not only for their price. */
+  readonly isAwaited: boolean;
 }
 
 /** SQL condition: an attempt `a` is a call to the service. The ids of requests mean nothing to another service. */
@@ -47,7 +49,8 @@ export async function takeDuePolls(
         and ${isInScope(scope, sql`a.run_id`, sql`a.next_poll_at`)} and ${isCallTo(service)}
       order by a.next_poll_at limit ${limit} for update skip locked)
     returning attempt_id as "attemptId", request_id as "requestId", polls,
-      awaited_until <= clock_timestamp() as "waitIsOver"
+      awaited_until <= clock_timestamp() as "waitIsOver",
+      awaited_until > clock_timestamp() and awaits <> '{}' as "isAwaited"
   `.execute(warehouse.database);
   return due.rows;
 }

@@ -125,3 +125,32 @@ it('a poll waits at least its own pause, up to 30 seconds, if the service states
   await server.close();
   expect(pauses).toEqual([2, 4, 8, 16, 30, 30, 30]);
 });
+
+it('a poll that says success without a result is repeated until the deadline', async () => {
+  const body = JSON.stringify({ webhook_status: 'success', webhook_result: null });
+  const server = await startScriptedServer((socket) =>
+    socket.end(httpAnswer(200, body, { connection: 'close' })),
+  );
+  const early = createServiceClient({ ...settings, baseUrl: server.baseUrl });
+  const call = await answeredCall(warehouse);
+  await look(call, early, []);
+  expect(await secondsToNextPoll(call)).toBeGreaterThan(50);
+
+  await warehouse.pool.query('update attempts set awaited_until = clock_timestamp() where run_id = $1', [
+    call.runId,
+  ]);
+  await look(call, early, []);
+  const { rows } = await warehouse.pool.query(
+    'select status, next_poll_at, reason from attempts where run_id = $1',
+    [call.runId],
+  );
+  await early.close();
+  await server.close();
+  expect(rows).toEqual([
+    {
+      status: 'unknown',
+      next_poll_at: null,
+      reason: 'the poll has the status success and no result; results that were to come later never came',
+    },
+  ]);
+});
