@@ -72,7 +72,8 @@ function unreadAddresses({ header, rows }: FirstRows, emails: readonly number[])
       ? []
       : [
           `column "${shownHeader(header[column]!)}" has ${counted(unread, 'cell')} in the first ` +
-            `${counted(rows.length, 'row')} with an address beside other text: these addresses are not read`,
+            `${counted(rows.length, 'row')} with an address that cannot be read, such as one beside other text: ` +
+            'correct the cells, because no call asks by these addresses',
         ];
   });
 }

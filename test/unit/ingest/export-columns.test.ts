@@ -299,15 +299,16 @@ describe('columns are taken', () => {
     },
   );
 
-  it('cells with an address beside other text have a warning, and placeholders have none', () => {
-    const cells = ['ask bob@x.example', 'a@x.example (work)', 'noreply@x.example', 'none', 'b@x.example'];
+  it('cells with an address that is not read have a warning, and placeholders have none', () => {
+    const cells = ['ask bob@x.example', 'c@x_y.example', 'noreply@x.example', 'none', 'b@x.example (work)'];
     const layout = {
       header: ['id', 'Email'],
       recognised: true,
       rows: cells.map((cell, at) => [`${at}`, cell]),
     };
     expect(mapColumns('c.csv', layout, {}).warnings).toEqual([
-      'column "Email" has 1 cell in the first 5 rows with an address beside other text: these addresses are not read',
+      'column "Email" has 2 cells in the first 5 rows with an address that cannot be read, such as one beside ' +
+        'other text: correct the cells, because no call asks by these addresses',
     ]);
   });
 
