@@ -1,18 +1,12 @@
-import {
-  condition,
-  getExternalWorkflowHandle,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/run-priorities.ts';
 import { callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
 import { quick } from './control-activities.ts';
-import { endPageSignal, pagePrioritySignal, pageWaitsSignal, wakeSignal } from './messages.ts';
+import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
+import { PageWait } from './page-wait.ts';
 
 const { enrichBatches } = proxyActivities<CallActivities>({
   // Longer than several waits in the queue and several calls, which a halved batch needs.
@@ -24,8 +18,6 @@ const { enrichBatches } = proxyActivities<CallActivities>({
 
 /** Temporal bills each activity. */
 const batchesPerActivity = 10;
-/** A shorter wait is over before a person looks, and Temporal bills each signal. */
-const shownWaitMilliseconds = 60_000;
 /** An activity runs on one worker: the batches that run at the same time are spread over so many activities. */
 const sharingWorkers = 3;
 
@@ -36,9 +28,8 @@ const sharingWorkers = 3;
  * for a day would reach Temporal's limit. Run again, it continues with the open people.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
-  // A count, not a flag: a signal just before a batch waits must end that wait.
-  let wakes = 0;
-  setHandler(wakeSignal, () => void (wakes += 1), {
+  const wait = new PageWait(() => show());
+  setHandler(wakeSignal, () => void (wait.wakes += 1), {
     description: 'End a wait for the rate window: sent by the run after a pause, a cancellation or a resume.',
   });
   let { priority } = input;
@@ -50,7 +41,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
     endPageSignal,
     () => {
       isEndAsked = true;
-      wakes += 1;
+      wait.wakes += 1;
     },
     {
       description:
@@ -68,8 +59,6 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   let calls = 0;
   let done = 0;
   let ended: PageResult | undefined;
-  let wait: Promise<void> | undefined;
-  let reason = '';
 
   const show = (): void =>
     setCurrentDetails(
@@ -77,38 +66,18 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
         ['run', `\`${runId}\`: its page has the figures`],
         ['people left when it was opened', opened.people],
         ['batches done since', `${done} of ${total}`],
-        ...(reason === '' ? [] : [['**waits for**', reason]]),
+        ...(wait.reason === '' ? [] : [['**waits for**', wait.reason]]),
       ]),
     );
-
-  const tellRun = async (why: string | null): Promise<void> => {
-    const { parent } = workflowInfo();
-    // A run that has ended needs no news.
-    if (parent)
-      await getExternalWorkflowHandle(parent.workflowId)
-        .signal(pageWaitsSignal, why)
-        .catch(() => {});
-  };
-
-  const untilWoken = async (wakesBefore: number, milliseconds: number, why: string): Promise<void> => {
-    reason = why;
-    show();
-    const isShown = milliseconds >= shownWaitMilliseconds;
-    if (isShown) await tellRun(why);
-    await condition(() => wakes !== wakesBefore, milliseconds, { summary: why.slice(0, 180) });
-    if (isShown) await tellRun(null);
-    reason = '';
-    wait = undefined;
-  };
 
   let isUnfinished = false;
   const takeBatches = async (): Promise<void> => {
     for (;;) {
-      if (wait) await wait;
+      if (wait.end) await wait.end;
       isUnfinished ||= isEndAsked || (waiting.length > 0 && workflowInfo().continueAsNewSuggested);
       const batches = ended || isUnfinished ? [] : waiting.splice(0, perActivity);
       if (batches.length === 0) return;
-      const wakesBefore = wakes;
+      const wakesBefore = wait.wakes;
       const result = await enrichBatches.executeWithOptions(
         {
           summary:
@@ -122,8 +91,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
       done += batches.length - result.left.length;
       if (result.kind === 'wait') {
         waiting.unshift(...result.left);
-        // One timer for all batches: the first activity that finds the window full sets it.
-        if (wakes === wakesBefore) wait ??= untilWoken(wakesBefore, result.milliseconds, result.reason);
+        wait.begin(wakesBefore, result.milliseconds, result.reason);
       } else if (result.kind !== 'done') {
         const { left: _, ...ending } = result;
         ended ??= { ...ending, calls };
