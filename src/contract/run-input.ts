@@ -17,7 +17,10 @@ export interface RunInput {
   readonly searchable: boolean;
   /** The run must ask the service whether it accepts the credential: no command has asked. */
   readonly checksService: boolean;
-  /** How the run waits for late results; absent: everything comes with the answers. */
+  /**
+   * Absent: everything comes with the answers. The pause of the process that starts the run decides how often the run
+   * syncs; the workers have their own for the polls.
+   */
   readonly lateResults?: { readonly pollAfterSeconds: number };
   /** The state of the execution before continue-as-new. */
   readonly carried?: CarriedState;
