@@ -3,11 +3,8 @@ import type { RunFacts } from '../src/contract/run-facts.ts';
 import { checkRunService, type ServiceCheckDependencies } from '../src/calls/service/check-run-service.ts';
 import { enrichBatches } from '../src/calls/batches/enrich-batches.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
-import {
-  syncLateResults,
-  syncRunResults,
-  type LateDependencies,
-} from '../src/late-results/drain-deliveries.ts';
+import type { LateDependencies } from '../src/late-results/make-polls.ts';
+import { syncLateResults, syncRunResults } from '../src/late-results/sync-late-results.ts';
 import { keepCreditStatement } from '../src/calls/service/keep-credit-statement.ts';
 import { reconcileContacts } from '../src/runs/reconciliation/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';

@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/db/database.ts';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
-import { syncRunResults } from '../../src/late-results/drain-deliveries.ts';
+import { syncRunResults } from '../../src/late-results/sync-late-results.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';
 import { backlogOfPolls } from '../helpers/warehouse/late-calls.ts';

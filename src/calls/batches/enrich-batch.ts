@@ -4,7 +4,7 @@ import type { BatchResult } from '../../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { halve } from '../../domain/runs/batching.ts';
-import { drainInbox } from '../../late-results/drain-deliveries.ts';
+import { drainInbox } from '../../late-results/drain-inbox.ts';
 import { deregisterWaitingBatches, registerWaitingBatches } from '../../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';

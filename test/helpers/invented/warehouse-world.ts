@@ -9,7 +9,7 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { repeatedRecordReason } from '../../../src/domain/runs/outcome.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
-import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
+import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
-import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
+import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { erase } from '../../../src/privacy/erasure/erase.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
+import { syncRunResults } from '../../../src/late-results/sync-late-results.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { startPolledService } from '../../helpers/servers/polled-service.ts';
 import {

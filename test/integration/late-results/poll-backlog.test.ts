@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { syncLateResults, syncRunResults } from '../../../src/late-results/drain-deliveries.ts';
+import { syncLateResults, syncRunResults } from '../../../src/late-results/sync-late-results.ts';
 import { makePollsDue } from '../../../src/late-results/late-polls.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { pollOperation } from '../../../src/service/endpoints.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { syncLateResults } from '../../../src/late-results/drain-deliveries.ts';
+import { syncLateResults } from '../../../src/late-results/sync-late-results.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';

@@ -2,7 +2,8 @@ import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
 import { Command, Option } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
-import { drainInbox, syncLateResults } from '../../../late-results/drain-deliveries.ts';
+import { drainInbox } from '../../../late-results/drain-inbox.ts';
+import { syncLateResults } from '../../../late-results/sync-late-results.ts';
 import {
   getDelivery,
   listDeliveries,

@@ -1,123 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { LateResultsStatus } from '../contract/late-results-status.ts';
-import { freeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
-import { killPoint } from '../telemetry/kill-point.ts';
-import { ServiceFailure } from '../service/failures/failure.ts';
-import { readLateResult } from '../service/answers/late-result.ts';
-import { applyLateResult, type DeliveryEffect } from './apply-late-result.ts';
-import { contentOf } from './delivery-content.ts';
 import type { Warehouse } from '../db/database.ts';
-import {
-  quarantineDelivery,
-  readWaitingDeliveries,
-  storePolled,
-  type WaitingDelivery,
-} from './deliveries.ts';
-import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
-import {
-  belongsTo,
-  endAwaitedByPoll,
-  markExpiredUnknown,
-  postponePoll,
-  returnPoll,
-  stopPolling,
-  takeDuePolls,
-  type DuePoll,
-} from './late-polls.ts';
-import type { LateScope } from './late-scope.ts';
-import { readLateResultsStatus } from './read-late-results-status.ts';
-import { settleByDelivered, settleByLastBody, settleExpired } from './last-bodies.ts';
+import { readLateResult } from '../service/answers/late-result.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+import { storePolled } from './deliveries.ts';
+import { drainInbox } from './drain-inbox.ts';
+import { settleByDelivered, settleByLastBody } from './last-bodies.ts';
+import { endAwaitedByPoll, postponePoll, returnPoll, stopPolling, type DuePoll } from './late-polls.ts';
 import { pollWithinLimits, type PollDependencies } from './poll-within-limits.ts';
+
+const longestPauseSeconds = 3_600;
+/** Shortest pause: a service that asks for immediate polls would otherwise make the workflow sync every second. */
+const shortestPauseSeconds = 30;
 
 export interface LateDependencies extends PollDependencies {
   /** Time from the answer to the first poll; each further poll waits longer. */
   readonly pollAfterSeconds: number;
-}
-
-/** Bodies have up to some hundred KB: this number at once bounds memory. */
-const deliveriesAtOnce = 50;
-const pollsAtOnce = 20;
-const longestPauseSeconds = 3_600;
-/** A worker of another service can make no poll of a run; a worker of the run's own service may start meanwhile. */
-const otherServiceMilliseconds = 300_000;
-/** Shortest pause: a service that asks for immediate polls would otherwise make the workflow sync every second. */
-const shortestPauseSeconds = 30;
-
-/**
- * Syncs late results: applies the inbox, makes the polls that are due, and applies their bodies. Safe to repeat and to
- * run concurrently, because each effect is one transaction that takes effect once. When the window of polls is full,
- * the other polls stay due.
- *
- * @returns how many deliveries took effect
- */
-export async function syncLateResults(
-  dependencies: LateDependencies,
-  scope: LateScope,
-  signal: AbortSignal,
-): Promise<number> {
-  let applied = await drainInbox(dependencies.warehouse, scope, signal);
-  for (;;) {
-    const due = await takeDuePolls(dependencies.warehouse, dependencies.service, scope, pollsAtOnce);
-    if (due.length === 0) break;
-    const polled = await makePolls(dependencies, due, signal);
-    signal.throwIfAborted();
-    applied += polled.applied + (await drainInbox(dependencies.warehouse, scope, signal));
-    if (!polled.next) return applied;
-  }
-  await settleExpired(dependencies.warehouse, scope);
-  await markExpiredUnknown(dependencies.warehouse, scope);
-  return applied;
-}
-
-/** Syncs one run, and reads the status of its late results afterwards. */
-export async function syncRunResults(
-  dependencies: LateDependencies,
-  runId: string,
-  signal: AbortSignal,
-): Promise<LateResultsStatus> {
-  const { warehouse, service, rateLimits } = dependencies;
-  await syncLateResults(dependencies, { runId }, signal);
-  if (!(await belongsTo(warehouse, runId, service)))
-    return readLateResultsStatus(warehouse, runId, otherServiceMilliseconds);
-  const { wait } = await freeSlots(warehouse.database, { service, scope: webhookResultScope }, rateLimits);
-  return readLateResultsStatus(warehouse, runId, wait?.milliseconds ?? 0);
-}
-
-/** Applies the inbox, oldest delivery first. */
-export async function drainInbox(
-  warehouse: Warehouse,
-  scope: LateScope | { readonly attemptId: string },
-  signal: AbortSignal,
-): Promise<number> {
-  let applied = 0;
-  for (;;) {
-    const waiting = await readWaitingDeliveries(warehouse, scope, deliveriesAtOnce);
-    for (const delivery of waiting) {
-      signal.throwIfAborted();
-      const effect = await applyOrQuarantine(warehouse, delivery);
-      if (effect === 'applied') {
-        applied += 1;
-        killPoint('delivery-applied');
-      }
-      // The delivery would be read again forever. Only calls in flight keep deliveries waiting, and their deliveries
-      // are not read here.
-      if (effect === 'waiting') return applied;
-    }
-    if (waiting.length < deliveriesAtOnce) return applied;
-  }
-}
-
-/** Quarantines a delivery that the database refuses, so that other deliveries are applied. */
-async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
-  try {
-    return await applyLateResult(warehouse, delivery, await contentOf(delivery));
-  } catch (error) {
-    if (canSucceedLater(error)) throw error;
-    const code = databaseErrorCode(error);
-    if (code === undefined) throw error;
-    await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);
-    return 'quarantined';
-  }
 }
 
 interface Polled {
@@ -128,7 +25,7 @@ interface Polled {
 }
 
 /** Makes polls one after another, and returns the polls that cannot be made now. */
-async function makePolls(
+export async function makePolls(
   dependencies: LateDependencies,
   due: readonly DuePoll[],
   signal: AbortSignal,
