@@ -22,8 +22,10 @@ type PricedBill = Omit<LateBill, 'hasPrices'>;
 
 /** The price of a set of results. */
 interface PricedSet {
-  /** The results, one bit each. */
+  /** The results, one bit each; of a body without results, its searches. */
   readonly bits: bigint;
+  /** The searches that the price includes, one bit each. */
+  readonly searches: bigint;
   readonly credits: Credits;
 }
 
@@ -43,11 +45,13 @@ const mostBodies = 200;
  * - other overlaps, and parts for which no body states a price, make the bill uncertain. AB for 16, BC for 16: at least
  *   16.
  *
- * The price of a body without results is the price of the search, and is added.
+ * The price of a body without results is the price of the search, and is added, unless another body is about the same
+ * people and more: then the rules for parts and wholes hold. A for 8, a search for B for 1, A and B without results for
+ * 9: 9.
  */
 export function lateBill(parts: readonly PricedPart[]): LateBill {
   const bitOf = bitsByEntry();
-  const priced = new Map<bigint, Credits>();
+  const priced = new Map<string, PricedSet>();
   let brought = 0n;
   let unpriced = 0n;
   for (const { covers, brings, credits } of parts) {
@@ -56,54 +60,68 @@ export function lateBill(parts: readonly PricedPart[]): LateBill {
       continue;
     }
     if (brings.length === 0 && credits === 0n) continue;
-    const bits = bitOf(brings.length > 0 ? brings : covers.map((entry) => `looked for ${entry}`));
+    const searches = bitOf(covers.map((entry) => `looked for ${entry}`));
+    const bits = brings.length > 0 ? bitOf(brings) : searches;
     brought |= bits;
-    priced.set(bits, max(credits, priced.get(bits) ?? 0n));
+    const key = `${bits} ${searches}`;
+    priced.set(key, { bits, searches, credits: max(credits, priced.get(key)?.credits ?? 0n) });
   }
   const hasPrices = (unpriced & ~brought) === 0n;
-  if (priced.size > mostBodies)
-    return { credits: max(...priced.values()), certain: false, bodies: 1, hasPrices };
-  const bySize = [...priced]
-    .map(([bits, credits]) => ({ bits, credits }))
-    .toSorted((one, other) => sizeOf(one.bits) - sizeOf(other.bits));
+  // Smaller sets first: the bill of a set needs the bills of the sets inside. No body with results is inside a search.
+  const bySize = [...priced.values()].toSorted(
+    (one, other) =>
+      Number(isSearch(other)) - Number(isSearch(one)) ||
+      sizeOf(one.bits) - sizeOf(other.bits) ||
+      sizeOf(one.searches) - sizeOf(other.searches),
+  );
+  if (bySize.length > mostBodies)
+    return { credits: max(...bySize.map(({ credits }) => credits)), certain: false, bodies: 1, hasPrices };
   const bills: BillsBySet = new Map();
-  // Smaller sets first: the bill of a set needs the bills of the sets inside.
-  for (const set of bySize) bills.set(set.bits, billOfWhole(set, setsInside(set, bySize), bills));
+  for (const [at, set] of bySize.entries())
+    bills.set(
+      set,
+      billOfWhole(
+        set,
+        bySize.slice(0, at).filter((part) => isIn(part, set)),
+        bills,
+      ),
+    );
   const bill = billOf(bySize, bills);
   return { ...bill, certain: bill.certain && hasPrices, hasPrices };
 }
 
 /** The bill of each set: of the body with these results, and of the bodies with some of them. */
-type BillsBySet = Map<bigint, PricedBill>;
+type BillsBySet = Map<PricedSet, PricedBill>;
 
-/** The bill of sets together: the sum of the sets that no other set contains. @param bills has each of the sets */
+/**
+ * The bill of sets together: the sum of the sets that no later set contains.
+ *
+ * @param sets smaller sets first
+ * @param bills has each of the sets
+ */
 function billOf(sets: readonly PricedSet[], bills: BillsBySet): PricedBill {
   const largest = sets
-    .filter((set) => !sets.some((other) => other.bits !== set.bits && isIn(set.bits, other.bits)))
-    .map(({ bits }) => ({ bits, ...bills.get(bits)! }));
+    .filter((set, at) => !sets.slice(at + 1).some((other) => isIn(set, other)))
+    .map((set) => ({ bits: set.bits, ...bills.get(set)! }));
   return {
     ...sumOfDisjoint(largest),
     certain: areDisjoint(largest) && largest.every(({ certain }) => certain),
   };
 }
 
-/** @param inside the sets that the whole contains @param bills has each of them */
+/** @param inside the sets that the whole contains, smaller sets first @param bills has each of them */
 function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], bills: BillsBySet): PricedBill {
   const alone = { credits: whole.credits, certain: true, bodies: 1 };
   if (inside.length === 0) return alone;
   const parts = billOf(inside, bills);
   if (parts.credits <= whole.credits) return alone;
   const together = inside.reduce((bits, part) => bits | part.bits, 0n);
-  return { ...parts, certain: parts.certain && together === whole.bits };
-}
-
-function setsInside(whole: PricedSet, sets: readonly PricedSet[]): PricedSet[] {
-  return sets.filter(({ bits }) => bits !== whole.bits && isIn(bits, whole.bits));
+  return { ...parts, certain: parts.certain && (whole.bits & ~together) === 0n };
 }
 
 /** Sums the highest prices of sets that have no results in common: a lower bound of the cost. */
 function sumOfDisjoint(
-  sets: readonly (PricedSet & Pick<PricedBill, 'bodies'>)[],
+  sets: readonly (Pick<PricedSet, 'bits' | 'credits'> & Pick<PricedBill, 'bodies'>)[],
 ): Omit<PricedBill, 'certain'> {
   let taken = 0n;
   const sum = { credits: 0n, bodies: 0 };
@@ -118,7 +136,7 @@ function sumOfDisjoint(
   return sum;
 }
 
-function areDisjoint(sets: readonly PricedSet[]): boolean {
+function areDisjoint(sets: readonly Pick<PricedSet, 'bits'>[]): boolean {
   let seen = 0n;
   return sets.every(({ bits }) => {
     const overlaps = (seen & bits) !== 0n;
@@ -127,8 +145,13 @@ function areDisjoint(sets: readonly PricedSet[]): boolean {
   });
 }
 
-function isIn(part: bigint, whole: bigint): boolean {
-  return (part & whole) === part;
+/** Whether a body is a search without results. */
+function isSearch({ bits, searches }: PricedSet): boolean {
+  return bits === searches;
+}
+
+function isIn(part: PricedSet, whole: PricedSet): boolean {
+  return (part.bits & ~(whole.bits | whole.searches)) === 0n;
 }
 
 function sizeOf(bits: bigint): number {

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { lateBill, type PricedPart } from '../../../src/domain/late-results/late-bill.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 
-function part(brings: readonly string[], credits?: number): PricedPart {
-  return { covers: brings, brings, credits: credits === undefined ? undefined : wholeCredits(credits) };
+function part(brings: readonly string[], credits?: number, without: readonly string[] = []): PricedPart {
+  const covers = [...brings, ...without];
+  return { covers, brings, credits: credits === undefined ? undefined : wholeCredits(credits) };
 }
 
 describe('lateBill()', () => {
@@ -20,6 +21,28 @@ describe('lateBill()', () => {
     ],
     ['a whole that brings more for less is in doubt', [part(['a'], 8), part(['a', 'b'], 5)], 8, false, 1],
     ['parts that overlap are in doubt', [part(['a', 'b'], 8), part(['b', 'c'], 9)], 9, false, 1],
+    ['a search costs its price in addition', [part(['a'], 8), part([], 1, ['b'])], 9, true, 2],
+    [
+      'a whole counts instead of a part and a search',
+      [part(['a'], 8), part([], 1, ['b']), part(['a'], 9, ['b'])],
+      9,
+      true,
+      1,
+    ],
+    [
+      'a part and a search count instead of a cheaper whole',
+      [part(['a'], 8), part([], 1, ['b']), part(['a'], 8, ['b'])],
+      9,
+      true,
+      2,
+    ],
+    [
+      'the same part beside other searches costs the dearer price',
+      [part(['a'], 9, ['b']), part(['a'], 8, ['c'])],
+      9,
+      true,
+      1,
+    ],
     ['a part without a price is in doubt', [part(['a'], 8), part(['b'])], 8, false, 1],
   ])('lateBill() computes %s', (_, parts, credits, certain, bodies) => {
     expect(lateBill(parts)).toMatchObject({ credits: wholeCredits(credits), certain, bodies });
