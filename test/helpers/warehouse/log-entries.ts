@@ -71,13 +71,13 @@ export const titled = (title: string): Readonly<Record<string, unknown>> => ({ t
 /** The facts of a job, as in observations. */
 export function job(
   title: string,
-  organization: { readonly id?: string; readonly name: string; readonly domain?: string },
+  organization: { readonly id?: string; readonly name?: string; readonly domain?: string },
   more: { readonly email?: string; readonly startedOn?: string } = {},
 ): Record<string, unknown> {
   return {
     title: { title },
     organization_name: {
-      organization_name: organization.name,
+      ...(organization.name !== undefined && { organization_name: organization.name }),
       ...(organization.id !== undefined && { organization_id: organization.id }),
       ...(organization.domain !== undefined && { organization_domain: organization.domain }),
     },

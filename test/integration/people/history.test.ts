@@ -186,7 +186,7 @@ async function seen(
   person: string,
   at: string,
   runId: string,
-  employer: typeof acme,
+  employer: { readonly id: string; readonly name?: string; readonly domain?: string },
   more: Parameters<typeof job>[2] = {},
 ): Promise<void> {
   const organizationKey = `id:${employer.id}`;
@@ -243,6 +243,14 @@ describe('job_changes', () => {
     const person = newPerson();
     await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
     await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example', startedOn: '2020-01-01' });
+    expect(await movesOf(person)).toEqual([]);
+  });
+
+  it('job_changes compares no answer that has only an id of the employer', async () => {
+    const person = newPerson();
+    await seen(person, '2026-01-01', 'run-1', acme);
+    await seen(person, '2026-02-01', 'run-2', { id: 'org-7' });
+    await seen(person, '2026-03-01', 'run-3', { ...acme, id: 'org-7' }, { email: 'ada@acme.example' });
     expect(await movesOf(person)).toEqual([]);
   });
 

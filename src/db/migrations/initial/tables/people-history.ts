@@ -142,7 +142,10 @@ export const peopleHistory = [
         ) as e (started_on date, current boolean)
         where e.current
       ) job on true
-      where o.organization_key is not null and o.kind in ('answer', 'reused') and ${isValid('o')}
+      -- An id alone names no employer: the same company can have another id in the next answer.
+      where o.facts -> 'organization_name' ?| '{organization_name,organization_domain}'
+        and o.kind in ('answer', 'reused')
+        and ${isValid('o')}
     ), compared as (
       select *,
         lag(observation_id) over person is not null and not coalesce(
