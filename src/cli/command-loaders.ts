@@ -5,7 +5,7 @@ type Load = () => Promise<Command>;
 /** The commands below the headings of `enrich --help`. */
 const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Runs:': {
-    demo: async () => (await import('./commands/processes/demo.ts')).demoCommand(),
+    demo: async () => (await import('./commands/runs/demo.ts')).demoCommand(),
     plan: async () => (await import('./commands/runs/plan.ts')).planCommand(),
     run: async () => (await import('./commands/runs/run.ts')).runCommand(),
     backfill: async () => (await import('./commands/runs/backfill.ts')).backfillCommand(),
@@ -40,8 +40,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
       (await import('./commands/warehouse/import-history.ts')).importHistoryCommand(),
   },
   'Privacy:': {
-    suppress: async () => (await import('./commands/warehouse/suppress.ts')).suppressCommand(),
-    erase: async () => (await import('./commands/warehouse/erase.ts')).eraseCommand(),
+    suppress: async () => (await import('./commands/privacy/suppress.ts')).suppressCommand(),
+    erase: async () => (await import('./commands/privacy/erase.ts')).eraseCommand(),
   },
   'Set-up and processes:': {
     doctor: async () => (await import('./commands/processes/doctor.ts')).doctorCommand(),
