@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
+import { claimedReason } from '../domain/runs/outcome.ts';
 import { newRunId } from '../domain/runs/run-id.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import { optionsThatDecide, type RunOptions } from '../domain/runs/run-options.ts';
@@ -87,8 +88,9 @@ function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partia
 
 /**
  * Whether a run with the same options has enriched a file with this content. Runs that were refused or cancelled count.
- * A run that left people over budget does not count, because the next run asks for them. The same holds if another run
- * was asking for people, and none does any more: the other run may have been cancelled before its call.
+ * A finished run that left people over budget does not count, because the next run asks for them. The same holds if
+ * people were in flight in another run that asks for them no more: it may have been cancelled before its call. After its
+ * end, this run keeps claims only of people whose call is unknown, and a row that names such a call waits for them.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
@@ -100,21 +102,19 @@ export async function wasRunBefore(
     where file_sha256 = ${fileSha256} and status in ('finished', 'cancelled', 'failed')
       and ${maySpend}
       and options - ${others}::text[] = ${JSON.stringify(options)}::jsonb - ${others}::text[]
-      and r.outcomes -> 'over_budget' is null
-      and not exists (
+      and (status <> 'finished' or r.outcomes -> 'over_budget' is null and not exists (
         select from run_rows o
         where o.run_id = r.run_id
           and (
             o.outcome = 'over_budget'
-            or (
-              o.outcome = 'in_flight'
-              and not exists (
-                select from claims c
-                where c.identity_key = any(o.keys) and c.service = r.options ->> 'service'
-              )
+            or o.outcome = 'in_flight' and not exists (
+              select from claims c
+              join runs other on other.run_id = c.run_id
+              where c.run_id = substring(o.reason from ' run ([^ ;]+)')
+                and (other.finished_at is null or not o.reason ^@ ${claimedReason})
             )
           )
-      )
+      ))
     limit 1
   `.execute(warehouse.database);
   return rows.length > 0;

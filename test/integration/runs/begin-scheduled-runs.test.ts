@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Outcome } from '../../../src/domain/runs/outcome.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import type {
   ExportChoice,
@@ -15,6 +16,7 @@ import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
@@ -214,6 +216,14 @@ describe('the runs of a schedule', () => {
 describe('every new file', () => {
   const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
 
+  async function leave({ runId }: RunInput, outcome: Outcome, reason: string | null): Promise<void> {
+    await warehouse.pool.query(
+      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome, reason)
+       values ($1, 1, 'c1', '[]', array['email:ada@orbit.example'], $2, $3)`,
+      [runId, outcome, reason],
+    );
+  }
+
   it('every new file is run once, oldest first; the same content under another name is not new', async () => {
     write('b.csv', `${folder} monday`);
     write('a.csv', `${folder} tuesday`);
@@ -233,34 +243,48 @@ describe('every new file', () => {
     expect(await begin(choice, { reveal: ['phone'] })).toHaveLength(1);
   });
 
-  it('a file is new again when no run asks any more for its people who were in flight', async () => {
+  it('a file is new again when the runs that its people were in flight in ask for them no more', async () => {
     write('shared.csv');
     const [run] = await begin(choice);
-    const key = `email:${folder}`;
-    await warehouse.pool.query(
-      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome)
-       values ($1, 1, 'c1', '[]', array[$2], 'in_flight')`,
-      [run!.runId, key],
-    );
-    await warehouse.pool.query(
-      `insert into enrichment.claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', 'other', 1)`,
-      [key],
-    );
+    const [paused, undecided] = [
+      (await stagedRun(warehouse, [])).runId,
+      (await stagedRun(warehouse, [])).runId,
+    ];
+    // A claim can have the id of the person, which an answer has named, and not a key of the row.
+    for (const [index, other] of [paused, undecided].entries())
+      await warehouse.pool.query(
+        `insert into enrichment.claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', $2, 1)`,
+        [`person:${index}`, other],
+      );
+    await leave(run!, 'in_flight', `being asked for by run ${paused}`);
     await finish([run!]);
     expect(await begin(choice)).toEqual([]);
-    await warehouse.pool.query('delete from enrichment.claims where identity_key = $1', [key]);
-    expect((await begin(choice)).map(({ file }) => file)).toEqual(['shared.csv']);
+    // It keeps only claims of unknown calls.
+    await setRunStatus(warehouse, paused, 'cancelled', undefined);
+    const [again] = await begin(choice);
+    expect(again).toMatchObject({ file: 'shared.csv' });
+
+    await leave(again!, 'in_flight', `a call of run ${undecided} for this person is unknown`);
+    await finish([again!]);
+    await setRunStatus(warehouse, undecided, 'finished', undefined);
+    expect(await begin(choice)).toEqual([]);
+    await warehouse.pool.query('delete from enrichment.claims where run_id = $1', [undecided]);
+    expect(await begin(choice)).toMatchObject([{ file: 'shared.csv' }]);
+  });
+
+  it('a file whose run a person has cancelled is not new, although its people were in flight', async () => {
+    write('cancelled.csv');
+    const [run] = await begin(choice);
+    await leave(run!, 'in_flight', 'being asked for by run gone');
+    await setRunStatus(warehouse, run!.runId, 'cancelled', undefined);
+    expect(await begin(choice)).toEqual([]);
   });
 
   it('a file is new again while its people are over budget, and not after it was refused', async () => {
     write('poor.csv');
     write('wrong.csv');
     const [poor, wrong] = await begin(choice);
-    await warehouse.pool.query(
-      'insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome) values ($1, 1, ' +
-        `'c1', '[]', '{}', 'over_budget')`,
-      [poor!.runId],
-    );
+    await leave(poor!, 'over_budget', null);
     await finish([poor!]);
     await setRunStatus(warehouse, wrong!.runId, 'failed', { type: 'x', reason: 'x', next: 'x' });
     expect((await begin(choice)).map((run) => run.file)).toEqual(['poor.csv']);
