@@ -8,7 +8,7 @@ import { isMissOfAll, isRefusedMiss } from '../failures/error-of-success.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
-import { described, text, whole } from './schemas/field.ts';
+import { count, described, text, whole } from './schemas/field.ts';
 import { personSchema } from './schemas/person.ts';
 import type { HttpAnswer } from '../transport.ts';
 
@@ -65,8 +65,8 @@ export const laterResults = described(z.object({ status: z.string().max(100), me
 
 const envelopeSchema = z.looseObject({
   total_requested_enrichments: whole,
-  unique_enriched_records: described(z.int().nonnegative()),
-  missing_records: described(z.int().nonnegative()),
+  unique_enriched_records: count,
+  missing_records: count,
   matches: z.array(z.unknown()).nullish(),
   phone_enrichment: laterResults,
   waterfall: laterResults,

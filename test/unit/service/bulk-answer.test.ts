@@ -92,6 +92,19 @@ describe('readBulkAnswer', () => {
     expect(answer.unreadFields).toEqual([]);
   });
 
+  it('readBulkAnswer() reads counts that are written as texts', () => {
+    const answer = read({ matches: [], unique_enriched_records: '0', missing_records: '10' });
+    expect(answer).toMatchObject({ uniqueEnrichedRecords: 0, missingRecords: 10 });
+    expect(read({ matches: [], missing_records: '1.5' }).missingRecords).toBeUndefined();
+  });
+
+  it('readBulkAnswer() rounds no number that is written as a text, and names its field', () => {
+    const organization = { annual_revenue: '999999999999999', total_funding: '123456789.123456789' };
+    const answer = read({ matches: [{ ...person, organization }] });
+    expect(answer.matches[0]?.organization).toEqual({ annual_revenue: 999_999_999_999_999 });
+    expect(answer.unreadFields).toEqual(['organization.total_funding']);
+  });
+
   it.each([
     ['an address', { email: 7 }],
     ['a name', { last_name: ['Lindqvist'] }],

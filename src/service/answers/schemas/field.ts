@@ -23,17 +23,17 @@ export function described<Schema extends z.ZodType>(schema: Schema) {
 }
 
 export const text = described(z.string());
-/** A number, also as a text of its digits. */
-export const number = described(
-  z.union([
-    z.number(),
-    z
-      .string()
-      .regex(/^-?\d{1,15}(?:\.\d{1,15})?$/)
-      .transform(Number),
-  ]),
-);
-export const whole = described(z.int());
+/** A number, also as a text of its digits: at most 15, which a float has exactly. */
+const numeric = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?(?=(?:\d\.?){1,15}$)\d+(?:\.\d+)?$/)
+    .transform(Number),
+]);
+export const number = described(numeric);
+export const whole = described(numeric.pipe(z.int()));
+export const count = described(numeric.pipe(z.int().nonnegative()));
 export const flag = described(z.boolean());
 /** Always null in observed output, so its type is not known. */
 export const unseen = z.unknown().optional();
