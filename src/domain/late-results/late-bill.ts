@@ -18,7 +18,10 @@ export interface LateBill {
   readonly hasPrices: boolean;
 }
 
-type PricedBill = Omit<LateBill, 'hasPrices'>;
+interface PricedBill extends Omit<LateBill, 'hasPrices'> {
+  /** The searches that the bill includes, one bit each. */
+  readonly searches: bigint;
+}
 
 /** The price of a set of results. */
 interface PricedSet {
@@ -86,32 +89,34 @@ export function lateBill(parts: readonly PricedPart[]): LateBill {
         bills,
       ),
     );
-  const bill = billOf(bySize, bills);
-  return { ...bill, certain: bill.certain && hasPrices, hasPrices };
+  const { credits, certain, bodies } = billOf(bySize, bills);
+  return { credits, certain: certain && hasPrices, bodies, hasPrices };
 }
 
 /** The bill of each set: of the body with these results, and of the bodies with some of them. */
 type BillsBySet = Map<PricedSet, PricedBill>;
 
 /**
- * The bill of sets together: the sum of the sets that no later set contains.
+ * The bill of sets together: the sum of the sets that no later set contains. A later set contains the searches of its
+ * bill: if its parts count, their searches.
  *
  * @param sets smaller sets first
  * @param bills has each of the sets
  */
 function billOf(sets: readonly PricedSet[], bills: BillsBySet): PricedBill {
-  const largest = sets
-    .filter((set, at) => !sets.slice(at + 1).some((other) => isIn(set, other)))
-    .map((set) => ({ bits: set.bits, ...bills.get(set)! }));
+  const largest: (Pick<PricedSet, 'bits'> & PricedBill)[] = [];
+  for (const set of sets.toReversed())
+    if (!largest.some((other) => isIn(set, other))) largest.push({ bits: set.bits, ...bills.get(set)! });
   return {
     ...sumOfDisjoint(largest),
+    searches: largest.reduce((bits, { searches }) => bits | searches, 0n),
     certain: areDisjoint(largest) && largest.every(({ certain }) => certain),
   };
 }
 
 /** @param inside the sets that the whole contains, smaller sets first @param bills has each of them */
 function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], bills: BillsBySet): PricedBill {
-  const alone = { credits: whole.credits, certain: true, bodies: 1 };
+  const alone = { credits: whole.credits, searches: whole.searches, certain: true, bodies: 1 };
   if (inside.length === 0) return alone;
   const parts = billOf(inside, bills);
   if (parts.credits <= whole.credits) return alone;
@@ -122,7 +127,7 @@ function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], bills: Bill
 /** Sums the highest prices of sets that have no results in common: a lower bound of the cost. */
 function sumOfDisjoint(
   sets: readonly (Pick<PricedSet, 'bits' | 'credits'> & Pick<PricedBill, 'bodies'>)[],
-): Omit<PricedBill, 'certain'> {
+): Pick<PricedBill, 'credits' | 'bodies'> {
   let taken = 0n;
   const sum = { credits: 0n, bodies: 0 };
   for (const { bits, credits, bodies } of sets.toSorted((one, other) =>
@@ -150,7 +155,7 @@ function isSearch({ bits, searches }: PricedSet): boolean {
   return bits === searches;
 }
 
-function isIn(part: PricedSet, whole: PricedSet): boolean {
+function isIn(part: PricedSet, whole: Pick<PricedSet, 'bits' | 'searches'>): boolean {
   return (part.bits & ~(whole.bits | whole.searches)) === 0n;
 }
 

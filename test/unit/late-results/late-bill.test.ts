@@ -43,6 +43,20 @@ describe('lateBill()', () => {
       true,
       1,
     ],
+    [
+      'a search that only a replaced part covers costs its price in addition',
+      [part([], 1, ['b']), part(['a'], 9, ['b']), part(['a', 'c'], 16)],
+      17,
+      true,
+      2,
+    ],
+    [
+      'a search that a part covers counts once if the part counts instead of a cheaper whole',
+      [part([], 1, ['b']), part(['a'], 9, ['b']), part(['a'], 8, ['c'])],
+      9,
+      true,
+      1,
+    ],
     ['a part without a price is in doubt', [part(['a'], 8), part(['b'])], 8, false, 1],
   ])('lateBill() computes %s', (_, parts, credits, certain, bodies) => {
     expect(lateBill(parts)).toMatchObject({ credits: wholeCredits(credits), certain, bodies });
