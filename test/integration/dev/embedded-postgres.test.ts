@@ -82,12 +82,17 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(databaseUrl, 'show fsync')).toEqual([{ fsync: 'on' }]);
   });
 
-  it('the log of the embedded PostgreSQL has no statement that failed', async () => {
+  it('the log of the embedded PostgreSQL has no statement that failed, and no value of a refused row', async () => {
     const { databaseUrl } = await startInitialised();
     const select = "select from people where address = 'ada@orbit.example'";
     await expect(query(databaseUrl, select)).rejects.toThrow('does not exist');
+    await query(databaseUrl, 'create table people (address text primary key)');
+    const insert = "insert into people values ('ada@orbit.example')";
+    await query(databaseUrl, insert);
+    await expect(query(databaseUrl, insert)).rejects.toThrow('duplicate key');
     const log = readFileSync(join(directory, 'server.log'), 'utf8');
     expect(log).toContain('relation "people" does not exist');
+    expect(log).toContain('duplicate key');
     expect(log).not.toContain('ada@');
   });
 
