@@ -67,7 +67,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
-  // A statement of `enrich sql` can name a person, and so can the details of an error: a refused row, or a line of COPY.
+  // A statement of `enrich sql` can name a person, and so can the details of an error: a refused row, a line of COPY.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 };
