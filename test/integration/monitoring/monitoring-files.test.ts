@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pauseReasons } from '../../../src/contract/pause-reasons.ts';
+import { needOf, pauseReasons } from '../../../src/contract/pause-reasons.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { metricNames, openMetricsFixture } from '../../helpers/outputs/metrics-fixture.ts';
@@ -73,6 +73,15 @@ describe('the alerts', () => {
         .sort(),
     );
   });
+});
+
+it.each<[string, ReturnType<typeof needOf>]>([
+  ['EnrichRunPaused', 'fix'],
+  ['EnrichRunAwaitsDecision', 'decision'],
+])('the alert %s is about paused runs that need a %s', (alert, needs) => {
+  expect(readRules().find((rule) => rule.alert === alert)?.expr).toContain(
+    `enrich_runs_paused{needs="${needs}"}`,
+  );
 });
 
 describe('the runbook', () => {
