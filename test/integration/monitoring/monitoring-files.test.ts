@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { needOf, pauseReasons } from '../../../src/contract/pause-reasons.ts';
+import { pauseReasons, type PauseReasonType } from '../../../src/contract/pause-reasons.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { metricNames, openMetricsFixture } from '../../helpers/outputs/metrics-fixture.ts';
@@ -75,7 +75,7 @@ describe('the alerts', () => {
   });
 });
 
-it.each<[string, ReturnType<typeof needOf>]>([
+it.each<[string, (typeof pauseReasons)[PauseReasonType]['needs']]>([
   ['EnrichRunPaused', 'fix'],
   ['EnrichRunAwaitsDecision', 'decision'],
 ])('the alert %s is about paused runs that need a %s', (alert, needs) => {
