@@ -1,16 +1,16 @@
 import { sql, type RawBuilder } from 'kysely';
 
 /**
- * Expression: the places (`ctid`) of a run's rows or claims with these row numbers. Each is looked up by its whole key:
- * by a plan from an empty warehouse, PostgreSQL read all rows of the run to find ten.
+ * Expression: the places (`ctid`) of a run's rows, claims or recorded cells with these row numbers. Each is looked up
+ * by its whole key: by a plan from an empty warehouse, PostgreSQL read all rows of the run to find ten.
  *
  * PostgreSQL's minor release decides whether an UPDATE by place skips a row that another transaction has changed
- * meanwhile. Both are right here: such a change gives the row an outcome, which stays.
+ * meanwhile. Both are right here: such a change gives the row an outcome, which stays, or removes the cells.
  *
  * @param rowNumbers query of one column
  */
 export function placesOfRows(
-  table: 'run_rows' | 'claims',
+  table: 'run_rows' | 'claims' | 'contact_records',
   runId: string,
   rowNumbers: RawBuilder<unknown>,
 ): RawBuilder<unknown> {

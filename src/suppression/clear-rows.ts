@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { identityCells } from '../db/expressions.ts';
+import { placesOfRows } from '../db/rows-of-run.ts';
 import type { Tables } from '../db/schema.ts';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { sharesMatchKey } from '../keys/shares-match-key.ts';
@@ -66,7 +67,6 @@ export function clearRecordedCells(runId: string, rowNumbers: RawBuilder<unknown
   return sql`
     update contact_records k
     set keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
-    where run_id = ${runId}
-      and row_number = any(array(${rowNumbers}))
+    where k.ctid = any(${placesOfRows('contact_records', runId, rowNumbers)})
       and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)`;
 }
