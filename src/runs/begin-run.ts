@@ -90,7 +90,7 @@ function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partia
  * Whether a run with the same options has enriched a file with this content. Runs that were refused or cancelled count.
  * A finished run that left people over budget does not count, because the next run asks for them. The same holds if
  * people were in flight in another run that asks for them no more: it may have been cancelled before its call. After
- * its end, this run keeps claims only of people whose call is unknown, and a row that names such a call waits for them.
+ * its end, the other run keeps claims only of people whose call is unknown. A row that names such a call waits for it.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
