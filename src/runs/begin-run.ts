@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
-import { claimedReason } from '../domain/runs/outcome.ts';
 import { newRunId } from '../domain/runs/run-id.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import { optionsThatDecide, type RunOptions } from '../domain/runs/run-options.ts';
@@ -89,8 +88,8 @@ function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partia
 /**
  * Whether a run with the same options has enriched a file with this content. Runs that were refused or cancelled count.
  * A finished run that left people over budget does not count, because the next run asks for them. The same holds if
- * people were in flight in another run that asks for them no more: it may have been cancelled before its call. After
- * its end, the other run keeps claims only of people whose call is unknown. A row that names such a call waits for it.
+ * people were in flight in another run that claims them no more: it may have been cancelled before its call. After its
+ * end, the other run keeps claims only of people whose call is unknown.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
@@ -109,9 +108,7 @@ export async function wasRunBefore(
             o.outcome = 'over_budget'
             or o.outcome = 'in_flight' and not exists (
               select from claims c
-              join runs other on other.run_id = c.run_id
-              where c.run_id = substring(o.reason from ' run ([^ ;]+)')
-                and (other.finished_at is null or not o.reason ^@ ${claimedReason})
+              where c.run_id = o.claimed_by_run_id and c.row_number = o.claimed_by_row_number
             )
           )
       ))

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { Tables } from '../db/schema.ts';
 import { counted, countedPeople, nounFor } from '../domain/text/counted.ts';
-import { claimedReason } from '../domain/runs/outcome.ts';
+import { isCallUnknown } from './pages/claims.ts';
 
 /** A paused run that has begun to ask for people, and the number of rows of another run that are these people. */
 export interface PausedRun {
@@ -15,9 +15,10 @@ export async function readPausedRuns(database: Kysely<Tables>, runId: string): P
   const { rows } = await sql<PausedRun>`
     select paused.run_id as "runId", count(*)::int as people
     from run_rows r
-    join runs paused on paused.run_id = substring(r.reason from ${`^${claimedReason}([^ ;]+)`})
-      and paused.status = 'paused'
-    where r.run_id = ${runId} and r.outcome = 'in_flight'
+    join runs paused on paused.run_id = r.claimed_by_run_id and paused.status = 'paused'
+    left join run_rows claimed on claimed.run_id = r.claimed_by_run_id
+      and claimed.row_number = r.claimed_by_row_number
+    where r.run_id = ${runId} and r.outcome = 'in_flight' and not ${isCallUnknown('claimed')}
     group by paused.run_id
     order by people desc, paused.run_id
   `.execute(database);

@@ -80,6 +80,9 @@ export interface RunRowsTable extends IdentityColumns {
   contact_id: string;
   outcome: Outcome | null;
   reason: string | null;
+  /** The run that claimed the person of an `in_flight` row, and the row that represents the person there. */
+  claimed_by_run_id: string | null;
+  claimed_by_row_number: number | null;
   /** The record's cells as a JSON array in the order of `runs.header`: text, because jsonb refuses \u0000. */
   raw: string;
   opted_out: Generated<boolean>;

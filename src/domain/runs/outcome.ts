@@ -61,9 +61,6 @@ export const contestedRecordReason = '; rows with this id name different people'
 /** Beginning of the reason of a `duplicate` whose person another row of the file represents. */
 export const samePersonReason = 'the same person as row ';
 
-/** Beginning of the reason of an `in_flight` row, before the id of the run that asks for the person. */
-export const claimedReason = 'being asked for by run ';
-
 /** Suffix of the reason of a row whose contact got the data of a known person. */
 export const filledReason = 'filled without a call';
 

@@ -1,16 +1,35 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { isValid } from '../../db/valid-entries.ts';
-import { claimedReason, samePersonReason } from '../../domain/runs/outcome.ts';
+import { samePersonReason } from '../../domain/runs/outcome.ts';
 import { identifiesAlone } from '../../keys/identifying-key.ts';
 
+/** SQL condition on a row of `run_rows` that represents a claimed person: an operator decides about the call. */
+export const isCallUnknown = (row: string) =>
+  sql<boolean>`${sql.ref(`${row}.outcome`)} is not distinct from 'unknown'`;
+
 /**
- * SQL text that says why a person claimed by another run is not asked for, over `claims c` and its row `run_rows
- * claimed`. A claim outlives its run only if the call for the person is unknown. An operator then decides.
+ * Query of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
+ * `claimed_by_row_number` and `reason`. Of several claims, the first in the order of run and row is named. A claim
+ * outlives its run only if the call for the person is unknown.
+ *
+ * @param keys a relation of `identity_key` and `row_number`
  */
-export const reasonOfClaim = sql<string>`case when claimed.outcome = 'unknown'
-  then 'a call of run ' || c.run_id || ' for this person is unknown: enrich attempts list ' || c.run_id
-  else ${sql.lit(claimedReason)} || c.run_id end`;
+export function claimedElsewhere(
+  { runId, service }: { readonly runId: string; readonly service: string },
+  keys: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`
+    select distinct on (k.row_number) k.row_number, c.run_id as claimed_by_run_id,
+      c.row_number as claimed_by_row_number,
+      case when ${isCallUnknown('claimed')}
+        then 'a call of run ' || c.run_id || ' for this person is unknown: enrich attempts list ' || c.run_id
+        else 'being asked for by run ' || c.run_id end as reason
+    from ${keys} k
+    join claims c on c.identity_key = k.identity_key and c.service = ${service} and c.run_id <> ${runId}
+    left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
+    order by k.row_number, c.run_id, c.row_number`;
+}
 
 /**
  * Claims people of a run, so that no other run asks the same service for them. A row whose person another run has
@@ -32,13 +51,9 @@ export async function claimPeople(
     on conflict (identity_key, service) do nothing
   `.execute(transaction);
   await sql`
-    with taken as (
-      select k.row_number, min(${reasonOfClaim}) as reason from ${keys} k
-      join claims c on c.identity_key = k.identity_key and c.service = ${service} and c.run_id <> ${runId}
-      left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
-      group by k.row_number
-    ), dropped as (
-      update run_rows r set outcome = 'in_flight', reason = t.reason
+    with taken as (${claimedElsewhere({ runId, service }, keys)}), dropped as (
+      update run_rows r set outcome = 'in_flight', reason = t.reason, claimed_by_run_id = t.claimed_by_run_id,
+        claimed_by_row_number = t.claimed_by_row_number
       from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
       returning r.row_number
     )

@@ -9,7 +9,7 @@ import {
 import { clearSuppressedRow } from '../../suppression/clear-rows.ts';
 import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
 import { hasSuppressions, listedRows } from '../../suppression/suppression-list.ts';
-import { reasonOfClaim } from '../pages/claims.ts';
+import { claimedElsewhere } from '../pages/claims.ts';
 import type { Asked } from './earlier-lookups.ts';
 import { findKnown } from './find-known.ts';
 
@@ -21,8 +21,13 @@ import { findKnown } from './find-known.ts';
  */
 export async function dropRows(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<void> {
   await sql`
-    create temporary table plan_outcomes (row_number integer primary key, outcome text not null, reason text not null)
-    on commit drop
+    create temporary table plan_outcomes (
+      row_number integer primary key,
+      outcome text not null,
+      reason text not null,
+      claimed_by_run_id text,
+      claimed_by_row_number integer
+    ) on commit drop
   `.execute(transaction);
   await dropOptedOut(transaction);
   await dropListed(transaction, runId);
@@ -56,17 +61,17 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
       from plan_known
       where cardinality(field_groups) = ${asked.fieldGroups.length}`,
   );
-  await drop(
-    transaction,
-    'in_flight',
-    sql`
-      select coalesce(p.first_row, k.row_number) as row_number, min(${reasonOfClaim}) as reason
-      from plan_keys k
-      join claims c on c.identity_key = k.identity_key and c.service = ${asked.service} and c.run_id <> ${runId}
-      left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
-      left join plan_people p on p.row_number = k.row_number
-      group by 1`,
-  );
+  const keysOfPeople = sql`(
+    select coalesce(p.first_row, k.row_number) as row_number, k.identity_key
+    from plan_keys k
+    left join plan_people p on p.row_number = k.row_number
+  )`;
+  await sql`
+    insert into plan_outcomes (row_number, outcome, reason, claimed_by_run_id, claimed_by_row_number)
+    select row_number, 'in_flight', reason, claimed_by_run_id, claimed_by_row_number
+    from (${claimedElsewhere({ runId, service: asked.service }, keysOfPeople)}) claimed
+    on conflict do nothing
+  `.execute(transaction);
 }
 
 /** Gives rows an outcome, unless they have one. @param rows query of `row_number` and `reason` */
@@ -139,7 +144,8 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
 /** Writes what `dropRows` has decided into `run_rows`. */
 export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
   await sql`
-    update run_rows r set outcome = o.outcome, reason = o.reason
+    update run_rows r set outcome = o.outcome, reason = o.reason, claimed_by_run_id = o.claimed_by_run_id,
+      claimed_by_row_number = o.claimed_by_row_number
     from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number
   `.execute(transaction);
   await sql`

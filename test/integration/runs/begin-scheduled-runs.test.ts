@@ -216,11 +216,13 @@ describe('the runs of a schedule', () => {
 describe('every new file', () => {
   const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
 
-  async function leave({ runId }: RunInput, outcome: Outcome, reason: string | null): Promise<void> {
+  /** Gives the run a row. @param claimedBy the run whose first row represents the person */
+  async function leave({ runId }: RunInput, outcome: Outcome, claimedBy?: string): Promise<void> {
     await warehouse.pool.query(
-      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome, reason)
-       values ($1, 1, 'c1', '[]', array['email:ada@orbit.example'], $2, $3)`,
-      [runId, outcome, reason],
+      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome, claimed_by_run_id,
+         claimed_by_row_number)
+       values ($1, 1, 'c1', '[]', array['email:ada@orbit.example'], $2, $3, 1)`,
+      [runId, outcome, claimedBy],
     );
   }
 
@@ -243,39 +245,28 @@ describe('every new file', () => {
     expect(await begin(choice, { reveal: ['phone'] })).toHaveLength(1);
   });
 
-  it('a file is new again when the runs that its people were in flight in ask for them no more', async () => {
+  it('a file is new again when the run that its people were in flight in claims them no more', async () => {
     write('shared.csv');
     const [run] = await begin(choice);
-    const [paused, undecided] = [
-      (await stagedRun(warehouse, [])).runId,
-      (await stagedRun(warehouse, [])).runId,
-    ];
+    const other = (await stagedRun(warehouse, [])).runId;
     // A claim can have the id of the person, which an answer has named, and not a key of the row.
-    for (const [index, other] of [paused, undecided].entries())
+    for (const row of [1, 2])
       await warehouse.pool.query(
-        `insert into enrichment.claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', $2, 1)`,
-        [`person:${index}`, other],
+        `insert into enrichment.claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', $2, $3)`,
+        [`person:${row}`, other, row],
       );
-    await leave(run!, 'in_flight', `being asked for by run ${paused}`);
+    await leave(run!, 'in_flight', other);
     await finish([run!]);
     expect(await begin(choice)).toEqual([]);
-    // It keeps only claims of unknown calls.
-    await setRunStatus(warehouse, paused, 'cancelled', undefined);
-    const [again] = await begin(choice);
-    expect(again).toMatchObject({ file: 'shared.csv' });
-
-    await leave(again!, 'in_flight', `a call of run ${undecided} for this person is unknown`);
-    await finish([again!]);
-    await setRunStatus(warehouse, undecided, 'finished', undefined);
-    expect(await begin(choice)).toEqual([]);
-    await warehouse.pool.query('delete from enrichment.claims where run_id = $1', [undecided]);
+    // The claim of another person stays.
+    await warehouse.pool.query('delete from enrichment.claims where run_id = $1 and row_number = 1', [other]);
     expect(await begin(choice)).toMatchObject([{ file: 'shared.csv' }]);
   });
 
   it('a file whose run a person has cancelled is not new, although its people were in flight', async () => {
     write('cancelled.csv');
     const [run] = await begin(choice);
-    await leave(run!, 'in_flight', 'being asked for by run gone');
+    await leave(run!, 'in_flight', 'gone');
     await setRunStatus(warehouse, run!.runId, 'cancelled', undefined);
     expect(await begin(choice)).toEqual([]);
   });
@@ -284,7 +275,7 @@ describe('every new file', () => {
     write('poor.csv');
     write('wrong.csv');
     const [poor, wrong] = await begin(choice);
-    await leave(poor!, 'over_budget', null);
+    await leave(poor!, 'over_budget');
     await finish([poor!]);
     await setRunStatus(warehouse, wrong!.runId, 'failed', { type: 'x', reason: 'x', next: 'x' });
     expect((await begin(choice)).map((run) => run.file)).toEqual(['poor.csv']);

@@ -48,3 +48,13 @@ it('a finished run whose people are asked for by a running run needs no person',
   expect(facts).toMatchObject({ reason_type: null, next: null, outcomes: { in_flight: 2 } });
   expect(exitCodeOf(facts)).toBe(0);
 });
+
+it('people whose call in a paused run is unknown do not wait for the paused run', async () => {
+  const [paused, second] = await twoRuns('undecided');
+  await setRunStatus(warehouse, paused, 'paused', reason);
+  await warehouse.pool.query(
+    `update enrichment.run_rows set outcome = 'unknown' where run_id = $1 and row_number = 1`,
+    [paused],
+  );
+  expect(await readPausedRuns(warehouse.database, second)).toEqual([{ runId: paused, people: 1 }]);
+});

@@ -26,6 +26,10 @@ export const commentsOfRuns = {
     undone_by: 'Who undid the run',
     undone_reason: 'Why the run was undone',
   },
+  run_rows: {
+    claimed_by_run_id: 'Run that asks for the person of an `in_flight` row',
+    claimed_by_row_number: 'Row that represents the person in that run',
+  },
   run_people: {
     position: 'Order of the people: ten are a call, a thousand are a page',
     left_out: 'Groups of fields that the call leaves out: they are fresh, or the person opted out of calls',
