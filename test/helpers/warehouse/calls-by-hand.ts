@@ -1,0 +1,132 @@
+import type { Person } from '../../../src/domain/identity/person.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
+import { admit } from './admit.ts';
+import { asked, stagedRun, type StagedRow } from './rows.ts';
+
+let names = 0;
+
+/** A person whom no other test of the file knows. */
+export function somebody(): { row: StagedRow; person: Person } {
+  names += 1;
+  const email = `someone${names}@orbit.example`;
+  return {
+    row: {
+      keys: [`email:${email}`],
+      email,
+      firstName: 'Some',
+      lastName: `One${names}`,
+      contactId: `c-${names}`,
+    },
+    person: {
+      id: `p-${names}`,
+      first_name: 'Some',
+      last_name: `One${names}`,
+      email,
+      email_status: 'verified',
+      title: 'Engineer',
+      organization: { id: 'o-1', name: 'Orbit', primary_domain: 'orbit.example', industry: 'space' },
+    },
+  };
+}
+
+/** A call in flight. */
+export interface AdmittedCall {
+  readonly runId: string;
+  readonly attemptId: string;
+  readonly people: readonly OpenPerson[];
+}
+
+/** Calls that a test admits and records itself, and what the warehouse holds afterwards. */
+export function callsByHand(warehouse: Warehouse) {
+  /** A run whose people are planned, claimed and admitted: one call is in flight. */
+  async function callInFlight(rows: readonly StagedRow[]): Promise<AdmittedCall> {
+    const { runId } = await stagedRun(warehouse, rows);
+    await planRows(warehouse, runId, asked);
+    await setRunStatus(warehouse, runId, 'running', undefined);
+    await openPage(warehouse, runId, 1, asked);
+    return admitAgain(runId);
+  }
+
+  async function admitAgain(runId: string): Promise<AdmittedCall> {
+    const people = await readOpenPeople(warehouse.database, runId, 1);
+    const budgets = {};
+    await budgetsOf(warehouse.database, runId, budgets);
+    const admission = await admit(
+      warehouse.database,
+      {
+        runId,
+        rowNumbers: people.map((person) => person.rowNumber),
+      },
+      { budgets },
+    );
+    if (admission.kind !== 'admitted') throw new Error(`not admitted: ${admission.kind}`);
+    return { runId, attemptId: admission.attemptId, people };
+  }
+
+  function record(call: AdmittedCall, answer: AnswerToRecord) {
+    return recordAnswer(warehouse, {
+      attemptId: call.attemptId,
+      source: 'generic',
+      people: call.people,
+      answer,
+      asked: { reveal: [], waterfall: [], service: 'test' },
+      lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    });
+  }
+
+  async function attemptOf({ attemptId }: AdmittedCall) {
+    return warehouse.database
+      .selectFrom('attempts')
+      .selectAll()
+      .where('attempt_id', '=', attemptId)
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Reserved and settled credits of the run. */
+  async function moneyOf(runId: string): Promise<[number, number]> {
+    const budget = await warehouse.database
+      .selectFrom('budgets')
+      .selectAll()
+      .where('budget_id', '=', `run:${runId}`)
+      .executeTakeFirstOrThrow();
+    return [Number(budget.reserved), Number(budget.settled)];
+  }
+
+  async function claimsOf(runId: string): Promise<number> {
+    const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [runId]);
+    return claims.rows.length;
+  }
+
+  async function contact(contactId: string) {
+    return warehouse.database
+      .selectFrom('enriched_contacts')
+      .selectAll()
+      .where('contact_id', '=', contactId)
+      .executeTakeFirst();
+  }
+
+  async function budgetOf(runId: string) {
+    return warehouse.database
+      .selectFrom('budgets')
+      .select(['reserved', 'settled'])
+      .where('budget_id', '=', `run:${runId}`)
+      .executeTakeFirst();
+  }
+
+  async function lookupOf(key: string) {
+    const { rows } = await warehouse.pool.query(
+      `select * from lookup_history join lookup_runs using (lookup_run) where key_hash = key_hash($1, 'test')`,
+      [key],
+    );
+    return rows[0];
+  }
+
+  return { callInFlight, admitAgain, record, attemptOf, moneyOf, claimsOf, contact, budgetOf, lookupOf };
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
+import { outcomesOf, reopenRows } from '../../helpers/warehouse/rows.ts';
+
+const warehouse = await warehouseOfFile();
+const { callInFlight, admitAgain, record, attemptOf, moneyOf, contact, budgetOf, lookupOf } =
+  callsByHand(warehouse);
+
+describe('an older answer', () => {
+  it('an answer after a decision pauses its run if its credits exceed a budget', async () => {
+    const { row, person } = somebody();
+    const call = await callInFlight([row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    await warehouse.pool.query(`update budgets set credits_limit = 0 where budget_id = $1`, [
+      `run:${call.runId}`,
+    ]);
+    await record(call, answerWith([person]));
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+    expect(await getRun(warehouse, call.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'service.overbilled' },
+    });
+  });
+
+  it('an answer after a decision is recorded and settles credits beyond the decision', async () => {
+    const { row, person } = somebody();
+    const call = await callInFlight([row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    await record(call, answerWith([person], { requestId: '1', phoneEnrichment: { status: 'skipped' } }));
+    expect(await attemptOf(call)).toMatchObject({
+      status: 'settled',
+      credits_settled: '1.000000',
+      request_id: '1',
+      found_people: 1,
+      phones_with_earlier: true,
+    });
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+    expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
+  });
+
+  it('an answer to the first of two calls does not contradict the answer to the second', async () => {
+    const { row, person } = somebody();
+    const first = await callInFlight([row]);
+    await markUnknown(warehouse, first.attemptId, 'no answer');
+    await reopenRows(warehouse, first.runId, [1]);
+    const second = await admitAgain(first.runId);
+    await record(first, answerWith([null]));
+    await record(second, answerWith([person]));
+    expect(await outcomesOf(warehouse, first.runId)).toEqual(['enriched']);
+    expect(await moneyOf(first.runId)).toEqual([0, 1]);
+  });
+
+  it("an older answer about another person leaves nothing of the contact's former person", async () => {
+    const [former, present] = [somebody(), somebody()];
+    const contactId = 'reused';
+    const before = await callInFlight([{ ...former.row, contactId }]);
+    await record(before, answerWith([former.person]));
+    await appendContact(warehouse, {
+      contactId,
+      runId: before.runId,
+      person: former.person,
+      phones: ['+14155550100'],
+    });
+    expect(await contact(contactId)).toMatchObject({ phone: '+14155550100' });
+    const after = await callInFlight([{ ...present.row, contactId }]);
+    await record(after, answerWith([{ ...present.person, title: null, email_status: null }]));
+    expect(await contact(contactId)).toMatchObject({
+      person_id: present.person.id,
+      email: present.person.email,
+      title: null,
+      phone: null,
+    });
+  });
+
+  it('an older answer that is recorded later replaces neither contact nor lookup history', async () => {
+    const { row, person } = somebody();
+    const older = await callInFlight([row]);
+    await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
+    // The operator let it be asked for again.
+    await warehouse.pool.query('delete from claims where run_id = $1', [older.runId]);
+    const newer = await callInFlight([row]);
+    await record(newer, answerWith([{ ...person, title: 'Director' }]));
+
+    await record(older, answerWith([person]));
+
+    expect(await outcomesOf(warehouse, older.runId)).toEqual(['enriched']);
+    expect(await contact(row.contactId!)).toMatchObject({ title: 'Director', run_id: newer.runId });
+    expect(await lookupOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
+  });
+});
+
+describe('a newer answer', () => {
+  it('a newer answer keeps fields that it leaves empty, and replaces an address with its status', async () => {
+    const { row, person } = somebody();
+    await record(await callInFlight([row]), answerWith([person]));
+    await warehouse.pool.query('delete from lookup_history');
+    await record(
+      await callInFlight([row]),
+      answerWith([
+        {
+          id: person.id,
+          first_name: person.first_name,
+          last_name: person.last_name,
+          email: person.email,
+          title: null,
+          organization: { name: 'Fjord' },
+        },
+      ]),
+    );
+    expect(await contact(row.contactId!)).toMatchObject({
+      title: 'Engineer',
+      email: person.email,
+      email_status: null,
+      organization_name: 'Fjord',
+      organization_industry: null,
+    });
+  });
+
+  it('an answer that has only the id of the employer keeps what is known of this company, and no other', async () => {
+    const { row, person } = somebody();
+    const company = { id: 'o-7', name: 'Fjord', primary_domain: 'fjord.example' };
+    await record(await callInFlight([row]), answerWith([{ ...person, organization: company }]));
+    for (const [organization_id, organization_name] of [
+      ['o-7', 'Fjord'],
+      ['o-8', null],
+    ]) {
+      await warehouse.pool.query('delete from lookup_history');
+      await record(
+        await callInFlight([row]),
+        answerWith([{ ...person, organization: null, organization_id: organization_id! }]),
+      );
+      expect(await contact(row.contactId!)).toMatchObject({ organization_id, organization_name });
+    }
+    const { rows } = await warehouse.pool.query(
+      `select organization_id, name from organizations where organization_id in ('o-7', 'o-8')`,
+    );
+    expect(rows).toEqual([{ organization_id: 'o-7', name: 'Fjord' }]);
+  });
+});

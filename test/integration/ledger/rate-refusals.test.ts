@@ -1,0 +1,121 @@
+import { sql } from 'kysely';
+import { beforeEach, expect, it } from 'vitest';
+import {
+  abandonCall,
+  acquireSlot,
+  bulkMatchScope,
+  endCall,
+  pauseScope,
+} from '../../../src/ledger/rate-windows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/next-calls.ts';
+import { runningRun } from '../../helpers/warehouse/rows.ts';
+
+const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
+const { ask, begin } = nextCalls(warehouse);
+
+beforeEach(() => emptyWindows(warehouse));
+
+async function connectionsThatWait(): Promise<number> {
+  const waiting = await warehouse.pool.query(
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return waiting.rows.length;
+}
+
+it.each([
+  ['what the service asked for', 30, 30, 30],
+  ['an hour at most', 10_000_000, 3_600, 3_600],
+  ['two seconds at least', 0, 2, 2],
+  ['two seconds without a word of the service', undefined, 2, 2],
+])('a refusal for the rate (429) pauses every worker for %s', async (_, retryAfter, least, most) => {
+  const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
+  expect(seconds).toBeGreaterThanOrEqual(least - 1);
+  expect(seconds).toBeLessThanOrEqual(most);
+  const runId = await runningRun(warehouse);
+  expect(await ask(runId)).toMatchObject({
+    kind: 'wait',
+    reason: 'the service refused a call for its rate (429)',
+  });
+});
+
+it('a refusal for the rate keeps its pause when a call in flight succeeds', async () => {
+  const runId = await runningRun(warehouse);
+  const earlier = await ask(runId);
+  if (earlier.kind !== 'admitted') throw new Error(earlier.kind);
+  await pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
+  await endCall(warehouse.database, bulkCalls, earlier.attemptId, true);
+  const next = await ask(runId);
+  expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
+  expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
+});
+
+it('a refusal for the rate keeps its pause when a call admitted before its recording succeeds', async () => {
+  const runId = await runningRun(warehouse);
+  await ask(runId, { people: 1 });
+  let pausing: Promise<number> | undefined;
+  const admitted = await warehouse.database.transaction().execute(async (transaction) => {
+    await sql`select 1 from rate_scopes where scope = ${bulkMatchScope} for update`.execute(transaction);
+    pausing = pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
+    await expect.poll(connectionsThatWait).toBe(1);
+    const call = { ...bulkCalls, callId: 'slipped in', deadlineSeconds: 30 };
+    return acquireSlot(transaction, call, []);
+  });
+  expect(admitted).toEqual({ kind: 'acquired' });
+  await pausing;
+  await endCall(warehouse.database, bulkCalls, 'slipped in', true);
+  const next = await ask(runId);
+  expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
+});
+
+it('simultaneous refusals for the rate pause once', async () => {
+  const runId = await runningRun(warehouse);
+  const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
+  for (const call of calls) {
+    if (call.kind !== 'admitted') throw new Error(call.kind);
+    expect(await pauseScope(warehouse.database, bulkMatchScope, call.attemptId, undefined)).toBe(2);
+    await endCall(warehouse.database, bulkCalls, call.attemptId, false);
+  }
+});
+
+it('refusals for the rate in a row pause longer each time, within bounds', async () => {
+  const pauses: number[] = [];
+  for (let refusal = 1; refusal <= 9; refusal += 1) {
+    pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
+    await warehouse.pool.query('update rate_scopes set paused_until = null');
+  }
+  expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
+});
+
+it('a refusal for the rate is followed by one probing call', async () => {
+  const runId = await runningRun(warehouse);
+  await refuseAndResume();
+  const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+  const admitted = admissions.filter((admission) => admission.kind === 'admitted');
+  expect(admitted).toHaveLength(1);
+
+  await endCall(warehouse.database, bulkCalls, admitted[0]!.attemptId, true);
+  const afterwards = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+  expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
+});
+
+it('a probing call is sent while a call from before the refusal is in flight', async () => {
+  const runId = await runningRun(warehouse);
+  await begin(runId);
+  await refuseAndResume();
+  const admissions = [await ask(runId), await ask(runId)];
+  expect(admissions.map(({ kind }) => kind)).toEqual(['admitted', 'wait']);
+});
+
+it('a probing call whose answer is lost is followed by the next probing call at once', async () => {
+  const runId = await runningRun(warehouse);
+  await refuseAndResume();
+  await abandonCall(warehouse.database, await begin(runId), 60);
+  expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
+});
+
+/** A refusal whose pause is over. */
+async function refuseAndResume(): Promise<void> {
+  await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
+  await warehouse.pool.query(`update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`);
+}

@@ -1,0 +1,190 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { RateLimit, ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
+import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
+import { endCall, freeSlots } from '../../../src/ledger/rate-windows.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/next-calls.ts';
+import { runningRun } from '../../helpers/warehouse/rows.ts';
+
+const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
+const { ask, begin } = nextCalls(warehouse);
+
+beforeEach(() => emptyWindows(warehouse));
+
+const hour = (left: number | null, limit: number | null = 600): ReportedWindow => ({
+  seconds: 3_600,
+  limit,
+  used: undefined,
+  left,
+});
+
+/** Stores usage statistics that are asked for now. */
+async function statistics(window: ReportedWindow): Promise<void> {
+  const beganAt = await readDatabaseTime(warehouse.database);
+  await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });
+}
+
+function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> {
+  return endCall(warehouse.database, bulkCalls, attemptId, true, { rateLimits });
+}
+
+async function free(rateLimits: RateLimit[] = []): Promise<number> {
+  return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
+}
+
+it('a rate report is used if it leaves fewer calls than our own count', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), hour(2));
+  expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);
+  const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+  expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(2);
+});
+
+it('a rate report counts only for calls to its service', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), hour(0));
+  const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
+  expect((await freeSlots(warehouse.database, elsewhere, [])).slots).toBe(Number.POSITIVE_INFINITY);
+  expect(await ask(runId)).toMatchObject({ kind: 'wait' });
+  const admitted = await ask(runId, { service: elsewhere.service });
+  await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, true, {
+    rateLimits: [hour(70)],
+  });
+  expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
+});
+
+it('a rate report is ignored if it leaves more calls than our own count', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), hour(599));
+  expect(await free([{ calls: 3, seconds: 3_600 }])).toBe(2);
+});
+
+it('a rate report of a used-up window holds every call for the longest time of that window', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
+  const next = await ask(runId);
+  expect(next).toMatchObject({ kind: 'wait', reason: expect.stringContaining('window of 1m') });
+  expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(59_000);
+  expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60_000);
+});
+
+it('a rate report ends with its window, which then holds its limit again', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), hour(0, 20));
+  await warehouse.pool.query(`update rate_reports set believed_until = clock_timestamp()`);
+  expect(await free()).toBe(20);
+  expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
+});
+
+it('one call an hour asks whether a used-up window of a day has ended', async () => {
+  const runId = await runningRun(warehouse);
+  const day = (left: number): ReportedWindow => ({ seconds: 86_400, limit: 2_000, used: undefined, left });
+  const anHourLater = () =>
+    warehouse.pool.query(
+      `update rate_reports
+       set said_at = said_at - interval '61 minutes', believed_until = believed_until - interval '61 minutes'`,
+    );
+  const askTenTimes = async () =>
+    (await Promise.all(Array.from({ length: 10 }, () => ask(runId)))).flatMap((admission) =>
+      admission.kind === 'admitted' ? [admission.attemptId] : [],
+    );
+  await end(await begin(runId), day(0));
+  const next = await ask(runId);
+  expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(59 * 60_000);
+  expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60 * 60_000);
+
+  await anHourLater();
+  const asked = await askTenTimes();
+  expect(asked).toHaveLength(1);
+  await endCall(warehouse.database, bulkCalls, asked[0]!, false, { rateLimits: [day(0)] });
+  expect(await askTenTimes()).toEqual([]);
+
+  await anHourLater();
+  await end((await askTenTimes())[0]!, day(1_999));
+  expect(await free()).toBe(1_999);
+});
+
+it('a rate report does not include calls in flight, which the service may not have counted', async () => {
+  const runId = await runningRun(warehouse);
+  const calls = [await begin(runId), await begin(runId), await begin(runId)];
+  await end(calls[0]!, hour(5));
+  expect(await free()).toBe(3);
+  await end(calls[1]!, hour(4));
+  await end(calls[2]!, hour(3));
+  expect(await free()).toBe(3);
+});
+
+it('a rate report does not grow by an older answer that arrives later', async () => {
+  const runId = await runningRun(warehouse);
+  const [first, second] = [await begin(runId), await begin(runId)];
+  await end(second, hour(8));
+  await end(first, hour(9));
+  expect(await free()).toBe(8);
+});
+
+it('a rate report grows when a later call is counted in a new window', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), hour(8));
+  await end(await begin(runId), hour(599));
+  expect(await free()).toBe(599);
+});
+
+it('a rate report of an unlimited window limits nothing', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), hour(null, null));
+  expect(await free()).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('a rate report holds until the end that a refusal names', async () => {
+  const runId = await runningRun(warehouse);
+  const refused = await begin(runId);
+  await endCall(warehouse.database, bulkCalls, refused, false, {
+    rateLimits: [hour(0)],
+    retryAfterSeconds: 30,
+  });
+  const next = await ask(runId);
+  expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(30_000);
+});
+
+it('a rate report of a window that was not open yet ends with that window', async () => {
+  const runId = await runningRun(warehouse);
+  const unused = { ...hour(20, 20), seconds: 60 };
+  await statistics(unused);
+  await warehouse.pool.query(
+    `update rate_reports set believed_until = believed_until - interval '55 seconds'`,
+  );
+  await end(await begin(runId), { ...unused, left: 0 });
+  const next = await ask(runId);
+  expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(55_000);
+});
+
+it('a rate report of usage statistics counts before the first call', async () => {
+  await statistics({ seconds: 3_600, limit: 600, used: 593, left: undefined });
+  expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(7);
+});
+
+it('a rate report of used-up calls ends with usage statistics of a new window', async () => {
+  await end(await begin(await runningRun(warehouse)), hour(0));
+  await statistics(hour(599));
+  expect(await free()).toBe(599);
+  await statistics(hour(0));
+  expect(await free()).toBe(0);
+  await statistics(hour(600));
+  expect(await free()).toBe(600);
+});
+
+it('a rate report does not grow by usage statistics that were asked for before it', async () => {
+  const call = await begin(await runningRun(warehouse));
+  const beganAt = await readDatabaseTime(warehouse.database);
+  await end(call, hour(8));
+  await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [hour(9)] });
+  expect(await free()).toBe(8);
+});
+
+it('a rate report of a new window does not include calls in flight', async () => {
+  const runId = await runningRun(warehouse);
+  await end(await begin(runId), hour(2));
+  await begin(runId);
+  await statistics(hour(599));
+  expect(await free()).toBe(598);
+});
