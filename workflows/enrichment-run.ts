@@ -3,6 +3,7 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
+  patched,
   startChild,
 } from '@temporalio/workflow';
 import type { PageResult } from '../src/contract/activities.ts';
@@ -45,10 +46,9 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   for (;;) {
     run.ending ??= (await passPilot(run, plan)) ?? (await enrichPages(run, plan.pages));
     const end = run.ending;
-    await awaitLateResults(run);
+    const mayContinue = await awaitLateResults(run, end);
     if (run.isCancelling) return finish(run, { ...end, ending: 'cancelled' });
-    // Late results that cost less than reserved release credits for people who were over budget.
-    if (end.ending === 'finished' || run.arrived === end.arrivedBefore) return finish(run, end);
+    if (!mayContinue) return finish(run, end);
     run.ending = null;
   }
 }
@@ -224,15 +224,26 @@ function openPage(run: RunState, page: number): Promise<PageResult> {
   );
 }
 
-/** Every call is made: waits for late results until the last deadline. */
-async function awaitLateResults(run: RunState): Promise<void> {
+/**
+ * Every call is made: waits for late results until the last deadline. A run that was over budget waits no longer than
+ * until a budget is changed or a person resumes the run.
+ *
+ * @returns whether people who were over budget may have credits now: the budgets have changed, or late results that
+ *   cost less than reserved have released credits
+ */
+async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean> {
   const { late } = run;
-  if (!late || run.isCancelling) return;
+  if (!late || run.isCancelling) return false;
   run.enter('awaiting late results');
+  const isOverBudget = end?.ending === 'over_budget';
+  const seesBudgets = isOverBudget && patched('late-results-wait-sees-budgets');
+  const resumesBefore = run.resumes;
+  const hasChanged = (): boolean => seesBudgets && (run.budgetChanged || run.resumes !== resumesBefore);
   await late.sync();
-  const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling;
+  const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling || hasChanged();
   await late.untilEnough(() => isOver() || isHistoryLong());
   if (!isOver()) await run.continueAsNew();
+  return isOverBudget && (hasChanged() || run.arrived !== end.arrivedBefore);
 }
 
 /** Ends the run. People who were not asked for get the outcome of the ending. */

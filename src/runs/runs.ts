@@ -240,6 +240,16 @@ export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Pr
   return waiting.rows.map((row) => row.run_id);
 }
 
+/** Runs that may await only late results: people who were over this budget can be asked for when the budget changes. */
+export async function runsAwaitingLateResults({ database }: Warehouse, budgetId: string): Promise<string[]> {
+  const { rows } = await sql<{ run_id: string }>`
+    select run_id from runs
+    where status = 'running' and (${budgetId} not like 'run:%' or ${budgetId} = 'run:' || run_id)
+      and exists (select from attempts where attempts.run_id = runs.run_id and attempts.status = 'awaiting')
+  `.execute(database);
+  return rows.map((row) => row.run_id);
+}
+
 /** Records the warnings about the run's file. */
 export async function saveWarnings(
   warehouse: Warehouse,

@@ -1,4 +1,4 @@
-import { WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
@@ -351,6 +351,38 @@ describe('late results', () => {
     expect(activities.batches).toContain(3);
     expect(activities.ending).toBe('finished');
   });
+
+  it.each([
+    [
+      'its budget is raised',
+      (handle: WorkflowHandle) => handle.executeUpdate('raiseBudget', { args: ['500'] }),
+    ],
+    ['a budget is changed', (handle: WorkflowHandle) => handle.signal('budgetChanged')],
+    ['it is resumed', (handle: WorkflowHandle) => handle.executeUpdate('resume')],
+  ])(
+    'a run that was over budget and awaits late results asks for the other people when %s',
+    async (_, act) => {
+      const activities = new ScriptedActivities();
+      let hasCredits = false;
+      activities.answer = (batch) =>
+        batch === 3 && !hasCredits
+          ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+          : { kind: 'done', calls: 1 };
+      activities.sync = () => (hasCredits ? nothingAwaited : { ...nothingAwaited, awaited: 1 });
+      await stage.play(
+        activities,
+        async (handle) => {
+          await untilPhase(handle, 'awaiting late results');
+          hasCredits = true;
+          await act(handle);
+          await handle.result();
+        },
+        { lateResults, batchConcurrency: 1 },
+      );
+      expect(activities.batches).toContain(3);
+      expect(activities.ending).toBe('finished');
+    },
+  );
 
   it(
     'late results take effect once when signals come on both sides of a continue-as-new',

@@ -15,7 +15,7 @@ import {
 } from '../../ledger/budget-limits.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
-import { getRun, runsWaitingFor } from '../../runs/runs.ts';
+import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';
 import { runToSteer } from './steer/run-to-steer.ts';
 import { hasWorker } from './describe/present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
@@ -74,42 +74,67 @@ Examples:
             note,
           );
           if (options.json !== true) print(`every ${period} from now on: ${limit}`);
-          return { change, waiting: await runsWaitingFor(warehouse, change.budgetId) };
+          return { change, ...(await runsToWake(warehouse, change.budgetId)) };
         }
         const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
         const change = await setBudget(warehouse.database, budgetId, wanted, ownDefault, note);
-        return { change, waiting: await runsWaitingFor(warehouse, budgetId) };
+        return { change, ...(await runsToWake(warehouse, budgetId)) };
       });
       const {
         waiting,
+        awaiting,
         change: { budgetId, before, after },
       } = changed;
       if (options.json !== true) print(describeChange(changed.change));
-      if (waiting.length > 0) await wake(config, waiting, options.json === true ? tell : print);
+      if (waiting.length + awaiting.length > 0)
+        await wake(config, { waiting, awaiting }, options.json === true ? tell : print);
       if (options.json === true)
         printJson<'budget-set'>({ budget: budgetId, before, after, waiting_runs: waiting });
     });
 }
 
-/** Signals the runs that wait for a budget, and prints for each run whether it continues without a command. */
-async function wake(config: Config, runIds: readonly string[], say: (text: string) => void): Promise<void> {
+interface RunsToWake {
+  /** Runs that are paused until the budget has credits. */
+  readonly waiting: readonly string[];
+  /** Runs that await late results, and look at the budget again when it changes. */
+  readonly awaiting: readonly string[];
+}
+
+async function runsToWake(warehouse: Warehouse, budgetId: string): Promise<RunsToWake> {
+  return {
+    waiting: await runsWaitingFor(warehouse, budgetId),
+    awaiting: await runsAwaitingLateResults(warehouse, budgetId),
+  };
+}
+
+/** Signals the runs, and prints for each run that waits for the budget whether it continues without a command. */
+async function wake(
+  config: Config,
+  { waiting, awaiting }: RunsToWake,
+  say: (text: string) => void,
+): Promise<void> {
   await withSession(config, { temporal: true, service: false }, async (session) => {
     const client = await session.temporal();
+    const signal = async (runId: string): Promise<boolean> => {
+      try {
+        await client.workflow.getHandle(runId).signal(budgetChangedSignalName);
+        return true;
+      } catch (error) {
+        if (!isWorkflowGone(error)) throw error;
+        return false;
+      }
+    };
+    await Promise.all(awaiting.map(signal));
+    if (waiting.length === 0) return;
     const isWorkerThere = await hasWorker(session);
-    for (const runId of runIds) {
+    for (const runId of waiting) {
       const { warehouse } = session;
       const run = await getRun(warehouse, runId);
       // A worker may have found the credits already.
       const isEnough =
         run.status !== 'paused' ||
         (await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run));
-      let isSignalled = true;
-      try {
-        await client.workflow.getHandle(runId).signal(budgetChangedSignalName);
-      } catch (error) {
-        if (!isWorkflowGone(error)) throw error;
-        isSignalled = false;
-      }
+      const isSignalled = await signal(runId);
       say(afterChange(runId, { isEnough, continues: isSignalled && isWorkerThere }));
     }
   });

@@ -6,7 +6,7 @@ import {
   resolveBudgetExhaustion,
 } from '../../../src/runs/resolve-budget-exhaustion.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
-import { getRun, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun, runsAwaitingLateResults, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
@@ -49,6 +49,18 @@ describe('a run that met a limit', () => {
     expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
     await changeRunBudget({ warehouse, budgets }, { runId, limit: '5', reason: 'more' });
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
+  });
+
+  it('a run that awaits late results is told of changes of its own budget and of the day', async () => {
+    const runId = await runningRun(warehouse, '100');
+    const told = async (budgetId: string) =>
+      (await runsAwaitingLateResults(warehouse, budgetId)).includes(runId);
+    expect(await told(`run:${runId}`)).toBe(false);
+    await admit(warehouse.database, { runId, rowNumbers: [1] });
+    await warehouse.pool.query(`update attempts set status = 'awaiting' where run_id = $1`, [runId]);
+    expect(await told(`run:${runId}`)).toBe(true);
+    expect(await told('run:another')).toBe(false);
+    expect(await told('day:2026-11-21')).toBe(true);
   });
 
   it('a run with an empty budget can continue when every budget holds the price of one person', async () => {
