@@ -75,9 +75,22 @@ export const parsed = <Value>(fallback: string, parse: (value: string) => Value)
     }
   });
 
-/** A duration in seconds, written as `parseDuration` reads it. */
-export const duration = (setting: string, fallback: string) =>
-  parsed(fallback, (value) => parseDuration(value, setting));
+/** A duration in seconds, written as `parseDuration` reads it. @param bounds shortest and longest; default: none */
+export const duration = (
+  setting: string,
+  fallback: string,
+  bounds?: readonly [shortest: string, longest: string],
+) =>
+  parsed(fallback, (value) => {
+    const seconds = parseDuration(value, setting);
+    if (bounds === undefined) return seconds;
+    const [shortest, longest] = bounds.map((bound) => parseDuration(bound, setting)) as [number, number];
+    if (seconds >= shortest && seconds <= longest) return seconds;
+    throw new UsageProblem('setting.invalid', `"${value}" is not from ${bounds.join(' to ')}`, {
+      where: setting,
+      next: `write a duration from ${bounds.join(' to ')}`,
+    });
+  });
 
 /** An amount of credits; undefined: no limit. */
 export const credits = text.transform((value, context): Credits | undefined => {

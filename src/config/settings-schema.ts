@@ -70,7 +70,8 @@ const fields = z.object({
   AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
   NETRC: text.transform((value) => value ?? `${homedir()}/.netrc`),
   CALL_CONCURRENCY: count(4, 1, 100),
-  CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s'),
+  // A timer of Node.js ends at once after more than 24 days, and a call without time fails although it may be billed.
+  CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s', ['1s', '1h']),
   TEMPORAL_CLI_PATH: text,
   TEMPORAL_PORT: count(0, 0, 65_535),
   TEMPORAL_UI_PORT: count(0, 0, 65_535),

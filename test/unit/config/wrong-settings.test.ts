@@ -20,6 +20,8 @@ it('an error of a flag does not name .env.example, which explains settings', () 
 
 it.each([
   [{ TEMPORAL_WORKER_BUILD_ID: '1' }, ['TEMPORAL_WORKER_BUILD_ID']],
+  [{ CALL_TIMEOUT: '0s' }, ['CALL_TIMEOUT']],
+  [{ CALL_TIMEOUT: '25d' }, ['CALL_TIMEOUT']],
   [{ TEMPORAL_DEPLOYMENT_NAME: 'enrich' }, ['TEMPORAL_DEPLOYMENT_NAME']],
   [{ TEMPORAL_DEPLOYMENT_NAME: 'a.b', TEMPORAL_WORKER_BUILD_ID: '1' }, ['TEMPORAL_DEPLOYMENT_NAME']],
   [
