@@ -66,6 +66,8 @@ export class TransportError extends Error {
 }
 
 export interface TransportLimits {
+  /** Proxies add cookies and policies. Node and undici allow 16 KB, and a paid answer above that would be lost. */
+  readonly headBytes: number;
   /** Ten large people are 600 KB. */
   readonly answerBytes: number;
   readonly errorBytes: number;
@@ -77,6 +79,7 @@ export interface TransportLimits {
 }
 
 const defaultLimits: TransportLimits = {
+  headBytes: 256 * 1024,
   answerBytes: 16 * 1024 * 1024,
   errorBytes: 64 * 1024,
   errorBodyMilliseconds: 5_000,
@@ -94,6 +97,7 @@ export function createTransport(limits: Partial<TransportLimits> = {}): Transpor
   const bounds = { ...defaultLimits, ...limits };
   const agent = new Agent({
     connect: connectorSkippingContinue({ timeout: bounds.connectMilliseconds }),
+    maxHeaderSize: bounds.headBytes,
     bodyTimeout: bounds.silenceMilliseconds,
     // The deadline of the call limits the wait for the headers.
     headersTimeout: 0,

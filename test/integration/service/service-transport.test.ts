@@ -378,6 +378,12 @@ describe('connections', () => {
     expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
   });
 
+  it('connections carry an answer whose headers have 100 KB', async () => {
+    const headers = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`x-${at}`, 'v'.repeat(4_000)]));
+    const server = await serve(answering(httpAnswer(200, good, headers)));
+    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+  });
+
   it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
     const { failure } = await failsWith([answering(httpAnswer(200, good, { 'content-encoding': 'x-own' }))]);
     expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
