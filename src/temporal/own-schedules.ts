@@ -10,9 +10,40 @@ import {
   sweepScheduleId,
   workflowTypes,
 } from '../contract/temporal-names.ts';
+import type { Logger } from '../telemetry/log.ts';
 
 /** Longest time that a delivery to an ended run waits. */
 const sweepEvery = '5 minutes';
+
+/** A Temporal server that has lost its data has lost the schedules too, while the workers go on. */
+const checkEveryMilliseconds = 600_000;
+
+/**
+ * Creates the product's own schedules, and again whenever they are missing.
+ *
+ * @param options.prunes whether the workers have a `RETENTION`
+ * @returns stops the checks
+ */
+export async function keepOwnSchedules(
+  client: Client,
+  options: { readonly prunes: boolean; readonly log: Logger; readonly everyMilliseconds?: number },
+): Promise<() => void> {
+  const { prunes, log, everyMilliseconds = checkEveryMilliseconds } = options;
+  const ensure = async (): Promise<void> => {
+    await ensureSweepSchedule(client);
+    if (prunes) await ensurePruneSchedule(client);
+  };
+  await ensure();
+  const checks = setInterval(
+    () =>
+      void ensure().catch((error: unknown) => {
+        log.warn({ err: error }, 'the schedules of the product could not be checked');
+      }),
+    everyMilliseconds,
+  );
+  checks.unref();
+  return () => clearInterval(checks);
+}
 
 /** Creates the schedule that sweeps late results of ended runs, if it is missing. */
 export function ensureSweepSchedule(client: Client): Promise<void> {

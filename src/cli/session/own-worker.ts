@@ -6,7 +6,7 @@ import type { Warehouse } from '../../db/database.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import { installRuntime } from '../../temporal/runtime.ts';
 import { startWorker, type RunningWorker } from '../../worker.ts';
-import { ensurePruneSchedule, ensureSweepSchedule } from '../../temporal/own-schedules.ts';
+import { keepOwnSchedules } from '../../temporal/own-schedules.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import { runOwnReceiver } from './run-receiver.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
@@ -66,8 +66,11 @@ export async function startOwnWorker(
   if (lineage) atEnd(() => lineage.close());
   // Before the worker, because a client reports an unknown namespace more clearly.
   const client = await parts.temporal();
-  await ensureSweepSchedule(client);
-  if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(client);
+  const stopChecks = await keepOwnSchedules(client, {
+    prunes: Object.keys(config.retention).length > 0,
+    log,
+  });
+  atEnd(async () => stopChecks());
   // Only the end of a connection stops the threads of the runtime: between both, nothing may fail.
   installRuntime(log, metrics?.temporalListen);
   const connection = await connectWorker(stack.temporal);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { deleteSchedule, openTimesOf, type OpenTime } from '../../../src/cli/schedule/delete-schedule.ts';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { missedTimes } from '../../../src/cli/schedule/schedule-backfill.ts';
@@ -11,7 +11,12 @@ import {
   putSchedule,
   triggerSchedule,
 } from '../../../src/cli/schedule/schedule-server.ts';
-import { ensurePruneSchedule, ensureSweepSchedule } from '../../../src/temporal/own-schedules.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import {
+  ensurePruneSchedule,
+  ensureSweepSchedule,
+  keepOwnSchedules,
+} from '../../../src/temporal/own-schedules.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import type { ScheduledRunResult } from '../../../src/contract/scheduled-run-input.ts';
 import {
@@ -181,6 +186,23 @@ describe('a schedule in Temporal', () => {
       exitCode: 2,
     });
   });
+});
+
+it('the own schedules of the product are created again while a worker runs, after Temporal has lost them', async () => {
+  const { client } = temporal;
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const stop = await keepOwnSchedules(client, { prunes: true, log, everyMilliseconds: 100 });
+  onTestFinished(stop);
+  for (const id of [sweepScheduleId, pruneScheduleId]) await client.schedule.getHandle(id).delete();
+  for (const id of [sweepScheduleId, pruneScheduleId])
+    await expect
+      .poll(() =>
+        client.schedule
+          .getHandle(id)
+          .describe()
+          .catch(() => undefined),
+      )
+      .toMatchObject({ scheduleId: id });
 });
 
 describe('a schedule that makes up for times', () => {
