@@ -100,7 +100,7 @@ export async function erase(
 ): Promise<ErasureFigures> {
   // Searched without the lock first, so that other transactions wait only for the second, shorter search.
   const { keys: known } = await findPerson(warehouse.database, keys);
-  return warehouse.database.transaction().execute(async (transaction) => {
+  const figures = await warehouse.database.transaction().execute(async (transaction) => {
     // Before any other lock: transactions that write about people end first, and later ones see the new entries.
     await lockSuppressionsExclusive(transaction);
     const traces = await findPerson(transaction, known);
@@ -135,6 +135,16 @@ export async function erase(
     `.execute(transaction);
     return removed;
   });
+  await replaceSamples(warehouse);
+  return figures;
+}
+
+/** PostgreSQL keeps samples of each column (pg_stats), also of removed rows, until the table is analysed again. */
+async function replaceSamples({ database }: Warehouse): Promise<void> {
+  await sql`
+    analyze run_rows, contact_records, contact_matches, contact_decisions, contacts, changes, observations, people,
+      runs, fetched_exports, attempts, attempt_people, quarantined_people, webhook_deliveries, claims, lookup_history
+  `.execute(database);
 }
 
 /** Reads the match keys of the person and of the person's rows. */

@@ -12,3 +12,11 @@ export async function everything({ pool }: Warehouse): Promise<string> {
   );
   return dumps.map(({ rows }) => rows[0]!.dump ?? '').join('\n');
 }
+
+/** What PostgreSQL keeps of the values of the columns as text. */
+export async function samples({ pool }: Warehouse): Promise<string> {
+  const { rows } = await pool.query<{ dump: string }>(
+    `select coalesce(string_agg(s::text, E'\\n'), '') as dump from pg_stats s where schemaname = 'enrichment'`,
+  );
+  return rows[0]!.dump;
+}
