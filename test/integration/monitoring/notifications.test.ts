@@ -300,8 +300,12 @@ describe('a command', () => {
       'DATABASE_URL',
       'NOTIFY_SECRET',
       'PGPASSWORD',
+      'WAREHOUSE_PASSWORD',
+      'TEMPORAL_API_KEY',
+      'AWS_SECRET_ACCESS_KEY',
+      'OTEL_EXPORTER_OTLP_HEADERS',
     ];
-    for (const name of [...secrets, 'TEMPORAL_API_KEY', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'canary');
+    for (const name of secrets) vi.stubEnv(name, 'canary');
     vi.stubEnv('CHAT_ROOM', 'on-call');
     await commandChannel(`env > '${file}'`).send('{}', new AbortController().signal);
     vi.unstubAllEnvs();
