@@ -259,3 +259,18 @@ exit 7`;
   );
   expect(ended.stdout).toBe('7\n143\n');
 });
+
+it('enrich sql shows no password in the arguments of psql, also not one from the query of the address', async () => {
+  const address = new URL(system.warehouse.pool.options.connectionString!);
+  address.searchParams.set('password', decodeURIComponent(address.password));
+  address.searchParams.set('application_name', 'analysis');
+  const { password } = address;
+  address.password = '';
+  const { stdout } = await system.shell(
+    `mkdir bin; printf '#!/bin/sh\necho "$* $PGPASSWORD"' > bin/psql; chmod +x bin/psql; PATH="$PWD/bin:$PATH"
+     $ENRICH sql; rm -r bin`,
+    { DATABASE_URL: address.href },
+  );
+  const shown = `${address.protocol}//${address.username}@${address.host}${address.pathname}`;
+  expect(stdout).toBe(`${shown}?application_name=analysis ${decodeURIComponent(password)}\n`);
+});

@@ -184,12 +184,15 @@ function howToConnect({ stack, config }: Session, address: string): string {
 async function openPsql(psql: string, databaseUrl: string): Promise<number> {
   const url = new URL(databaseUrl);
   const { PGOPTIONS: options = '' } = process.env;
+  // In the query, as drivers of PostgreSQL accept, it replaces the one before the host.
+  const password = url.searchParams.get('password') ?? decodePercent(url.password);
   const env = {
     ...process.env,
-    ...(url.password !== '' && { PGPASSWORD: decodePercent(url.password) }),
+    ...(password !== '' && { PGPASSWORD: password }),
     PGOPTIONS: `${options} -c search_path=${schemaName},public`.trim(),
   };
   url.password = '';
+  url.searchParams.delete('password');
   const child = spawn(psql, [url.href], { stdio: 'inherit', env });
   let exitCodeOfKilled: number = exitCodes.failed;
   const leave = onInterruption((signal, exitCode) => {
