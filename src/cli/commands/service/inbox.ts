@@ -16,6 +16,7 @@ import { countAwaitedAfterRuns } from '../../../late-results/read-late-results-s
 import { getRun } from '../../../runs/runs.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { writeBytes } from '../../terminal/write-lines.ts';
 import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
@@ -85,7 +86,7 @@ function showCommand(): Command {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const delivery = await getDelivery(warehouse, deliveryId);
         if (options.body === true)
-          process.stdout.write(await readDeliveryBody(warehouse, delivery.delivery_id));
+          await writeBytes([await readDeliveryBody(warehouse, delivery.delivery_id)]);
         else printFacts<'delivery'>(options.json, delivery, describeFields(delivery));
       });
     });

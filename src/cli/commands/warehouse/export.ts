@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { importerNames } from '../../../domain/crm/importer.ts';
@@ -27,7 +26,7 @@ import { getRun } from '../../../runs/runs.ts';
 import { describeSuppressed, writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
 import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import { printJson, tell } from '../../terminal/output.ts';
-import { ignoreClosedPipe } from '../../terminal/write-lines.ts';
+import { writeBytes } from '../../terminal/write-lines.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOfExisting } from '../../session/existing-warehouse.ts';
 import { withSettings } from '../../session/settings-flags.ts';
@@ -155,7 +154,7 @@ async function writeTable(
 }
 
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
-  if (output === undefined) return pipeline(bytes, process.stdout, { end: false }).catch(ignoreClosedPipe);
+  if (output === undefined) return writeBytes(bytes);
   const address = /^s3:/i.test(output) ? parseAddress(output, '.') : undefined;
   return address?.kind === 's3' ? writeToS3(bytes, address, s3) : writeWholeFile(bytes, output);
 }
