@@ -80,6 +80,10 @@ export interface RunRowsTable extends IdentityColumns {
   contact_id: string;
   outcome: Outcome | null;
   reason: string | null;
+  /** The other row of the file with this `contact_id`, if this row is a duplicate of the contact. */
+  record_row: number | null;
+  /** The rows with this record id name different people. */
+  is_contested: Generated<boolean>;
   /** The run that claimed the person of an `in_flight` row, and the row that represents the person there. */
   claimed_by_run_id: string | null;
   claimed_by_row_number: number | null;

@@ -49,15 +49,6 @@ export type AnsweredOutcome = {
   [Name in Outcome]: (typeof outcomeFacts)[Name]['answer'] extends null ? never : Name;
 }[Outcome];
 
-/**
- * Prefix of the reason of a `duplicate` whose contact id another row of the file has: a record id or, without one, the
- * key of the person.
- */
-export const repeatedRecordReason = 'the same record as row ';
-
-/** End of the reason of all rows with a record id, if these rows name different people. */
-export const contestedRecordReason = '; rows with this id name different people';
-
 /** Beginning of the reason of a `duplicate` whose person another row of the file represents. */
 export const samePersonReason = 'the same person as row ';
 

@@ -6,7 +6,7 @@ import {
   type ComparedIdentity,
   type Evidence,
 } from '../../domain/identity/identity-evidence.ts';
-import { contestedRecordReason, outcomesAboutPerson } from '../../domain/runs/outcome.ts';
+import { outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.ts';
 import { identityHash } from '../../suppression/clear-rows.ts';
 import { identityCells } from '../../db/expressions.ts';
@@ -56,11 +56,6 @@ interface StateRow extends IdentityColumns {
   readonly ignored_runs: string[];
   readonly is_suppressed: boolean | null;
   readonly decisions: readonly ContactDecision[] | null;
-}
-
-/** Condition: other rows with the record id of a row name other people. @param alias of the row */
-export function isContestedRecord(alias: string): RawBuilder<boolean> {
-  return sql<boolean>`coalesce(${sql.ref(`${alias}.reason`)} like ${`%${contestedRecordReason}%`}, false)`;
 }
 
 /** The cells of a contact, the row `c`, in the newest export of those that the log has, without undone runs. */
@@ -118,11 +113,11 @@ export async function readRowsToDecide(
       left join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c on true
       where ${which}
         and case when c.contact_id is null
-          then r.keys <> '{}' and r.outcome is distinct from 'suppressed' and not ${isContestedRecord('r')}
+          then r.keys <> '{}' and r.outcome is distinct from 'suppressed' and not r.is_contested
             and not exists (select from (${decidedOfRow}) decided where decided.person_key is not null)
           when c.service <> ${service} then r.outcome = 'fresh'
             and r.keys <> '{}'
-            and not ${isContestedRecord('r')}
+            and not r.is_contested
             and exists (
               select from contact_matches m
               join runs u on u.run_id = m.run_id and u.undone_at is not null
@@ -227,7 +222,7 @@ export async function readStates(
     with r as materialized (${which})
     select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${identityCells('r')},
       c.person_key, c.person_keys, c.evidence,
-      own.outcome = 'suppressed' or ${isContestedRecord('own')} as is_suppressed,
+      own.outcome = 'suppressed' or own.is_contested as is_suppressed,
       ${decisionsOf(sql`${service}`, sql`r.source`, sql`r.contact_id`)} as decisions,
       array(
         select u.run_id
@@ -254,10 +249,10 @@ export async function readStates(
     from r
     join runs on runs.run_id = r.run_id
     left join lateral (
-      select outcome, reason from run_rows where run_id = r.run_id and row_number = r.row_number
+      select outcome, is_contested from run_rows where run_id = r.run_id and row_number = r.row_number
       union all
       -- Retention has removed the row.
-      select outcome, null from contact_records
+      select outcome, false from contact_records
       where source = r.source and contact_id = r.contact_id and run_id = r.run_id and row_number = r.row_number
         and outcome is not null
     ) own on true

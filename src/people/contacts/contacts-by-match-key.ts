@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { matchKeysWithHashes } from '../../domain/identity/match-keys.ts';
-import { outcomesAboutPerson, repeatedRecordReason } from '../../domain/runs/outcome.ts';
+import { outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import { anyOf } from '../../db/one-of.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -122,7 +122,7 @@ export async function readOpenContacts(
       cross join lateral (select * from run_rows where ctid = at.place offset 0) r
       cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
       where r.outcome <> 'suppressed'
-        and not coalesce(starts_with(r.reason, ${repeatedRecordReason}), false)
+        and r.record_row is null
         and ${isDecided(sql`${service}`)}
         and not exists (
           select from contacts c where c.source = runs.source and c.contact_id = r.contact_id)

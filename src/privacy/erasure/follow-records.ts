@@ -1,7 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
-import { isContestedRecord } from '../../people/contacts/contact-states.ts';
 import { compareNameCells, type NameCells } from '../../domain/identity/names/name-agreement.ts';
 import type { ContactKey, RowKey } from '../../keys/contact-key.ts';
 import { isOverruled } from '../../people/decisions/contact-decisions.ts';
@@ -119,7 +118,7 @@ export async function findRowsOfContacts(
     where runs.source = c.source
       and ${sql.raw(exportOrder('runs'))} >= ${sql.raw(exportOrder('given'))}
       and ${sql.raw(isExport('runs'))}
-      and not ${isContestedRecord('r')}
+      and not r.is_contested
   `.execute(database);
   return rows;
 }

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import { rowCount } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { isContestedRecord } from '../../people/contacts/contact-states.ts';
 
 /** Counts the rows whose record id names different people in the file: the run asks for none of them. */
 export async function readContestedRows(database: Kysely<Tables>, runId: string): Promise<number> {
@@ -9,7 +8,7 @@ export async function readContestedRows(database: Kysely<Tables>, runId: string)
     .selectFrom('run_rows')
     .select(rowCount.as('rows'))
     .where('run_id', '=', runId)
-    .where(isContestedRecord('run_rows'))
+    .where('is_contested', '=', true)
     .executeTakeFirstOrThrow();
   return rows;
 }

@@ -1,11 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import {
-  contestedRecordReason,
-  repeatedRecordReason,
-  samePersonReason,
-  type Outcome,
-} from '../../domain/runs/outcome.ts';
+import { samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
 import { clearSuppressedRow } from '../../suppression/clear-rows.ts';
 import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
 import { hasSuppressions, listedRows } from '../../suppression/suppression-list.ts';
@@ -25,6 +20,8 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
       row_number integer primary key,
       outcome text not null,
       reason text not null,
+      record_row integer,
+      is_contested boolean not null default false,
       claimed_by_run_id text,
       claimed_by_row_number integer
     ) on commit drop
@@ -36,10 +33,11 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
     transaction,
     'duplicate',
     sql`
-      select row_number,
-        ${repeatedRecordReason} || record_row || case when is_contested then ${contestedRecordReason} else '' end
-          as reason
+      select row_number, record_row, is_contested,
+        'the same record as row ' || record_row
+          || case when is_contested then '; rows with this id name different people' else '' end as reason
       from plan_repeated`,
+    ['record_row', 'is_contested'],
   );
   await drop(
     transaction,
@@ -66,22 +64,28 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
     from plan_keys k
     left join plan_people p on p.row_number = k.row_number
   )`;
-  await sql`
-    insert into plan_outcomes (row_number, outcome, reason, claimed_by_run_id, claimed_by_row_number)
-    select row_number, 'in_flight', reason, claimed_by_run_id, claimed_by_row_number
-    from (${claimedElsewhere({ runId, service: asked.service }, keysOfPeople)}) claimed
-    on conflict do nothing
-  `.execute(transaction);
+  await drop(transaction, 'in_flight', claimedElsewhere({ runId, service: asked.service }, keysOfPeople), [
+    'claimed_by_run_id',
+    'claimed_by_row_number',
+  ]);
 }
 
-/** Gives rows an outcome, unless they have one. @param rows query of `row_number` and `reason` */
+/**
+ * Gives rows an outcome, unless they have one.
+ *
+ * @param rows query of `row_number`, `reason` and the facts
+ * @param facts further columns of `plan_outcomes`
+ */
 async function drop(
   transaction: Transaction<Tables>,
   outcome: Outcome,
   rows: RawBuilder<unknown>,
+  facts: readonly string[] = [],
 ): Promise<void> {
+  const columns = sql.join(['row_number', 'reason', ...facts].map((name) => sql.ref(name)));
   await sql`
-    insert into plan_outcomes select row_number, ${outcome}, reason from (${rows}) dropped on conflict do nothing
+    insert into plan_outcomes (outcome, ${columns}) select ${outcome}, ${columns} from (${rows}) dropped
+    on conflict do nothing
   `.execute(transaction);
 }
 
@@ -144,7 +148,8 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
 /** Writes what `dropRows` has decided into `run_rows`. */
 export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
   await sql`
-    update run_rows r set outcome = o.outcome, reason = o.reason, claimed_by_run_id = o.claimed_by_run_id,
+    update run_rows r set outcome = o.outcome, reason = o.reason, record_row = o.record_row,
+      is_contested = o.is_contested, claimed_by_run_id = o.claimed_by_run_id,
       claimed_by_row_number = o.claimed_by_row_number
     from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number
   `.execute(transaction);

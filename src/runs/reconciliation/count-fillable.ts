@@ -1,5 +1,4 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { addressesOfHash } from '../../keys/hashed-addresses.ts';
@@ -30,7 +29,7 @@ export async function countFillable(
     from run_rows r
     where r.run_id = ${runId}
       and r.outcome in ('duplicate', 'fresh')
-      and not starts_with(r.reason, ${repeatedRecordReason})
+      and r.record_row is null
       and not ${isAny(sql`select from contacts c where c.source = ${source} and c.contact_id = r.contact_id`)}
       and ((${hasUndoneRuns} and ${isAny(answeredBeforeUndo)}) or exists (
         select from unnest(r.keys) as identity_key

@@ -12,7 +12,6 @@ import {
 import { findNewestRows, readOvertakenContacts, readRows } from '../../people/contacts/newest-rows.ts';
 import { applyDecisions, decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
 import {
-  isContestedRecord,
   readMatchedContacts,
   readRowsToDecide,
   type ContactState,
@@ -219,11 +218,11 @@ async function repeatedRecords(
   const { rows } = await sql<{ batch: number; numbers: number[] }>`
     select (row_number - 1) / ${rowsPerBatch} as batch, array_agg(row_number) as numbers
     from (
-      select row_number, reason, row_number() over (partition by contact_id order by row_number) as place
+      select row_number, is_contested, row_number() over (partition by contact_id order by row_number) as place
       from run_rows
       where run_id = ${runId}
     ) placed
-    where place > 1 and not ${isContestedRecord('placed')}
+    where place > 1 and not is_contested
     group by 1
   `.execute(database);
   return new Map(rows.map(({ batch, numbers }) => [batch, numbers]));

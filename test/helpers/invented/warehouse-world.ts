@@ -7,7 +7,6 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { repeatedRecordReason } from '../../../src/domain/runs/outcome.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
@@ -161,8 +160,8 @@ function openWorld(warehouse: Warehouse, name: string): World {
     const dropped = await dropSuppressed(warehouse.database, runId, sql`select ${rowNumber}::int`);
     if (dropped > 0 || first === undefined) return dropped > 0 ? undefined : rowNumber;
     await warehouse.pool.query(
-      `update run_rows set outcome = 'duplicate', reason = $3 where run_id = $1 and row_number = $2`,
-      [runId, rowNumber, `${repeatedRecordReason}${first}`],
+      `update run_rows set outcome = 'duplicate', record_row = $3 where run_id = $1 and row_number = $2`,
+      [runId, rowNumber, first],
     );
     return undefined;
   }

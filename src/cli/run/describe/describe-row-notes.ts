@@ -1,5 +1,4 @@
 import type { RunFacts } from '../../../contract/run-facts.ts';
-import { contestedRecordReason } from '../../../domain/runs/outcome.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import type { LostContacts } from '../../../report/report-types.ts';
 import { contestedRecords } from '../../../runs/needed-decisions.ts';
@@ -8,7 +7,7 @@ import { contestedRecords } from '../../../runs/needed-decisions.ts';
 export function describeContestedRows({ run_id: runId }: Pick<RunFacts, 'run_id'>, rows: number): string[] {
   if (rows === 0) return [];
   const { what, next } = contestedRecords(rows);
-  const chosen = `run_id = '${runId}' and reason like '%${contestedRecordReason}%'`;
+  const chosen = `run_id = '${runId}' and is_contested`;
   return [
     `  ${what}`,
     `  next: ${next}`,

@@ -27,6 +27,8 @@ export const commentsOfRuns = {
     undone_reason: 'Why the run was undone',
   },
   run_rows: {
+    record_row: 'Other row of the file with this contact, if this row is a `duplicate` of the contact',
+    is_contested: 'Whether the rows with this record id name different people',
     claimed_by_run_id: 'Run that asks for the person of an `in_flight` row',
     claimed_by_row_number: 'Row that represents the person in that run',
   },

@@ -54,6 +54,8 @@ export const runTables = [
     contact_id text not null,
     outcome text check (outcome in (${oneOf(outcomes)})),
     reason text,
+    record_row integer,
+    is_contested boolean not null default false,
     claimed_by_run_id text,
     claimed_by_row_number integer,
     raw text not null,
