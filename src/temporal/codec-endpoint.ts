@@ -10,9 +10,10 @@ import { Problem } from '../domain/problem.ts';
 const longestBody = 32 * 1_048_576;
 
 const body = z.object({
-  payloads: z.array(
-    z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }),
-  ),
+  // The temporal command leaves the member out if a query or an update has no arguments.
+  payloads: z
+    .array(z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }))
+    .default([]),
 });
 type JsonPayload = z.infer<typeof body>['payloads'][number];
 

@@ -251,12 +251,20 @@ describe('the codec server', () => {
     expect((await ask('/decode', { payloads: [] }, { authorization: 'Bearer other' })).status).toBe(401);
   });
 
-  it.each(['{', '{}', '{"payloads": [{"data": "not base64!"}]}'])(
+  it.each(['{', '[]', '{"payloads": [{"data": "not base64!"}]}'])(
     'the codec server refuses %s',
     async (content) => {
       expect((await ask('/decode', content)).status).toBe(400);
     },
   );
+
+  it('the codec server encodes the arguments of a query of the temporal command that has none', async () => {
+    const answer = await ask('/encode', '{}');
+    expect({ status: answer.status, body: await answer.json() }).toEqual({
+      status: 200,
+      body: { payloads: [] },
+    });
+  });
 
   it('the codec server names a missing key', async () => {
     const [foreign] = await new EncryptingCodec([{ id: 'theirs', key: randomBytes(32) }]).encode([
