@@ -17,6 +17,7 @@ import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 import { postgresMilliseconds, processMilliseconds } from './processor-time.ts';
 import { quantile } from './quantile.ts';
+import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
 const options = benchOptions('clients', 'seconds');
 const clients = Number(options.clients ?? 16);
@@ -38,7 +39,7 @@ interface Measured {
 }
 
 const database = await openBenchDatabase();
-const warehouse = openWarehouse(database.databaseUrl, { connections: clients });
+const warehouse = testWarehouse(openWarehouse(database.databaseUrl, { connections: clients }));
 let runId = '';
 let rows = 0;
 let position = 0;

@@ -13,7 +13,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { readOpenPeople } from '../../src/calls/batches/open-people.ts';
 import { recordAnswer } from '../../src/calls/answers/record-answer.ts';
-import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
+import { openWarehouse } from '../../src/db/database.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { parseRetention } from '../../src/domain/runs/retention.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
@@ -33,6 +33,7 @@ import { benchOptions } from './command-line.ts';
 import { growthPicture, type Month } from './growth-picture.ts';
 import { quantile } from './quantile.ts';
 import { answerWith } from '../helpers/warehouse/answer-with.ts';
+import { testWarehouse, type TestWarehouse } from '../helpers/database/test-warehouse.ts';
 
 const wanted = benchOptions('nights', 'rows', 'output');
 const nights = Number(wanted.nights ?? 730);
@@ -88,10 +89,10 @@ const tables = [
 
 const { databaseUrl, close } = await openBenchDatabase();
 try {
-  const warehouse = openWarehouse(databaseUrl);
+  const warehouse = testWarehouse(openWarehouse(databaseUrl));
   await installSimulatedClock(warehouse);
   // As a worker does: calls have connections of their own, which keep their plans for years.
-  const callWarehouse = openWarehouse(databaseUrl, { keepsPlans: true });
+  const callWarehouse = testWarehouse(openWarehouse(databaseUrl, { keepsPlans: true }));
   const months = await simulate(warehouse, callWarehouse);
   compare(months);
   writeFileSync(join(output, 'growth.svg'), growthPicture(months));
@@ -100,7 +101,7 @@ try {
   await close();
 }
 
-async function simulate(warehouse: Warehouse, callWarehouse: Warehouse): Promise<Month[]> {
+async function simulate(warehouse: TestWarehouse, callWarehouse: TestWarehouse): Promise<Month[]> {
   console.log(
     `${cpus().length} processors, ${nights} nights, ${rowsPerNight} rows a night, ${newPerNight} of them new`,
   );
@@ -129,7 +130,11 @@ async function simulate(warehouse: Warehouse, callWarehouse: Warehouse): Promise
   return months;
 }
 
-async function oneNight(warehouse: Warehouse, callWarehouse: Warehouse, night: number): Promise<Night> {
+async function oneNight(
+  warehouse: TestWarehouse,
+  callWarehouse: TestWarehouse,
+  night: number,
+): Promise<Night> {
   const { database } = callWarehouse;
   const spec = testSpec();
   const options = { ...spec.options, freshness: asked.freshness };
@@ -178,7 +183,7 @@ async function oneNight(warehouse: Warehouse, callWarehouse: Warehouse, night: n
 }
 
 /** Undoes the newest run, and takes that back. */
-async function undoAndRevert(warehouse: Warehouse): Promise<void> {
+async function undoAndRevert(warehouse: TestWarehouse): Promise<void> {
   const { runId } = await getRun(warehouse, 'latest');
   await undoRun(warehouse, runId, { by: 'bench', reason: undefined }, signal);
   await revertUndo(warehouse, runId, signal);
@@ -228,7 +233,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-async function countRows({ pool }: Warehouse): Promise<Record<string, number>> {
+async function countRows({ pool }: TestWarehouse): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of tables) {
     const { rows } = await pool.query<{ count: string }>(`select count(*) from ${table}`);

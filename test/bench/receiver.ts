@@ -23,6 +23,7 @@ import { runningRun } from '../helpers/warehouse/rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 import { quantile } from './quantile.ts';
+import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
 const databaseConnections = 16;
 const options = benchOptions('senders', 'seconds');
@@ -91,7 +92,7 @@ async function compare(seconds: number): Promise<void> {
  * @returns the tokens of the attempts
  */
 async function prepare(url: string): Promise<string[]> {
-  const warehouse = openWarehouse(url);
+  const warehouse = testWarehouse(openWarehouse(url));
   const tokens = Array.from({ length: attempts }, () => randomBytes(32).toString('base64url'));
   await warehouse.pool.query(
     `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids, token_hash)
@@ -115,7 +116,7 @@ async function start(name: Server['name'], url: string): Promise<Server> {
 
 /** Runs a server in this process. */
 async function serve(name: Server['name'], url: string): Promise<void> {
-  const warehouse = openWarehouse(url, { connections: databaseConnections });
+  const warehouse = testWarehouse(openWarehouse(url, { connections: databaseConnections }));
   process.send?.(name === 'bare' ? await listenBare(warehouse) : await listenReceiver(warehouse));
   process.on('message', () => process.send?.(process.resourceUsage().maxRSS * 1_024));
 }

@@ -22,9 +22,8 @@ it('a backfill continues beside other runs, and their calls go first', async () 
   const run = (await system.here(['run', write('few.csv', 60, 2), '--yes', '--json'])).facts();
   const filled = (await backfill).facts();
 
-  const { rows } = await system.warehouse.pool.query<{ run_id: string }>(
-    'select run_id from enrichment.attempts order by admitted_at',
-  );
+  const rows = await system.warehouse.query<{ run_id: string }>`
+    select run_id from enrichment.attempts order by admitted_at`;
   const order = rows.map((row) => row.run_id);
   const between = order.slice(order.indexOf(run.run_id), order.lastIndexOf(run.run_id));
   // Calls that were in flight already when the other run began.

@@ -12,19 +12,15 @@ beforeEach(() => system.sandbox.faults.set({}));
 
 /** Attempts of a run by status. */
 async function attemptsOf(runId: string): Promise<Record<string, number>> {
-  const { rows } = await system.warehouse.pool.query<{ status: string; count: number }>(
-    'select status, count(*)::int as count from enrichment.attempts where run_id = $1 group by 1',
-    [runId],
-  );
+  const rows = await system.warehouse.query<{ status: string; count: number }>`
+    select status, count(*)::int as count from enrichment.attempts where run_id = ${runId} group by 1`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
 /** A call of a run whose cost is final. */
 async function closedCallOf(runId: string): Promise<string[]> {
-  const { rows } = await system.warehouse.pool.query<{ attempt_id: string }>(
-    `select attempt_id from enrichment.attempts where run_id = $1 and status = 'settled' limit 1`,
-    [runId],
-  );
+  const rows = await system.warehouse.query<{ attempt_id: string }>`
+    select attempt_id from enrichment.attempts where run_id = ${runId} and status = 'settled' limit 1`;
   return rows.map(({ attempt_id: attemptId }) => attemptId);
 }
 
@@ -158,11 +154,11 @@ describe('with one call at a time', () => {
   describe('an answer that the database refuses', () => {
     // The other batch of the run must not call before the database has the pause.
     beforeAll(async () => {
-      await system.warehouse.pool.query(`
+      await system.warehouse.query`
         create function take_long() returns trigger language plpgsql as $$
           begin perform pg_sleep(0.3); return new; end $$;
         create trigger take_long before update on runs
-          for each row when (new.status = 'paused') execute function take_long()`);
+          for each row when (new.status = 'paused') execute function take_long()`;
     });
 
     afterAll(() => system.warehouse.pool.query('drop function take_long() cascade'));
@@ -173,11 +169,9 @@ describe('with one call at a time', () => {
       expect(paused.code).toBe(3);
       const { run_id: runId, status, calls } = paused.facts();
       expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
-      const { rows } = await system.warehouse.pool.query(
-        `select status, reason is not null as explained, length(body_gzip) > 500 as kept
-       from enrichment.attempts left join enrichment.raw_answers using (attempt_id) where run_id = $1`,
-        [runId],
-      );
+      const rows = await system.warehouse.query`
+        select status, reason is not null as explained, length(body_gzip) > 500 as kept
+        from enrichment.attempts left join enrichment.raw_answers using (attempt_id) where run_id = ${runId}`;
       expect(rows).toEqual([{ status: 'unknown', explained: true, kept: true }]);
       await system.here(['cancel', runId]);
       await expectPromisesKept(system);
@@ -313,9 +307,8 @@ describe('with one call at a time', () => {
 
 // Last, because the sandbox has not billed this cost.
 it('attempts release says that a call is settled if a delivery has stated its cost', async () => {
-  const { rows } = await system.warehouse.pool.query<{ attempt_id: string }>(
-    `update enrichment.attempts set credits_stated = 3 where status = 'unknown' returning attempt_id`,
-  );
+  const rows = await system.warehouse.query<{ attempt_id: string }>`
+    update enrichment.attempts set credits_stated = 3 where status = 'unknown' returning attempt_id`;
   const note = ['--reason', 'ticket 17', '--by', 'lea'];
   const released = await system.here(['attempts', 'release', rows[0]!.attempt_id, ...note]);
   expect(released.stdout).toBe(

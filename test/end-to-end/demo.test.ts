@@ -72,9 +72,8 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   const calls = sandbox.log.calls().filter(({ path }) => path === '/people/bulk_match').length;
   expect(facts.credits.settled).toBe(credits);
   // Each of the four calls in flight can find its token expired: it is refused, and made again as a call of its own.
-  const { rows } = await system.warehouse.pool.query<{ refused: number }>(
-    `select count(*)::int as refused from enrichment.attempts where status = 'refused'`,
-  );
+  const rows = await system.warehouse.query<{ refused: number }>`
+    select count(*)::int as refused from enrichment.attempts where status = 'refused'`;
   expect(rows[0]!.refused).toBeLessThanOrEqual(4);
   expect([facts.calls - rows[0]!.refused, billedAgain]).toEqual([calls, {}]);
   await expectPromisesKept({ warehouse: system.warehouse, sandbox });

@@ -49,19 +49,14 @@ interface Contact {
 }
 
 async function contactsOf(source: string): Promise<Contact[]> {
-  const { rows } = await system.warehouse.pool.query<Contact>(
-    'select contact_id, person_id, email, title from enrichment.enriched_contacts where source = $1 ' +
-      'order by contact_id',
-    [source],
-  );
-  return rows;
+  return system.warehouse.query<Contact>`
+    select contact_id, person_id, email, title
+    from enrichment.enriched_contacts where source = ${source} order by contact_id`;
 }
 
 async function reasonOf(runId: string, row: number): Promise<string> {
-  const { rows } = await system.warehouse.pool.query<{ reason: string }>(
-    `select reason from enrichment.run_rows where run_id = $1 and row_number = $2`,
-    [runId, row],
-  );
+  const rows = await system.warehouse.query<{ reason: string }>`
+    select reason from enrichment.run_rows where run_id = ${runId} and row_number = ${row}`;
   return rows[0]!.reason;
 }
 
@@ -161,10 +156,8 @@ function genericExport(seed: number): string {
 }
 
 async function allContacts(): Promise<readonly { readonly source: string; readonly contact: string }[]> {
-  const { rows } = await system.warehouse.pool.query<{ source: string; contact: string }>(
-    'select source, c::text as contact from enriched_contacts c order by source, contact_id',
-  );
-  return rows;
+  return system.warehouse.query<{ source: string; contact: string }>`
+    select source, c::text as contact from enriched_contacts c order by source, contact_id`;
 }
 
 it('a file without a named source is refused before it costs if its contact ids are other people', async () => {

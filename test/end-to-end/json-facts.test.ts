@@ -22,10 +22,8 @@ it('enrich run reads a packed export in the encoding that --encoding names, and 
   expect(refused.code).toBe(2);
   const run = await factsOf('run', file, '--yes', '--encoding', 'windows-1251');
   expect(run).toMatchObject({ status: 'finished', rows: 2 });
-  const { rows: read } = await system.warehouse.pool.query(
-    'select first_name from run_rows where run_id = $1 order by row_number',
-    [run['run_id']],
-  );
+  const read = await system.warehouse.query`
+    select first_name from run_rows where run_id = ${run['run_id']} order by row_number`;
   expect(read).toEqual([{ first_name: 'Иван' }, { first_name: 'Пётр' }]);
 });
 

@@ -33,8 +33,8 @@ describe('a command that is killed', () => {
     await system.stopWorker();
     expect(again.status).toBe('finished');
     expect(Object.values(again.outcomes).reduce((sum, count) => sum + count, 0)).toBe(people);
-    const runs = await system.warehouse.pool.query('select run_id from enrichment.runs');
-    expect(runs.rows).toEqual([{ run_id: again.run_id }]);
+    const runs = await system.warehouse.query`select run_id from enrichment.runs`;
+    expect(runs).toEqual([{ run_id: again.run_id }]);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(system);
   });
@@ -47,10 +47,8 @@ describe('a command that is killed', () => {
     expect(readdirSync(staging)).toHaveLength(1);
     const again = (await run({})).facts();
     expect(again).toMatchObject({ status: 'finished', file: 'standard input', rows: 40 });
-    const runs = await system.warehouse.pool.query(
-      `select run_id from enrichment.runs where file_path = '-'`,
-    );
-    expect(runs.rows).toEqual([{ run_id: again.run_id }]);
+    const runs = await system.warehouse.query`select run_id from enrichment.runs where file_path = '-'`;
+    expect(runs).toEqual([{ run_id: again.run_id }]);
     expect(readdirSync(staging)).toEqual([]);
     await expectPromisesKept(system);
   });

@@ -72,12 +72,10 @@ async function keepReceiving(points: readonly string[]): Promise<number[]> {
  * as well.
  */
 async function hasAskedForAll(moment: Date): Promise<boolean> {
-  const { rows } = await system.warehouse.pool.query<{ open: number; rows: number }>(
-    `select count(*) filter (where outcome is null)::int as open, count(*)::int as rows
-     from enrichment.run_rows join enrichment.runs using (run_id)
-     where runs.created_at > $1`,
-    [moment],
-  );
+  const rows = await system.warehouse.query<{ open: number; rows: number }>`
+    select count(*) filter (where outcome is null)::int as open, count(*)::int as rows
+    from enrichment.run_rows join enrichment.runs using (run_id)
+    where runs.created_at > ${moment}`;
   return rows[0]!.rows > 0 && rows[0]!.open === 0;
 }
 
@@ -134,11 +132,9 @@ describe('SIGTERM under load', () => {
     receiver.kill('SIGTERM');
     worker.kill('SIGTERM');
     await Promise.all([receiver.ended, worker.ended]);
-    const cutOff = await system.warehouse.pool.query(
-      `select 1 from enrichment.attempts where status in ('unknown', 'admitted') and admitted_at > $1`,
-      [begunAt],
-    );
-    expect(cutOff.rows).toEqual([]);
+    const cutOff = await system.warehouse.query`
+      select 1 from enrichment.attempts where status in ('unknown', 'admitted') and admitted_at > ${begunAt}`;
+    expect(cutOff).toEqual([]);
     begin(['receiver']);
     await system.startWorker(server);
     expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
@@ -203,20 +199,16 @@ describe('what is secret', () => {
       ports.map(async (each) => (await fetch(`http://127.0.0.1:${each}/metrics`)).text()),
     );
     await endAll();
-    const contacts = await system.warehouse.pool.query<Record<string, string | null>>(
-      'select email, phone, person_id from enrichment.enriched_contacts where run_id = $1',
-      [ended.facts().run_id],
-    );
-    const { rows: phones } = await system.warehouse.pool.query<{ number: string }>(
-      'select number from enrichment.person_phones',
-    );
+    const contacts = await system.warehouse.query<Record<string, string | null>>`
+      select email, phone, person_id
+      from enrichment.enriched_contacts where run_id = ${ended.facts().run_id}`;
+    const phones = await system.warehouse.query<{ number: string }>`
+      select number from enrichment.person_phones`;
     const secrets = [
       'sandbox-key',
       ...texts,
       ...system.sandbox.lateResults().map(({ url }) => url.split('/').at(-1)!),
-      ...contacts.rows
-        .flatMap(({ email, phone }) => [email, phone])
-        .filter((text) => typeof text === 'string'),
+      ...contacts.flatMap(({ email, phone }) => [email, phone]).filter((text) => typeof text === 'string'),
       ...phones.map(({ number }) => number),
     ];
     expect(phones.length).toBeGreaterThan(5);

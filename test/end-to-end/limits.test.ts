@@ -15,9 +15,8 @@ function callsSeen(): { accepted: number; refused: number } {
 
 /** Ends a run that would wait for an hour. */
 async function cancel(run: Begun): Promise<void> {
-  const { rows } = await system.warehouse.pool.query<{ run_id: string }>(
-    'select run_id from enrichment.runs order by created_at desc',
-  );
+  const rows = await system.warehouse.query<{ run_id: string }>`
+    select run_id from enrichment.runs order by created_at desc`;
   const cancelled = await system.here(['cancel', rows[0]!.run_id]);
   expect(cancelled).toMatchObject({ code: 0 });
   await run.ended;

@@ -22,11 +22,9 @@ function again(rows: readonly Row[], name: string): string {
 
 /** The email of a person who was enriched. */
 async function enrichedEmail(runId: string): Promise<string> {
-  const { rows } = await system.warehouse.pool.query<{ email: string }>(
-    `select r.email from run_rows r join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
-     where r.run_id = $1 and r.email is not null order by r.row_number limit 1`,
-    [runId],
-  );
+  const rows = await system.warehouse.query<{ email: string }>`
+    select r.email from run_rows r join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
+    where r.run_id = ${runId} and r.email is not null order by r.row_number limit 1`;
   return rows[0]!.email;
 }
 
@@ -214,11 +212,9 @@ describe('enrich suppress', () => {
 describe('enrich plan', () => {
   it('enrich plan leaves no row when it is interrupted; the next command removes rows of a killed plan', async () => {
     const staged = async (): Promise<number> => {
-      const { rows } = await system.warehouse.pool.query<{ rows: number }>(
-        // Rows whose plan is removed count as well.
-        `select count(*)::int as rows from run_rows
-        where run_id not in (select run_id from runs where run_key not like 'plan %')`,
-      );
+      const rows = await system.warehouse.query<{ rows: number }>`
+        select count(*)::int as rows from run_rows
+        where run_id not in (select run_id from runs where run_key not like 'plan %')`;
       return rows[0]!.rows;
     };
     const stopInTheMiddle = async (signal: NodeJS.Signals): Promise<number | null> => {

@@ -9,15 +9,13 @@ const system = await TestSystem.ofFile({ latency: 20, worker: true });
 describe('enrich review', () => {
   it('enrich review lists a contact without its data, and decisions give and take the data', async () => {
     const known = (await system.here(['run', system.sample(10), '--yes', '--json'])).facts();
-    const { rows } = await system.warehouse.pool.query<{ email: string; person: string }>(
-      `select r.email, c.person_id as person
-       from run_rows r
-       join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
-       join contacts d on d.source = c.source and d.contact_id = c.contact_id
-       where r.run_id = $1 and d.evidence = 'email'
-       order by r.row_number limit 1`,
-      [known.run_id],
-    );
+    const rows = await system.warehouse.query<{ email: string; person: string }>`
+      select r.email, c.person_id as person
+      from run_rows r
+      join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
+      join contacts d on d.source = c.source and d.contact_id = c.contact_id
+      where r.run_id = ${known.run_id} and d.evidence = 'email'
+      order by r.row_number limit 1`;
     const { email, person } = rows[0]!;
     const file = join(system.directory, 'support.csv');
     writeFileSync(file, `Record ID,First Name,Last Name,Email\n4711,Zora,Quist,${email}\n`);

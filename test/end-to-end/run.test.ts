@@ -176,7 +176,7 @@ it('enrich run does not continue a run that a person has paused, and enrich resu
   const { run_id: runId } = (await system.here(['run', file, '--yes', '--json'])).facts();
   system.sandbox.faults.set({ rules: [] });
   const byPerson = { type: 'run.paused', reason: 'wrong file?', next: `enrich resume ${runId}` };
-  await system.warehouse.pool.query('update runs set pause_reason = $2 where run_id = $1', [runId, byPerson]);
+  await system.warehouse.query`update runs set pause_reason = ${byPerson} where run_id = ${runId}`;
   const bill = sinceNow();
   const again = await system.here(['run', file, '--yes', '--json']);
   expect(again.facts()).toMatchObject({ run_id: runId, status: 'paused', reason: 'wrong file?' });
@@ -191,12 +191,10 @@ it('credits that are short are spent on the people who come first by --order-by'
   writeFileSync(file, `Record ID,Email,Score\n${rows.join('')}`);
   const command = ['run', file, '--yes', '--json', '--source', 'scores', '--max-credits', '23'];
   const run = (await system.here([...command, '--order-by', 'Score', 'desc'])).facts();
-  const { rows: asked } = await system.warehouse.pool.query(
-    `select count(*)::int as people, max(position) + 1 as last
-     from enrichment.run_people join enrichment.run_rows using (run_id, row_number)
-     where run_id = $1 and outcome <> 'over_budget'`,
-    [run.run_id],
-  );
+  const asked = await system.warehouse.query`
+    select count(*)::int as people, max(position) + 1 as last
+    from enrichment.run_people join enrichment.run_rows using (run_id, row_number)
+    where run_id = ${run.run_id} and outcome <> 'over_budget'`;
   expect(asked[0].people).toBeGreaterThanOrEqual(23);
   expect(asked[0].last).toBe(asked[0].people);
 });
@@ -275,11 +273,9 @@ describe('what comes back in another shape', () => {
     const facts = (await system.here(['run', file, '--yes', '--json'])).facts();
     expect(facts).toMatchObject({ status: 'finished', calls: shapes.length });
     expect(sum(facts.outcomes)).toBe(people.length);
-    const { rows } = await system.warehouse.pool.query<{ shape: string; outcomes: string[] }>(
-      `select split_part(last_name, 'berg', 1) as shape, array_agg(distinct outcome) as outcomes
-       from enrichment.run_rows where run_id = $1 group by 1`,
-      [facts.run_id],
-    );
+    const rows = await system.warehouse.query<{ shape: string; outcomes: string[] }>`
+      select split_part(last_name, 'berg', 1) as shape, array_agg(distinct outcome) as outcomes
+      from enrichment.run_rows where run_id = ${facts.run_id} group by 1`;
     const outcomesOf = Object.fromEntries(rows.map(({ shape, outcomes }) => [shape, outcomes]));
     expect(Object.keys(outcomesOf).toSorted()).toEqual(shapes.toSorted());
     expect(outcomesOf['foreign']).not.toContain('enriched');
@@ -349,10 +345,9 @@ describe('what the service does wrong', () => {
       await system.here(['run', system.sample(150), '--yes', '--json'])
     ).facts();
     expect(Number(credits.unknown)).toBeGreaterThan(0);
-    const { rows } = await system.warehouse.pool.query(
-      `select count(*)::int as unknown from enrichment.attempts where run_id = $1 and status = 'unknown'`,
-      [runId],
-    );
+    const rows = await system.warehouse.query`
+      select count(*)::int as unknown
+      from enrichment.attempts where run_id = ${runId} and status = 'unknown'`;
     expect(rows).toEqual([{ unknown: faults.length }]);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(system);

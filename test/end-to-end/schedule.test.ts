@@ -73,10 +73,9 @@ describe('enrich schedule', () => {
     const first = await fire('nightly', 1);
     expect(first.recent[0]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
     expect(system.sandbox.log.bill().calls).toBeGreaterThan(0);
-    const { rows } = await system.warehouse.pool.query(
-      `select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved
-       from enrichment.runs where status = 'finished'`,
-    );
+    const rows = await system.warehouse.query`
+      select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved
+      from enrichment.runs where status = 'finished'`;
     expect(rows).toEqual([{ rows_staged: 60, priority: 'nightly', approved: true }]);
 
     const { calls } = system.sandbox.log.bill();
@@ -104,9 +103,8 @@ describe('enrich schedule', () => {
     );
     expect((await schedule('trigger', 'poor')).code).toBe(0);
     const status = async (): Promise<unknown> => {
-      const { rows } = await system.warehouse.pool.query(
-        `select status from enrichment.runs where file_path like '%poor-1.csv' and status <> 'planned'`,
-      );
+      const rows = await system.warehouse.query`
+        select status from enrichment.runs where file_path like '%poor-1.csv' and status <> 'planned'`;
       return rows[0];
     };
     await expect.poll(status, { interval: 100 }).toEqual({ status: 'paused' });
@@ -132,10 +130,9 @@ describe('enrich schedule', () => {
     );
     await schedule('trigger', 'waits');
     const status = async (): Promise<unknown> => {
-      const { rows } = await system.warehouse.pool.query(
-        `select run_id ~ '^enrich-waits-' as named, status from enrichment.runs
-         where file_path like '%waits-1.csv' and status <> 'planned'`,
-      );
+      const rows = await system.warehouse.query`
+        select run_id ~ '^enrich-waits-' as named, status from enrichment.runs
+        where file_path like '%waits-1.csv' and status <> 'planned'`;
       return rows[0];
     };
     const becomes = async (value: string): Promise<void> => {
@@ -155,9 +152,8 @@ describe('enrich schedule', () => {
       status: 'failed',
       summary: expect.stringContaining('there is no such file') as string,
     });
-    const { rows } = await system.warehouse.pool.query(
-      `select facts ->> 'schedule' as schedule from enrichment.notifications where event = 'failed'`,
-    );
+    const rows = await system.warehouse.query`
+      select facts ->> 'schedule' as schedule from enrichment.notifications where event = 'failed'`;
     expect(rows).toEqual([{ schedule: 'gone' }]);
     expect((await schedule('list')).stdout).toMatch(/gone .* failed$/m);
     expect((await schedule('delete', 'gone')).code).toBe(0);

@@ -6,6 +6,7 @@ import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 import { expectRebuildEqual } from '../helpers/system/value-promise.ts';
+import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
 /** What a worker needs breaks beneath the worker. */
 const system = await TestSystem.ofFile({ latency: 400, temporalOnDisk: true });
@@ -60,7 +61,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     await startEmbeddedPostgres({ directory });
     expect((await running).facts()).toMatchObject({ status: 'finished' });
     expect(own.sandbox.log.bill().billedAgain).toEqual({});
-    const warehouse = openWarehouse(postgres.databaseUrl, { connections: 2 });
+    const warehouse = testWarehouse(openWarehouse(postgres.databaseUrl, { connections: 2 }));
     await expectPromisesKept({ warehouse, sandbox: own.sandbox });
     await expectRebuildEqual(warehouse);
     await warehouse.close();

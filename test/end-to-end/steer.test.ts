@@ -19,18 +19,15 @@ async function killedRun(): Promise<string> {
 }
 
 async function latestRun(): Promise<string> {
-  const { rows } = await system.warehouse.pool.query<{ run_id: string }>(
-    'select run_id from enrichment.runs order by created_at desc limit 1',
-  );
+  const rows = await system.warehouse.query<{ run_id: string }>`
+    select run_id from enrichment.runs order by created_at desc limit 1`;
   return rows[0]!.run_id;
 }
 
 /** Bulk calls in the rate windows; polls have windows of their own. */
 async function countedCalls(): Promise<number> {
-  const { rows } = await system.warehouse.pool.query<{ calls: number }>(
-    'select count(*)::int as calls from enrichment.rate_calls where scope = $1',
-    [bulkMatchScope],
-  );
+  const rows = await system.warehouse.query<{ calls: number }>`
+    select count(*)::int as calls from enrichment.rate_calls where scope = ${bulkMatchScope}`;
   return rows[0]!.calls;
 }
 
@@ -70,7 +67,7 @@ it('enrich worker ends as a usage error when Temporal has no such namespace', as
 
 it('enrich run begins no run when Temporal has no such namespace', async () => {
   const countRuns = async (): Promise<unknown> =>
-    (await system.warehouse.pool.query('select count(*)::int as runs from enrichment.runs')).rows[0]?.runs;
+    (await system.warehouse.query`select count(*)::int as runs from enrichment.runs`)[0]?.runs;
   const before = await countRuns();
   const ended = await system.here(['run', system.sample(10), '--yes'], {
     ...system.sharedTemporal(),

@@ -10,19 +10,17 @@ await system.startWorker({ LATE_RESULTS_POLL_AFTER: '1s' });
 
 /** Contacts and phones as they are, in every column. */
 async function contents(): Promise<string> {
-  const { rows } = await system.warehouse.pool.query<{ content: string }>(
-    `select (select coalesce(string_agg(c::text, E'\\n' order by c::text), '') from enriched_contacts c)
-       || (select coalesce(string_agg(p::text, E'\\n' order by p::text), '') from person_phones p) as content`,
-  );
+  const rows = await system.warehouse.query<{ content: string }>`
+    select (select coalesce(string_agg(c::text, E'\\n' order by c::text), '') from enriched_contacts c)
+    || (select coalesce(string_agg(p::text, E'\\n' order by p::text), '') from person_phones p) as content`;
   return rows[0]!.content;
 }
 
 /** Contacts that a run gave a person to, or took one from. */
 async function contactsDecidedBy(runId: string): Promise<number> {
-  const { rows } = await system.warehouse.pool.query<{ contacts: number }>(
-    `select count(distinct (source, contact_id))::int as contacts from enrichment.contact_matches where run_id = $1`,
-    [runId],
-  );
+  const rows = await system.warehouse.query<{ contacts: number }>`
+    select count(distinct (source, contact_id))::int as contacts
+    from enrichment.contact_matches where run_id = ${runId}`;
   return rows[0]!.contacts;
 }
 
@@ -99,10 +97,9 @@ describe('enrich undo', () => {
 
   it('enrich rebuild --check names an unfinished undo and how to complete it, in place of differences', async () => {
     const run = await enriched(system.sample(5));
-    await system.warehouse.pool.query(
-      `update enrichment.runs set undone_at = now(), undone_by = 'a test', undo_unfinished = true where run_id = $1`,
-      [run.run_id],
-    );
+    await system.warehouse.query`
+      update enrichment.runs set undone_at = now(), undone_by = 'a test', undo_unfinished = true
+      where run_id = ${run.run_id}`;
     const check = () => system.here(['rebuild', '--check']);
     expect(await check()).toMatchObject({
       code: 3,
@@ -151,10 +148,8 @@ describe('enrich undo', () => {
       expect(ended).toMatchObject({ code, stderr: expect.stringContaining(why) });
       expect(ended.stderr).toContain(next);
       expect(await contents()).toBe(before);
-      await system.warehouse.pool.query(
-        `update runs set status = 'finished', finished_at = now() where run_id = $1`,
-        [run.run_id],
-      );
+      await system.warehouse.query`
+        update runs set status = 'finished', finished_at = now() where run_id = ${run.run_id}`;
     },
   );
 });

@@ -68,7 +68,7 @@ describe('a wrong file or mapping', () => {
   ])(
     'the next step of an unrecognised header names the export as it was given: %s',
     async (named, ...given) => {
-      await system.warehouse.pool.query(`create table if not exists public.unrecognised (kontakt text)`);
+      await system.warehouse.query`create table if not exists public.unrecognised (kontakt text)`;
       const ended = await system.here(['plan', ...given]);
       expect(ended.stderr).toContain(`enrich plan ${named} --write-mapping columns.yaml`);
       expect(ended.code).toBe(2);
@@ -396,9 +396,9 @@ it.each([
   ['enrich export --for', ['export', '--for', 'hubspot']],
 ])('%s into a folder that cannot be is wrong usage', async (_, command) => {
   const { runId } = await stagedRun(system.warehouse, []);
-  await system.warehouse.pool.query(`update runs set source = 'hubspot' where run_id = $1`, [runId]);
+  await system.warehouse.query`update runs set source = 'hubspot' where run_id = ${runId}`;
   onTestFinished(async () => {
-    await system.warehouse.pool.query('delete from runs where run_id = $1', [runId]);
+    await system.warehouse.query`delete from runs where run_id = ${runId}`;
   });
   const ended = await system.here([...command, '--output', '/proc/none/contacts.csv']);
   expect(ended.stderr).toContain('writ');

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/db/database.ts';
 import type { Retention } from '../../src/domain/runs/retention.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { prune } from '../../src/privacy/retention/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';
+import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
 import { everything } from '../helpers/database/everything.ts';
 import { sequence, type Step } from '../helpers/invented/warehouse-steps.ts';
 import { openWorlds } from '../helpers/invented/warehouse-world.ts';
@@ -20,8 +20,8 @@ const chosen = process.env['DROPPED_SEQUENCES'];
 const numRuns = Number(chosen ?? 4);
 const seed = Number(process.env['SEED'] ?? (chosen === undefined ? 7 : randomInt(2 ** 31)));
 const { signal } = new AbortController();
-let cleared: Warehouse;
-let dropped: Warehouse;
+let cleared: TestWarehouse;
+let dropped: TestWarehouse;
 
 beforeAll(async () => {
   cleared = await openTestWarehouse();
@@ -55,7 +55,7 @@ function inRuns(steps: readonly Step[], first: 0 | 3): Step[] {
 
 /** Plays steps, some of them before retention, then decides about all contacts, and undoes a run. */
 async function play(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   steps: readonly Step[],
   prunedAfter: number,
   retention: Retention,
@@ -64,19 +64,16 @@ async function play(
   const name = world!.runs[0]!.split('-')[0]!;
   const states: string[] = [];
   const keepState = async (): Promise<void> => {
-    const { rows } = await warehouse.pool.query<{ state: string }>(
-      `select concat_ws(' ', source, contact_id, person_key, evidence, asked, run_id) as state from contacts
-       union all select concat_ws(' ', person_key, title, email, phone, run_id) from people`,
-    );
+    const rows = await warehouse.query<{ state: string }>`
+      select concat_ws(' ', source, contact_id, person_key, evidence, asked, run_id) as state from contacts
+      union all select concat_ws(' ', person_key, title, email, phone, run_id) from people`;
     // Keys of people without an id are hashes of texts with the name.
     const ofWorld = rows.map(({ state }) => state.replaceAll(name, 'W').replace(/seen:\w+/, 'seen'));
     states.push(ofWorld.toSorted().join('\n'));
   };
   for (const step of steps.slice(0, prunedAfter)) await world!.play(step);
   await prune(warehouse, retention, signal);
-  const { rows } = await warehouse.pool.query<{ dropped: number }>(
-    'select sum(rows_dropped)::int as dropped from runs',
-  );
+  const rows = await warehouse.query<{ dropped: number }>`select sum(rows_dropped)::int as dropped from runs`;
   for (const step of steps.slice(prunedAfter)) await world!.play(step);
   await keepState();
   for (const runId of world!.runs) await reconcileContacts(warehouse, runId, signal);

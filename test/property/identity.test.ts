@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/db/database.ts';
 import { decidePerson } from '../../src/domain/identity/decide-person.ts';
 import { identityKeys } from '../../src/domain/identity/identity-keys.ts';
 import {
@@ -14,6 +13,7 @@ import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-conta
 import { endRun } from '../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';
+import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
 import { alignCall } from '../helpers/invented/align-call.ts';
 import { identityWorld, type IdentityWorld, type WorldRow } from '../helpers/invented/identity-world.ts';
 import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
@@ -185,7 +185,7 @@ describe('identity across calls', () => {
 
 describe('identity across calls, in the warehouse', () => {
   const { signal } = new AbortController();
-  let warehouse: Warehouse;
+  let warehouse: TestWarehouse;
 
   beforeAll(async () => {
     warehouse = await openTestWarehouse();
@@ -207,17 +207,14 @@ describe('identity across calls, in the warehouse', () => {
 
   /** Puts the people of a run into batches of other sizes and in another order. @returns how many batches */
   async function rebatch(runId: string, numbers: readonly number[]): Promise<number> {
-    const { rows } = await warehouse.pool.query<{ row_number: number }>(
-      'delete from run_people where run_id = $1 returning row_number',
-      [runId],
-    );
+    const rows = await warehouse.query<{ row_number: number }>`
+      delete from run_people where run_id = ${runId} returning row_number`;
     let [batch, size] = [0, 0];
     for (const [index, { row_number: rowNumber }] of shuffled(rows, numbers, 3).entries()) {
       if (size > numbers[index]! % 4) [batch, size] = [batch + 1, 0];
-      await warehouse.pool.query(
-        'insert into run_people (run_id, position, row_number) values ($1, $2, $3)',
-        [runId, batch * 10 + size, rowNumber],
-      );
+      await warehouse.query`
+        insert into run_people (run_id, position, row_number)
+        values (${runId}, ${batch * 10 + size}, ${rowNumber})`;
       size += 1;
     }
     return rows.length === 0 ? 0 : batch + 1;
@@ -248,9 +245,8 @@ describe('identity across calls, in the warehouse', () => {
   }
 
   async function pairs(): Promise<string[]> {
-    const { rows } = await warehouse.pool.query<{ contact_id: string; title: string }>(
-      'select contact_id, title from enriched_contacts order by contact_id',
-    );
+    const rows = await warehouse.query<{ contact_id: string; title: string }>`
+      select contact_id, title from enriched_contacts order by contact_id`;
     return rows.map(({ contact_id: contactId, title }) => `${contactId} is ${title.slice('human '.length)}`);
   }
 

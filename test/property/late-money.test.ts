@@ -107,10 +107,8 @@ it(
 async function play(late: LateCase): Promise<void> {
   const call = await callWithPhones(warehouse, late.extras);
   // Exactly what is reserved: whatever is settled or held beyond it exceeds the budget.
-  await warehouse.pool.query(
-    `update budgets set credits_limit = reserved where budget_id = 'run:' || $1::text`,
-    [call.runId],
-  );
+  await warehouse.query`
+    update budgets set credits_limit = reserved where budget_id = 'run:' || ${call.runId}::text`;
   const answer = (): Promise<void> => recordPhonesAnswer(warehouse, call, late.listed, late.answered);
   for (const [index, sent] of late.sent.entries()) {
     if (index === late.early) await answer();
@@ -130,20 +128,18 @@ async function expectHeld(
   call: PhonesCall,
   bill: number,
 ): Promise<{ readonly status: string; readonly settled: number | null }> {
-  const { rows } = await warehouse.pool.query<{
+  const rows = await warehouse.query<{
     status: string;
     settled: number | null;
     reserved: number;
     isOver: boolean;
     isWrong: boolean;
-  }>(
-    `select a.status, a.credits_settled::float8 as settled, a.credits_reserved::float8 as reserved,
-       b.settled + b.reserved > b.credits_limit as "isOver",
-       b.settled <> coalesce(a.credits_settled, 0)
-         or b.reserved <> case when a.credits_settled is null then a.credits_reserved else 0 end as "isWrong"
-     from attempts a join budgets b on b.budget_id = 'run:' || a.run_id where a.attempt_id = $1`,
-    [call.attemptId],
-  );
+  }>`
+    select a.status, a.credits_settled::float8 as settled, a.credits_reserved::float8 as reserved,
+      b.settled + b.reserved > b.credits_limit as "isOver",
+      b.settled <> coalesce(a.credits_settled, 0)
+        or b.reserved <> case when a.credits_settled is null then a.credits_reserved else 0 end as "isWrong"
+    from attempts a join budgets b on b.budget_id = 'run:' || a.run_id where a.attempt_id = ${call.attemptId}`;
   const { status, settled, reserved, isOver, isWrong } = rows[0]!;
   expect({ isOver, isWrong }).toEqual({ isOver: false, isWrong: false });
   expect(settled ?? reserved).toBeGreaterThanOrEqual(bill);
@@ -151,10 +147,9 @@ async function expectHeld(
 }
 
 async function passDeadline(call: PhonesCall): Promise<void> {
-  await warehouse.pool.query(
-    `update attempts set awaited_until = now() - interval '1 second', next_poll_at = null where attempt_id = $1`,
-    [call.attemptId],
-  );
+  await warehouse.query`
+    update attempts set awaited_until = now() - interval '1 second', next_poll_at = null
+    where attempt_id = ${call.attemptId}`;
   await markExpiredUnknown(warehouse, { runId: call.runId });
 }
 

@@ -26,11 +26,11 @@ let callCount = 0;
 
 // One connection, whose clock the test sets.
 const warehouse = await warehouseOfFile({ connections: 1 });
-await warehouse.pool.query(`
+await warehouse.query`
   create schema test_clock;
   create function test_clock.clock_timestamp() returns timestamptz language sql volatile
     as $$ select to_timestamp(current_setting('test.seconds')::numeric) $$;
-  set search_path = test_clock, pg_catalog, enrichment`);
+  set search_path = test_clock, pg_catalog, enrichment`;
 
 /** What happens, by the number of a call; `milliseconds` pass before. */
 type Event = { readonly milliseconds: number } & (

@@ -88,10 +88,9 @@ async function follow(replica: Replica): Promise<void> {
 
 /** Transactions in other databases of the server delay the feed. */
 async function catchUp(replica: Replica): Promise<void> {
-  const { rows } = await warehouse.pool.query<{ newest: string }>(
-    `select transaction_id || '-' || change_id as newest from changes
-     order by transaction_id desc, change_id desc limit 1`,
-  );
+  const rows = await warehouse.query<{ newest: string }>`
+    select transaction_id || '-' || change_id as newest from changes
+    order by transaction_id desc, change_id desc limit 1`;
   const isComplete = async (): Promise<boolean> => {
     await follow(replica);
     return rows.length === 0 || replica.cursor === rows[0]!.newest;
@@ -100,19 +99,17 @@ async function catchUp(replica: Replica): Promise<void> {
 }
 
 async function contactsNow(): Promise<Map<string, object>> {
-  const { rows } = await warehouse.pool.query<{ key: string; row: object }>(
-    `select source || ' ' || contact_id as key, to_jsonb(c) as row from enriched_contacts c`,
-  );
+  const rows = await warehouse.query<{ key: string; row: object }>`
+    select source || ' ' || contact_id as key, to_jsonb(c) as row from enriched_contacts c`;
   return new Map(rows.map(({ key, row }) => [key, row]));
 }
 
 async function projections(): Promise<readonly string[]> {
-  const { rows } = await warehouse.pool.query<{ row: string }>(
-    `select to_jsonb(p)::text as row from people p
-     union all select to_jsonb(c)::text from contacts c
-     union all select to_jsonb(o)::text from organizations o
-     order by 1`,
-  );
+  const rows = await warehouse.query<{ row: string }>`
+    select to_jsonb(p)::text as row from people p
+    union all select to_jsonb(c)::text from contacts c
+    union all select to_jsonb(o)::text from organizations o
+    order by 1`;
   return rows.map(({ row }) => row);
 }
 
@@ -122,36 +119,32 @@ async function expectRebuilt(): Promise<void> {
 
 /** Comparing all observations again finds none that retention has missed. */
 async function expectNothingReplaced(): Promise<void> {
-  const { rows: added } = await warehouse.pool.query<{ id: string }>(
-    `insert into prune_candidates (observation_id, recorded_at)
-     select o.observation_id, o.recorded_at
-     from observations o
-     where exists (
-       select from observations n
-       where n.service = o.service and n.person_key = o.person_key and n.observation_id <> o.observation_id)
-     on conflict do nothing
-     returning observation_id as id`,
-  );
+  const added = await warehouse.query<{ id: string }>`
+    insert into prune_candidates (observation_id, recorded_at)
+    select o.observation_id, o.recorded_at
+    from observations o
+    where exists (
+      select from observations n
+      where n.service = o.service and n.person_key = o.person_key and n.observation_id <> o.observation_id)
+    on conflict do nothing
+    returning observation_id as id`;
   expect(await measurePrune(warehouse, { observations: 0 })).toMatchObject({ observations: { count: 0 } });
-  await warehouse.pool.query('delete from prune_candidates where observation_id = any($1)', [
-    added.map(({ id }) => id),
-  ]);
+  await warehouse.query`
+    delete from prune_candidates where observation_id = any(${added.map(({ id }) => id)})`;
 }
 
 async function expectOneValueForEachPerson(): Promise<void> {
-  const { rows } = await warehouse.pool.query(
-    `select person_id from enriched_contacts c where person_id is not null group by person_id
-     having count(distinct to_jsonb(c) - '{source,contact_id,run_id,row_number}'::text[]) > 1`,
-  );
+  const rows = await warehouse.query`
+    select person_id from enriched_contacts c where person_id is not null group by person_id
+    having count(distinct to_jsonb(c) - '{source,contact_id,run_id,row_number}'::text[]) > 1`;
   expect(rows).toEqual([]);
 }
 
 /** No table calls an erased person by name. */
 async function expectForgotten(worlds: readonly World[]): Promise<void> {
-  const { rows } = await warehouse.pool.query<{ body: Buffer; is_answer: boolean }>(
-    `select body_gzip as body, true as is_answer from raw_answers
-     union all select body, false from webhook_deliveries where body is not null`,
-  );
+  const rows = await warehouse.query<{ body: Buffer; is_answer: boolean }>`
+    select body_gzip as body, true as is_answer from raw_answers
+    union all select body, false from webhook_deliveries where body is not null`;
   const bodies = rows.map((row) => (row.is_answer ? gunzipSync(row.body) : row.body).toString());
   const lines = [...(await everything(warehouse)).split('\n'), ...bodies];
   const text = lines.join('\n');
@@ -169,10 +162,9 @@ async function expectForgotten(worlds: readonly World[]): Promise<void> {
  * undone there as well, because what an undo has led to counts only then.
  */
 async function expectUndoIsExact(worlds: readonly World[]): Promise<void> {
-  const { rows } = await warehouse.pool.query<{ run_id: string; is_undone: boolean }>(
-    `select run_id, undone_at is not null as is_undone from runs
-     where exists (select from run_rows r where r.run_id = runs.run_id)`,
-  );
+  const rows = await warehouse.query<{ run_id: string; is_undone: boolean }>`
+    select run_id, undone_at is not null as is_undone from runs
+    where exists (select from run_rows r where r.run_id = runs.run_id)`;
   // As at the end of every run: what could change a contact has been decided.
   const ended = new Set(rows.map((row) => row.run_id));
   await forEach(worlds, async ({ runs }) => {
@@ -191,7 +183,7 @@ async function expectUndoIsExact(worlds: readonly World[]): Promise<void> {
   await forEach(undone, (runId) => revertUndo(warehouse, runId, signal));
   expect(await projections()).toEqual(whole);
 
-  await warehouse.pool.query('update runs set undone_at = now() where run_id = any($1)', [undone]);
+  await warehouse.query`update runs set undone_at = now() where run_id = any(${undone})`;
   for (const table of ['observations', 'contact_matches'])
     await warehouse.pool.query(`delete from ${table} where run_id = any($1)`, [undone]);
   await rebuild(warehouse, { check: false, signal });

@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/db/database.ts';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import { syncRunResults } from '../../src/late-results/sync-late-results.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
@@ -12,6 +11,7 @@ import { Stage } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { installSimulatedClock, setSimulatedClock } from '../helpers/database/simulated-clock.ts';
 import { bundleWorkflows } from '../helpers/temporal/workflow-bundle.ts';
+import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
 
 /**
  * A run with 1,000 calls awaits results that the service does not have yet, under 60 polls an hour:
@@ -20,7 +20,7 @@ import { bundleWorkflows } from '../helpers/temporal/workflow-bundle.ts';
  * The workflow, the Temporal server, the ledger and the polls are the product's own. Timers fire at once, and the
  * database's clock is put forward by the time that they would have taken.
  */
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let stage: Stage;
 
 beforeAll(async () => {
@@ -104,7 +104,7 @@ it(
   async () => {
     await installSimulatedClock(warehouse);
     const { runId } = await backlogOfPolls(warehouse, 1_000);
-    await warehouse.pool.query(`update attempts set awaited_until = clock_timestamp() + interval '30 days'`);
+    await warehouse.query`update attempts set awaited_until = clock_timestamp() + interval '30 days'`;
     const activities = new AwaitingRun(runId);
     let histories: Awaited<ReturnType<typeof historiesOf>> | undefined;
     await stage.play(

@@ -70,16 +70,16 @@ it('a run with phones loses no delivery, and its bill reconciles', { timeout: 15
   await expectPromisesKept(system, server.RATE_LIMITS);
   const deliveries = system.sandbox.log.deliveries();
   const accepted = deliveries.filter(({ status }) => status === 200).length;
-  const effects = await system.warehouse.pool.query<{ status: string; origin: string; count: number }>(
-    'select status, origin, count(*)::int as count from enrichment.webhook_deliveries group by 1, 2 order by 1, 2',
-  );
+  const effects = await system.warehouse.query<{ status: string; origin: string; count: number }>`
+    select status, origin, count(*)::int as count
+    from enrichment.webhook_deliveries group by 1, 2 order by 1, 2`;
   const bill = system.sandbox.log.bill();
   console.log(
     [
       `people ${people}, calls ${facts.calls}, receiver killed ${kills} times, Temporal still for ` +
         `${standstillSeconds} s`,
       `deliveries tried ${deliveries.length}, accepted ${accepted}`,
-      ...effects.rows.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
+      ...effects.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
       `bill ${bill.credits} (late ${bill.lateCredits}), settled ${facts.credits.settled}`,
       `Temporal actions: ${await system.countActions(facts.run_id)}`,
     ].join('\n'),

@@ -44,10 +44,9 @@ interface RunLine {
 }
 
 async function nightlyRuns(): Promise<RunLine[]> {
-  const { rows } = await system.warehouse.pool.query<RunLine>(
-    `select run_id, status, file_name as file from enrichment.runs where file_name like 'hubspot-%' order by run_id`,
-  );
-  return rows;
+  return system.warehouse.query<RunLine>`
+    select run_id, status, file_name as file
+    from enrichment.runs where file_name like 'hubspot-%' order by run_id`;
 }
 
 /** Pauses a night as soon as it calls. @returns the run */
@@ -193,10 +192,9 @@ it(
       { runId: overrunning, from: pausedBetween[0]!, to: pausedBetween[1]! },
     );
     const bill = system.sandbox.log.bill();
-    const unknown = await system.warehouse.pool.query<{ attempts: number; credits: string }>(
-      `select count(*)::int as attempts, coalesce(sum(credits_reserved), 0)::text as credits
-       from enrichment.attempts where status = 'unknown'`,
-    );
+    const unknown = await system.warehouse.query<{ attempts: number; credits: string }>`
+      select count(*)::int as attempts, coalesce(sum(credits_reserved), 0)::text as credits
+      from enrichment.attempts where status = 'unknown'`;
     console.log(
       [
         `${runs.length} nights beside a backfill of ${filled.rows} rows (${filled.calls} calls), ` +
@@ -204,8 +202,8 @@ it(
         `  a night took, in seconds: ${nights.join(', ')}`,
         `  calls ${bill.calls}, refused ${bill.refused}, people billed ${bill.people}, twice ` +
           Object.keys(bill.billedAgain).length,
-        `  the workers' restarts left ${unknown.rows[0]!.attempts} calls unknown ` +
-          `(${unknown.rows[0]!.credits} credits held)`,
+        `  the workers' restarts left ${unknown[0]!.attempts} calls unknown ` +
+          `(${unknown[0]!.credits} credits held)`,
         `  ${passed} calls of the backfill were admitted while a batch of a night was ready, ` +
           `${intrusions} of them without leaving it a slot`,
       ].join('\n'),
@@ -233,17 +231,16 @@ async function besideNights(
   backfill: string,
   pause: { readonly runId: string; readonly from: number; readonly to: number },
 ): Promise<{ passed: number; intrusions: number }> {
-  const { rows } = await system.warehouse.pool.query<{
+  const rows = await system.warehouse.query<{
     run_id: string;
     batch: number;
     at: number;
     until: number;
-  }>(
-    `select a.run_id, a.batch, extract(epoch from c.started_at)::float8 * 1000 as at,
-       extract(epoch from c.counted_until)::float8 * 1000 as until
-     from enrichment.attempts a join enrichment.rate_calls c on c.call_id = a.attempt_id
-     order by c.started_at`,
-  );
+  }>`
+    select a.run_id, a.batch, extract(epoch from c.started_at)::float8 * 1000 as at,
+      extract(epoch from c.counted_until)::float8 * 1000 as until
+    from enrichment.attempts a join enrichment.rate_calls c on c.call_id = a.attempt_id
+    order by c.started_at`;
   const waiting: { readonly runId: string; readonly from: number; readonly to: number }[] = [];
   for (const runId of nights) {
     for (const [batch, from] of await system.batchesReadyAt(runId)) {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, inject } from 'vitest';
-import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../../src/db/database.ts';
+import { openWarehouse, type WarehouseOptions } from '../../../src/db/database.ts';
 import { checkStatements } from './check-statements.ts';
 import { databasePrefix, templateName } from './global-setup.ts';
+import { testWarehouse, type TestWarehouse } from './test-warehouse.ts';
 
 /**
  * Creates a database for a test file, with all migrations applied. It ends with the server: a file system that has just
@@ -22,14 +23,14 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
 }
 
 /** Opens a warehouse in a database of its own, for a test file. */
-export async function openTestWarehouse(options: WarehouseOptions = {}): Promise<Warehouse> {
+export async function openTestWarehouse(options: WarehouseOptions = {}): Promise<TestWarehouse> {
   const warehouse = openWarehouse(await createTestDatabase(), options);
   checkStatements(warehouse.pool);
-  return warehouse;
+  return testWarehouse(warehouse);
 }
 
 /** Opens the warehouse of a test file, at the top of the file, and closes it after the last test. */
-export async function warehouseOfFile(options: WarehouseOptions = {}): Promise<Warehouse> {
+export async function warehouseOfFile(options: WarehouseOptions = {}): Promise<TestWarehouse> {
   const warehouse = await openTestWarehouse(options);
   afterAll(() => warehouse.close());
   return warehouse;

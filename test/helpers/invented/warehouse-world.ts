@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
@@ -21,6 +20,7 @@ import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import type { Answer, Late, Row, Step } from './warehouse-steps.ts';
 import { answerWith } from '../warehouse/answer-with.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -44,7 +44,7 @@ let worlds = 0;
 const initials = 'bcdfghjklm';
 
 /** Empties the warehouse and opens worlds in it. */
-export async function openWorlds(warehouse: Warehouse, count: number): Promise<World[]> {
+export async function openWorlds(warehouse: TestWarehouse, count: number): Promise<World[]> {
   const { pool } = warehouse;
   const { rows } = await pool.query<{ tables: string }>(
     `select string_agg(quote_ident(tablename), ', ') as tables from pg_tables
@@ -83,7 +83,7 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
 }
 
 /** @param name every text of the world begins with it */
-function openWorld(warehouse: Warehouse, name: string): World {
+function openWorld(warehouse: TestWarehouse, name: string): World {
   const runs = sources.map((_, index) => `${name}-${index}`);
   const calls: {
     readonly attemptId: string;
@@ -159,10 +159,9 @@ function openWorld(warehouse: Warehouse, name: string): World {
       .execute();
     const dropped = await dropSuppressed(warehouse.database, runId, sql`select ${rowNumber}::int`);
     if (dropped > 0 || first === undefined) return dropped > 0 ? undefined : rowNumber;
-    await warehouse.pool.query(
-      `update run_rows set outcome = 'duplicate', record_row = $3 where run_id = $1 and row_number = $2`,
-      [runId, rowNumber, first],
-    );
+    await warehouse.query`
+      update run_rows set outcome = 'duplicate', record_row = ${first}
+      where run_id = ${runId} and row_number = ${rowNumber}`;
     return undefined;
   }
 
@@ -241,10 +240,8 @@ function openWorld(warehouse: Warehouse, name: string): World {
     // Every decision needs a row of its run.
     const staged = await stage(runs[step.run]!, row);
     if (staged === undefined) return;
-    await warehouse.pool.query(
-      `update run_rows set outcome = 'duplicate' where run_id = $1 and row_number = $2`,
-      [runs[step.run], staged],
-    );
+    await warehouse.query`
+      update run_rows set outcome = 'duplicate' where run_id = ${runs[step.run]} and row_number = ${staged}`;
     await warehouse.database.transaction().execute(async (transaction) => {
       await sql`select pg_current_xact_id()`.execute(transaction);
       await playAnswer(step.answer);
@@ -306,10 +303,8 @@ function openWorld(warehouse: Warehouse, name: string): World {
         return playOvertaken(step);
       case 'fill':
         await stage(runs[step.run]!, step.row);
-        await warehouse.pool.query(
-          `update run_rows set outcome = 'duplicate' where run_id = $1 and outcome is null`,
-          [runs[step.run]],
-        );
+        await warehouse.query`
+          update run_rows set outcome = 'duplicate' where run_id = ${runs[step.run]} and outcome is null`;
         await reconcileContacts(warehouse, runs[step.run]!, signal);
         return;
       case 'undo':
@@ -332,10 +327,9 @@ function openWorld(warehouse: Warehouse, name: string): World {
   /** A step can show that people have two ids, and return deliveries to the inbox. */
   async function play(step: Step): Promise<void> {
     await playStep(step);
-    const { rows } = await warehouse.pool.query<{ id: string }>(
-      `select distinct attempt_id as id from webhook_deliveries where run_id = any($1) and status = 'received'`,
-      [runs],
-    );
+    const rows = await warehouse.query<{ id: string }>`
+      select distinct attempt_id as id
+      from webhook_deliveries where run_id = any(${runs}) and status = 'received'`;
     for (const { id } of rows) await drainInbox(warehouse, { attemptId: id }, signal);
   }
 

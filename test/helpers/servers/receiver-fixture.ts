@@ -6,19 +6,20 @@ import { pino } from 'pino';
 import { fetch, type Agent } from 'undici';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { describeError } from '../../../src/telemetry/log.ts';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
 import { startReceiver, webhookPath } from '../../../src/late-results/receiver.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { runningRun } from '../warehouse/rows.ts';
 import { admit } from '../warehouse/admit.ts';
+import { testWarehouse, type TestWarehouse } from '../database/test-warehouse.ts';
 
 /** A database with one attempt that awaits deliveries. */
 export interface ReceiverFixture {
   readonly databaseUrl: string;
-  readonly warehouse: Warehouse;
+  readonly warehouse: TestWarehouse;
   readonly attempt: AwaitingAttempt;
   /** Starts a receiver, which `tidy` closes. */
-  receive(into?: Warehouse): Promise<TestReceiver>;
+  receive(into?: TestWarehouse): Promise<TestReceiver>;
   inbox(): Promise<InboxRow[]>;
   /** Clean-up after the test, in reverse order. */
   afterwards(task: () => Promise<unknown>): void;
@@ -83,7 +84,9 @@ export async function receiverFixtureOfFile(): Promise<ReceiverFixture> {
 
 async function openReceiverFixture(): Promise<ReceiverFixture> {
   const databaseUrl = await createTestDatabase();
-  const warehouse = openWarehouse(databaseUrl, { connections: 16, connectMilliseconds: 2_000 });
+  const warehouse = testWarehouse(
+    openWarehouse(databaseUrl, { connections: 16, connectMilliseconds: 2_000 }),
+  );
   const attempt = await admitAttempt(warehouse);
   const tasks: (() => Promise<unknown>)[] = [];
   return {
@@ -111,7 +114,7 @@ async function openReceiverFixture(): Promise<ReceiverFixture> {
   };
 }
 
-async function admitAttempt(warehouse: Warehouse): Promise<AwaitingAttempt> {
+async function admitAttempt(warehouse: TestWarehouse): Promise<AwaitingAttempt> {
   const runId = await runningRun(warehouse);
   const admission = await admit(warehouse.database, {
     runId,
@@ -123,7 +126,7 @@ async function admitAttempt(warehouse: Warehouse): Promise<AwaitingAttempt> {
   return { attemptId: admission.attemptId, runId, token: admission.token };
 }
 
-async function startTestReceiver(warehouse: Warehouse, ownToken: string): Promise<TestReceiver> {
+async function startTestReceiver(warehouse: TestWarehouse, ownToken: string): Promise<TestReceiver> {
   const told: string[] = [];
   let logged = '';
   const stream = new Writable({

@@ -20,7 +20,7 @@ import {
   type RunningSandbox,
   type SandboxOptions,
 } from '../../../src/sandbox/server/server.ts';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { installRuntime } from '../../../src/temporal/runtime.ts';
 import { currentDetails } from '../temporal/current-details.ts';
@@ -29,6 +29,7 @@ import { checkOutput } from '../outputs/output-schemas.ts';
 import { runHere } from './run-here.ts';
 import { startWorkerHere, type WorkerHere } from './worker-here.ts';
 import { createTestDatabase } from '../database/database.ts';
+import { testWarehouse, type TestWarehouse } from '../database/test-warehouse.ts';
 import { expectRebuildEqual } from './value-promise.ts';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -55,7 +56,7 @@ export interface Begun {
 export class TestSystem {
   readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
   readonly sandbox: RunningSandbox;
-  readonly warehouse: Warehouse;
+  readonly warehouse: TestWarehouse;
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
   #worker: WorkerHere | undefined;
@@ -65,7 +66,7 @@ export class TestSystem {
 
   constructor(sandbox: RunningSandbox, databaseUrl: string) {
     this.sandbox = sandbox;
-    this.warehouse = openWarehouse(databaseUrl, { connections: 2 });
+    this.warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 2 }));
     this.#environment = {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',

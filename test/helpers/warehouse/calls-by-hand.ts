@@ -2,13 +2,13 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { admit } from './admit.ts';
 import { asked, stagedRun, type StagedRow } from './rows.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 let names = 0;
 
@@ -44,7 +44,7 @@ export interface AdmittedCall {
 }
 
 /** Calls that a test admits and records itself, and what the warehouse holds afterwards. */
-export function callsByHand(warehouse: Warehouse) {
+export function callsByHand(warehouse: TestWarehouse) {
   /** A run whose people are planned, claimed and admitted: one call is in flight. */
   async function callInFlight(rows: readonly StagedRow[]): Promise<AdmittedCall> {
     const { runId } = await stagedRun(warehouse, rows);
@@ -100,8 +100,8 @@ export function callsByHand(warehouse: Warehouse) {
   }
 
   async function claimsOf(runId: string): Promise<number> {
-    const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [runId]);
-    return claims.rows.length;
+    const claims = await warehouse.query`select 1 from claims where run_id = ${runId}`;
+    return claims.length;
   }
 
   async function contact(contactId: string) {
@@ -121,10 +121,9 @@ export function callsByHand(warehouse: Warehouse) {
   }
 
   async function lookupOf(key: string) {
-    const { rows } = await warehouse.pool.query(
-      `select * from lookup_history join lookup_runs using (lookup_run) where key_hash = key_hash($1, 'test')`,
-      [key],
-    );
+    const rows = await warehouse.query`
+      select *
+      from lookup_history join lookup_runs using (lookup_run) where key_hash = key_hash(${key}, 'test')`;
     return rows[0];
   }
 

@@ -4,7 +4,6 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -13,6 +12,7 @@ import { setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
 import { answerWith } from './answer-with.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 let names = 0;
 
@@ -43,7 +43,7 @@ export interface PhonesCall {
 
 /** Admits a call for three people with phones or other late results, in a new run. */
 export async function callWithPhones(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   extras: LateExtras = onlyPhones,
 ): Promise<PhonesCall> {
   names += 1;
@@ -61,7 +61,7 @@ export async function callWithPhones(
 
 /** Admits a call for the people of an earlier call, in a new run for which none of them is fresh. */
 export async function callAgain(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   call: PhonesCall,
   { ids, extras = call.extras }: { readonly ids: readonly string[]; readonly extras?: LateExtras },
 ): Promise<PhonesCall> {
@@ -80,7 +80,7 @@ export function rowsOf(call: PhonesCall): StagedRow[] {
 }
 
 async function openCall(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   {
     people,
     ids,
@@ -116,7 +116,7 @@ async function openCall(
  * @param counts the answer's own counts of people
  */
 export async function recordPhonesAnswer(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   call: PhonesCall,
   matches: readonly (0 | 1)[] = [1, 1, 1],
   credits: number | null = 3,
@@ -158,7 +158,7 @@ export async function recordPhonesAnswer(
 }
 
 /** A call for three people with its answer, which found them all. */
-export async function answeredCall(warehouse: Warehouse, extras?: LateExtras): Promise<PhonesCall> {
+export async function answeredCall(warehouse: TestWarehouse, extras?: LateExtras): Promise<PhonesCall> {
   const call = await callWithPhones(warehouse, extras);
   await recordPhonesAnswer(warehouse, call);
   return call;
@@ -177,7 +177,7 @@ export function phonesBody(ids: readonly string[], credits: number | string, mor
 }
 
 /** Puts a delivery into the inbox as the receiver does. */
-export async function storeFor(warehouse: Warehouse, call: PhonesCall, content: Buffer): Promise<void> {
+export async function storeFor(warehouse: TestWarehouse, call: PhonesCall, content: Buffer): Promise<void> {
   await storeDeliveries(warehouse, [
     {
       tokenHash: createHash('sha256').update(call.token).digest(),
@@ -188,23 +188,22 @@ export async function storeFor(warehouse: Warehouse, call: PhonesCall, content: 
 }
 
 /** Applies the deliveries in the inbox of a call. */
-export async function drainCall(warehouse: Warehouse, call: PhonesCall): Promise<void> {
+export async function drainCall(warehouse: TestWarehouse, call: PhonesCall): Promise<void> {
   await drainInbox(warehouse, { attemptId: call.attemptId }, new AbortController().signal);
 }
 
-export async function deliverTo(warehouse: Warehouse, call: PhonesCall, content: Buffer): Promise<void> {
+export async function deliverTo(warehouse: TestWarehouse, call: PhonesCall, content: Buffer): Promise<void> {
   await storeFor(warehouse, call, content);
   await drainCall(warehouse, call);
 }
 
 /** A run with calls that await late results, all due for a poll. */
-export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promise<PhonesCall> {
+export async function backlogOfPolls(warehouse: TestWarehouse, calls: number): Promise<PhonesCall> {
   const call = await answeredCall(warehouse);
-  const { rows } = await warehouse.pool.query<{ columns: string }>(`
+  const rows = await warehouse.query<{ columns: string }>`
     select string_agg(column_name, ', ') as columns from information_schema.columns
     where table_schema = 'enrichment' and table_name = 'attempts'
-      and column_name not in ('attempt_id', 'request_id', 'token_hash')
-  `);
+      and column_name not in ('attempt_id', 'request_id', 'token_hash')`;
   const { columns } = rows[0]!;
   await warehouse.pool.query(
     `insert into attempts (attempt_id, request_id, ${columns})
@@ -213,9 +212,7 @@ export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promi
      where attempt_id = $1`,
     [call.attemptId, calls],
   );
-  await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [
-    call.runId,
-  ]);
+  await warehouse.query`update attempts set next_poll_at = clock_timestamp() where run_id = ${call.runId}`;
   return call;
 }
 
@@ -226,20 +223,16 @@ export interface Books {
   readonly reserved: number;
 }
 
-export async function booksOf(warehouse: Warehouse, call: PhonesCall): Promise<Books> {
-  const { rows } = await warehouse.pool.query<Books>(
-    `select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved
-     from attempts where attempt_id = $1`,
-    [call.attemptId],
-  );
+export async function booksOf(warehouse: TestWarehouse, call: PhonesCall): Promise<Books> {
+  const rows = await warehouse.query<Books>`
+    select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved
+    from attempts where attempt_id = ${call.attemptId}`;
   return rows[0]!;
 }
 
 /** The statuses of a call's deliveries, in the order of arrival. */
-export async function deliveryStatuses(warehouse: Warehouse, call: PhonesCall): Promise<string[]> {
-  const { rows } = await warehouse.pool.query<{ status: string }>(
-    'select status from webhook_deliveries where attempt_id = $1 order by received_at',
-    [call.attemptId],
-  );
+export async function deliveryStatuses(warehouse: TestWarehouse, call: PhonesCall): Promise<string[]> {
+  const rows = await warehouse.query<{ status: string }>`
+    select status from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
   return rows.map(({ status }) => status);
 }

@@ -1,9 +1,9 @@
-import type { Warehouse } from '../../../src/db/database.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import { admit } from './admit.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 /** The calls of the tests, at the service of `admit`. */
 export const bulkCalls = { service: 'test', scope: bulkMatchScope };
@@ -31,7 +31,7 @@ interface AskOptions {
 }
 
 /** Calls for the people of runs, one after another. */
-export function nextCalls(warehouse: Warehouse) {
+export function nextCalls(warehouse: TestWarehouse) {
   const rowsAskedFor = new Map<string, number>();
 
   /** Asks for the next people of a run. */
@@ -61,6 +61,6 @@ export function nextCalls(warehouse: Warehouse) {
 }
 
 /** Makes the windows forget every call, as if they had ended long ago. */
-export async function emptyWindows(warehouse: Warehouse): Promise<void> {
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
+export async function emptyWindows(warehouse: TestWarehouse): Promise<void> {
+  await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
 }

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
@@ -10,6 +9,7 @@ import {
   type LateExtras,
   type PhonesCall,
 } from './late-calls.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 const { signal } = new AbortController();
 
@@ -24,13 +24,13 @@ export const none = [null, null, null];
 export const newIds = (call: PhonesCall): string[] => call.ids.map((id) => `new-${id}`);
 
 /** Ends the run of a call as the product does. */
-export async function endCall(warehouse: Warehouse, call: PhonesCall): Promise<void> {
+export async function endCall(warehouse: TestWarehouse, call: PhonesCall): Promise<void> {
   await reconcileContacts(warehouse, call.runId, signal);
   await endRun(warehouse, call.runId, 'finished', undefined);
 }
 
 /** A call of a run that has ended, with its answer and no phones. */
-export async function endedCall(warehouse: Warehouse, extras?: LateExtras): Promise<PhonesCall> {
+export async function endedCall(warehouse: TestWarehouse, extras?: LateExtras): Promise<PhonesCall> {
   const call = await answeredCall(warehouse, extras);
   await endCall(warehouse, call);
   return call;
@@ -38,7 +38,7 @@ export async function endedCall(warehouse: Warehouse, extras?: LateExtras): Prom
 
 /** A run for the people of an earlier call, whose answer names them by other ids. */
 export async function renumberedRun(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   call: PhonesCall,
   ids = newIds(call),
 ): Promise<PhonesCall> {
@@ -50,7 +50,7 @@ export async function renumberedRun(
 
 /** The values of the contacts of a call; null: the contact has none. */
 export async function valuesOf(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   call: PhonesCall,
   column: 'person_id' | 'phone',
 ): Promise<(string | null)[]> {
@@ -63,11 +63,11 @@ export async function valuesOf(
 }
 
 /** The phones of the contacts of a call. */
-export function phonesOf(warehouse: Warehouse, call: PhonesCall): Promise<(string | null)[]> {
+export function phonesOf(warehouse: TestWarehouse, call: PhonesCall): Promise<(string | null)[]> {
   return valuesOf(warehouse, call, 'phone');
 }
 
 /** Expects that the log leads to the same warehouse. */
-export async function expectRebuilt(warehouse: Warehouse): Promise<void> {
+export async function expectRebuilt(warehouse: TestWarehouse): Promise<void> {
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
 }

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import type { Asked } from '../../../src/runs/planning/earlier-lookups.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { unsetOptions } from './unset-options.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 /** Extras that runs of tests ask for. */
 export const asked: Asked = {
@@ -83,7 +83,7 @@ export function testSpec(): RunSpec {
 
 /** Begins a run with staged rows. */
 export async function stagedRun(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   rows: readonly StagedRow[],
   spec: RunSpec = testSpec(),
 ): Promise<RunRecord> {
@@ -116,13 +116,11 @@ export async function stagedRun(
 }
 
 /** Begins a run with status `running`, its own budget and 4,000 open rows. */
-export async function runningRun(warehouse: Warehouse, limit: string | null = null): Promise<string> {
+export async function runningRun(warehouse: TestWarehouse, limit: string | null = null): Promise<string> {
   const run = await stagedRun(warehouse, []);
-  await warehouse.pool.query(
-    `insert into run_rows (run_id, row_number, contact_id, raw, keys)
-     select $1, n, 'contact-' || n, '[]', '{}' from generate_series(1, 4000) n`,
-    [run.runId],
-  );
+  await warehouse.query`
+    insert into run_rows (run_id, row_number, contact_id, raw, keys)
+    select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, 4000) n`;
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   await budgetsOf(warehouse.database, run.runId, {});
   await warehouse.database
@@ -134,13 +132,17 @@ export async function runningRun(warehouse: Warehouse, limit: string | null = nu
 }
 
 /** Reopens rows of unknown calls, as for a run with `--on-unknown retry`. */
-export function reopenRows(warehouse: Warehouse, runId: string, rows: readonly number[]): Promise<number[]> {
+export function reopenRows(
+  warehouse: TestWarehouse,
+  runId: string,
+  rows: readonly number[],
+): Promise<number[]> {
   const retrying = { runId, options: { onUnknown: 'retry' } } as const;
   return reopenUnknown(warehouse, retrying, sql`select unnest(${rows}::int[])`);
 }
 
 /** Outcome by row number. */
-export async function outcomesOf(warehouse: Warehouse, runId: string): Promise<(string | null)[]> {
+export async function outcomesOf(warehouse: TestWarehouse, runId: string): Promise<(string | null)[]> {
   const rows = await warehouse.database
     .selectFrom('run_rows')
     .select('outcome')

@@ -2,7 +2,6 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -10,6 +9,7 @@ import { getRun, setRunStatus, sourceOf } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
 import { answerWith } from './answer-with.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 /** The people of a test's call, and the extras that it asks for. */
 export interface ScriptedCall {
@@ -20,7 +20,7 @@ export interface ScriptedCall {
 
 /** Begins a planned run with status `running`. */
 export async function runningRunOf(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   rows: readonly StagedRow[],
   options: {
     readonly waterfall?: readonly ('email' | 'phone')[];
@@ -54,7 +54,7 @@ export async function runningRunOf(
  * @param answer makes the answer from the requested people, in the order of `details`
  */
 export async function answerBatch(
-  warehouse: Warehouse,
+  warehouse: TestWarehouse,
   { runId, batch = 1, waterfall = [] }: ScriptedCall,
   answer: (people: readonly OpenPerson[]) => readonly (Person | null)[],
 ): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {

@@ -85,7 +85,7 @@ describe('an older answer', () => {
     const older = await callInFlight([row]);
     await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
     // The operator let it be asked for again.
-    await warehouse.pool.query('delete from claims where run_id = $1', [older.runId]);
+    await warehouse.query`delete from claims where run_id = ${older.runId}`;
     const newer = await callInFlight([row]);
     await record(newer, answerWith([{ ...person, title: 'Director' }]));
 
@@ -101,7 +101,7 @@ describe('a newer answer', () => {
   it('a newer answer keeps fields that it leaves empty, and replaces an address with its status', async () => {
     const { row, person } = somebody();
     await record(await callInFlight([row]), answerWith([person]));
-    await warehouse.pool.query('delete from lookup_history');
+    await warehouse.query`delete from lookup_history`;
     await record(
       await callInFlight([row]),
       answerWith([
@@ -132,16 +132,15 @@ describe('a newer answer', () => {
       ['o-7', 'Fjord'],
       ['o-8', null],
     ]) {
-      await warehouse.pool.query('delete from lookup_history');
+      await warehouse.query`delete from lookup_history`;
       await record(
         await callInFlight([row]),
         answerWith([{ ...person, organization: null, organization_id: organization_id! }]),
       );
       expect(await contact(row.contactId!)).toMatchObject({ organization_id, organization_name });
     }
-    const { rows } = await warehouse.pool.query(
-      `select organization_id, name from organizations where organization_id in ('o-7', 'o-8')`,
-    );
+    const rows = await warehouse.query`
+      select organization_id, name from organizations where organization_id in ('o-7', 'o-8')`;
     expect(rows).toEqual([{ organization_id: 'o-7', name: 'Fjord' }]);
   });
 });

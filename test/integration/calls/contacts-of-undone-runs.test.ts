@@ -84,11 +84,8 @@ describe('a contact of a run whose undo is taken back', () => {
     const own = await runOf(row('zoe', name), `${name}-1`, true);
     const other = await runOf(row('ada', `${name}-ada`), `${name}-2`, true);
     const decisions = async () => {
-      const { rows } = await warehouse.pool.query(
-        `select * from contacts where contact_id like $1 || '%' order by contact_id`,
-        [name],
-      );
-      return rows;
+      return warehouse.query`
+        select * from contacts where contact_id like ${name} || '%' order by contact_id`;
     };
     return { own, other, decisions, before: await decisions() };
   }
@@ -118,8 +115,7 @@ describe('a contact of a run whose undo is taken back', () => {
       await runOf(row, `${how}-1`, false);
       const own = await runOf(row, `${how}-1`, true);
       const other = await runOf({ ...row, contactId: `${how}-other` }, `${how}-2`, true);
-      const decision = async () =>
-        (await warehouse.pool.query('select * from contacts where contact_id = $1', [how])).rows;
+      const decision = async () => await warehouse.query`select * from contacts where contact_id = ${how}`;
       const before = await decision();
       for (const runId of [other, own]) await undoRun(warehouse, runId, note, signal);
       if (how === 'revert') await revertUndo(warehouse, other, signal);

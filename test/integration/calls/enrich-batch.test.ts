@@ -87,17 +87,15 @@ it('a call that is billed above its reservation pauses its run although its work
 it('a pause for overbilling keeps the count of the match rate, so that the next call can pause the run', async () => {
   const people = Array.from({ length: 20 }, (_, index) => `rate${index}@orbit.example`);
   const runId = await runOf(people, { minMatchRate: 0.9 });
-  await warehouse.pool.query(
-    `with calls as (
-       insert into attempts (
-         attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
-       select 'poor-' || n, $1, 9, 'settled', 10, 10, 0, '{}', clock_timestamp() from generate_series(1, 12) n
-       returning attempt_id
-     )
-     insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
-     select attempt_id, n, $1, 100 + n, 'not_found' from calls, generate_series(0, 9) n`,
-    [runId],
-  );
+  await warehouse.query`
+    with calls as (
+      insert into attempts (
+        attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
+      select 'poor-' || n, ${runId}, 9, 'settled', 10, 10, 0, '{}', clock_timestamp() from generate_series(1, 12) n
+      returning attempt_id
+    )
+    insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
+    select attempt_id, n, ${runId}, 100 + n, 'not_found' from calls, generate_series(0, 9) n`;
   const dependencies = dependenciesOf(() =>
     Promise.resolve(
       answerWith(
@@ -125,9 +123,7 @@ it('a call that an error may have been billed for is unknown with the HTTP statu
   );
   const [open] = await openBatches(dependencies, runId, [1]);
   await enrichBatch(dependencies, open!, new AbortController().signal);
-  const { rows } = await warehouse.pool.query('select status, http_status from attempts where run_id = $1', [
-    runId,
-  ]);
+  const rows = await warehouse.query`select status, http_status from attempts where run_id = ${runId}`;
   expect(rows).toEqual([{ status: 'unknown', http_status: 500 }]);
 });
 
@@ -182,7 +178,7 @@ it('a call that is not sent after its admission costs nothing, also if the datab
     stop.signal,
   );
   await expect(stopped).rejects.toThrow('the worker stops');
-  const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
+  const rows = await warehouse.query`select status from attempts where run_id = ${runId}`;
   expect(rows).toEqual([{ status: 'released' }]);
 });
 
@@ -296,7 +292,7 @@ it.each([
     expect((await warehouse.pool.query(money, [runId])).rows).toEqual([
       { status: 'unknown', held: 2, http_status: status },
     ]);
-    await warehouse.pool.query('delete from rate_scopes');
+    await warehouse.query`delete from rate_scopes`;
   },
 );
 

@@ -34,9 +34,7 @@ it.each([
   expect(await outcomesOf(warehouse, runId)).toEqual(Array(3).fill('enriched'));
   await deliverTo(warehouse, call, phonesBody(ids, 24));
   expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
-  const { rows } = await warehouse.pool.query(
-    'select 1 from enriched_contacts where run_id = $1 and phone is not null',
-    [runId],
-  );
+  const rows = await warehouse.query`
+    select 1 from enriched_contacts where run_id = ${runId} and phone is not null`;
   expect(rows).toHaveLength(3);
 });

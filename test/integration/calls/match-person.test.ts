@@ -15,7 +15,7 @@ const warehouse = await warehouseOfFile();
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
   'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',
   async (key) => {
-    await warehouse.pool.query('truncate suppression_entries cascade');
+    await warehouse.query`truncate suppression_entries cascade`;
     await putOnList(warehouse, key);
     const person = {
       id: 'p1',
@@ -29,7 +29,7 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
     } as unknown as ServiceClient;
     // In the budgets of the day and of the month.
     const settled = async (): Promise<unknown> =>
-      (await warehouse.pool.query(`select sum(settled)::int as credits from budgets`)).rows[0].credits;
+      (await warehouse.query`select sum(settled)::int as credits from budgets`)[0].credits;
     const before = Number(await settled());
     await expect(
       matchPerson(
@@ -49,14 +49,14 @@ describe.each([
   it.each(['email:bo@former.example', 'person:bo-former', 'domain:orbit.example'])(
     'matchPerson() sends no request about a person whom an earlier answer connects with %s',
     async (key) => {
-      await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+      await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
       const runId = await runningRun(warehouse);
       for (const [id, email] of [
         ['bo-former', 'bo@former.example'],
         ['bo-new', 'bo@orbit.example'],
       ] as const)
         await appendContact(warehouse, { contactId: 'bo', runId, person: { id, email } });
-      await warehouse.pool.query(`update contacts set person_keys = '{person:bo-former,person:bo-new}'`);
+      await warehouse.query`update contacts set person_keys = '{person:bo-former,person:bo-new}'`;
       await putOnList(warehouse, key);
       const client = {} as ServiceClient;
       await expect(
@@ -75,14 +75,14 @@ it.each<[number, object]>([
 ])(
   'matchPerson() holds its reservation after a %d with the body %o, and names no attempt',
   async (status, body) => {
-    await warehouse.pool.query('truncate suppression_entries cascade');
+    await warehouse.query`truncate suppression_entries cascade`;
     const raw = Buffer.from(JSON.stringify(body));
     const client = {
       match: () =>
         Promise.reject(mapFailure({ status, headers: {}, body: raw, receivedAt: 0 }, operations.match)),
     } as unknown as ServiceClient;
     const held = async (): Promise<number> =>
-      Number((await warehouse.pool.query('select sum(reserved) as held from budgets')).rows[0].held);
+      Number((await warehouse.query`select sum(reserved) as held from budgets`)[0].held);
     const before = await held();
     const failed = matchPerson(
       { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
@@ -94,7 +94,7 @@ it.each<[number, object]>([
 );
 
 it('matchPerson() holds its reservation if the answer states a price that no plan has', async () => {
-  await warehouse.pool.query('truncate suppression_entries cascade');
+  await warehouse.query`truncate suppression_entries cascade`;
   const client = {
     match: async () => ({
       person: { id: 'p2' },
@@ -104,10 +104,9 @@ it('matchPerson() holds its reservation if the answer states a price that no pla
   } as unknown as ServiceClient;
   const books = async (): Promise<unknown> =>
     (
-      await warehouse.pool.query(
-        'select sum(settled)::int8 as settled, sum(reserved)::int as reserved from budgets',
-      )
-    ).rows[0];
+      await warehouse.query`
+        select sum(settled)::int8 as settled, sum(reserved)::int as reserved from budgets`
+    )[0];
   const before = (await books()) as { settled: string; reserved: number } | undefined;
   const answer = await matchPerson(
     { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },

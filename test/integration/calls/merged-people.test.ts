@@ -57,11 +57,9 @@ async function play(contactId: string, identity: Identity, ...people: Person[]) 
 
 /** The people of contacts; null: the contact has none. */
 async function peopleOf(...contactIds: readonly string[]): Promise<(string | null)[]> {
-  const { rows } = await warehouse.pool.query<{ person_id: string | null }>(
-    `select c.person_id from unnest($1::text[]) with ordinality as n (contact_id, place)
-     left join enriched_contacts c using (contact_id) order by place`,
-    [contactIds],
-  );
+  const rows = await warehouse.query<{ person_id: string | null }>`
+    select c.person_id from unnest(${contactIds}::text[]) with ordinality as n (contact_id, place)
+    left join enriched_contacts c using (contact_id) order by place`;
   return rows.map(({ person_id: personId }) => personId);
 }
 
@@ -137,9 +135,7 @@ describe('a person to whom the service gives a new id', () => {
   });
 
   async function keysOf(contactId: string): Promise<unknown> {
-    const { rows } = await warehouse.pool.query('select person_keys from contacts where contact_id = $1', [
-      contactId,
-    ]);
+    const rows = await warehouse.query`select person_keys from contacts where contact_id = ${contactId}`;
     return (rows[0] as { person_keys: unknown }).person_keys;
   }
 

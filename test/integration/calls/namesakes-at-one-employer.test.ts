@@ -63,10 +63,8 @@ describe('two people of one name at one employer', () => {
       expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'identity_mismatch']);
       expect(await contact(first.contactId)).toBeUndefined();
       expect(await contact(second.contactId)).toBeUndefined();
-      const { rows } = await warehouse.pool.query(
-        `select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = $1`,
-        [runId],
-      );
+      const rows = await warehouse.query`
+        select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = ${runId}`;
       expect(rows.map(({ reason }) => reason as string)).toEqual(
         Array(2).fill('another contact could be this person as well'),
       );
@@ -107,10 +105,8 @@ describe('two people of one name at one employer', () => {
     expect(await reconcileContacts(warehouse, runId, signal)).toMatchObject({ filled: 1 });
     await endRun(warehouse, runId, 'finished', { outcome: 'over_budget', reason: 'no credits were left' });
     expect(await contact(other.contactId)).toMatchObject({ person_id: person.id });
-    const { rows } = await warehouse.pool.query(
-      'select outcome, reason from run_rows where run_id = $1 and contact_id = $2',
-      [runId, other.contactId],
-    );
+    const rows = await warehouse.query`
+      select outcome, reason from run_rows where run_id = ${runId} and contact_id = ${other.contactId}`;
     expect(rows).toEqual([{ outcome: 'over_budget', reason: 'no credits were left; filled without a call' }]);
   });
 
@@ -256,11 +252,9 @@ describe('two people of one name at one employer', () => {
       asked.map(({ identity }) => (identity.firstName === 'John' ? person : null)),
     );
     const resultOf = async (): Promise<unknown> => {
-      const { rows } = await warehouse.pool.query(
-        `select outcome, reason, lost_reason, lost_at is not null as is_lost
-         from row_results where run_id = $1 and row_number = 1`,
-        [earlier],
-      );
+      const rows = await warehouse.query`
+        select outcome, reason, lost_reason, lost_at is not null as is_lost
+        from row_results where run_id = ${earlier} and row_number = 1`;
       return rows[0] as unknown;
     };
     const kept = { outcome: 'enriched', reason: null, lost_reason: null, is_lost: false };

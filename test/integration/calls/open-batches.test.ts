@@ -46,7 +46,7 @@ it('a call that another worker abandons keeps its slot until its deadline and on
   );
   await openBatches(dependencies(), runId, [1]);
 
-  const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
+  const rows = await warehouse.query`select status from attempts where run_id = ${runId}`;
   expect(rows).toEqual([{ status: 'unknown' }]);
   // The worker that made the call may only have lost Temporal: its request can reach the service up to the deadline.
   // From admission on, the window begins to count no earlier than that.

@@ -19,16 +19,14 @@ function answerAsRead(person: object): AnswerToRecord {
 }
 
 async function saidBy({ attemptId }: AdmittedCall) {
-  const { rows } = await warehouse.pool.query<{
+  const rows = await warehouse.query<{
     facts: Record<string, unknown>;
     organization: unknown;
     rank: string;
-  }>(
-    `select o.facts, o.facts #>> '{account,traffic_ranking}' as rank, f.facts as organization
-     from observations o left join organization_facts f on f.facts_hash = o.organization_facts
-     where o.attempt_id = $1`,
-    [attemptId],
-  );
+  }>`
+    select o.facts, o.facts #>> '{account,traffic_ranking}' as rank, f.facts as organization
+    from observations o left join organization_facts f on f.facts_hash = o.organization_facts
+    where o.attempt_id = ${attemptId}`;
   return rows;
 }
 

@@ -50,12 +50,10 @@ it.each([false, true])(
       await endRun(warehouse, call.runId, 'finished', undefined);
       if (isUndone && row === people[0].row) await undoRun(warehouse, call.runId, undoNote, signal);
     }
-    const [{ runId }] = (
-      await warehouse.pool.query<{ runId: string }>(
-        'select run_id as "runId" from run_rows where contact_id = $1',
-        [people[0].row.contactId],
-      )
-    ).rows as [{ runId: string }];
+    const [{ runId }] = (await warehouse.query<{ runId: string }>`
+        select run_id as "runId" from run_rows where contact_id = ${people[0].row.contactId}`) as [
+      { runId: string },
+    ];
     if (isUndone) await revertUndo(warehouse, runId, signal);
     expect(await dataOf(people)).toEqual(ownData(people));
   },

@@ -21,18 +21,14 @@ it('readAnswersAgain() fills observations from stored bodies, once, and leaves t
     title: 'Head of Gears',
   };
   const body = JSON.stringify({ credits_consumed: 3, matches: [person] });
-  await warehouse.pool.query('update raw_answers set body_gzip = $2 where attempt_id = $1', [
-    call.attemptId,
-    gzipSync(body),
-  ]);
-  await warehouse.pool.query(`update observations set facts = '{}' where kind = 'phones'`);
-  await warehouse.pool.query(`select project('test', array['person:' || $1], '{}', '{}')`, [call.ids[0]]);
+  await warehouse.query`
+    update raw_answers set body_gzip = ${gzipSync(body)} where attempt_id = ${call.attemptId}`;
+  await warehouse.query`update observations set facts = '{}' where kind = 'phones'`;
+  await warehouse.query`select project('test', array['person:' || ${call.ids[0]}], '{}', '{}')`;
 
   expect(await readAnswersAgain(warehouse, signal)).toEqual({ bodies: 2, changed: 4, complete: true });
-  const { rows } = await warehouse.pool.query(
-    'select title, phone from enriched_contacts where run_id = $1 order by row_number',
-    [call.runId],
-  );
+  const rows = await warehouse.query`
+    select title, phone from enriched_contacts where run_id = ${call.runId} order by row_number`;
   expect(rows).toEqual([
     { title: 'Head of Gears', phone: '+14155550100' },
     { title: null, phone: '+14155550101' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
@@ -7,6 +7,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import type { StagedRow } from '../../helpers/warehouse/rows.ts';
 import { rowsReadByTable } from '../../helpers/database/rows-read.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 
 const calls = 60;
 const peoplePerCall = 10;
@@ -23,15 +24,14 @@ const rows = Array.from({ length: calls * peoplePerCall }, (_, index): StagedRow
       : { keys: [`name:${first} ${last}|${company}`.toLowerCase()] }),
   };
 });
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  warehouse = openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true });
+  warehouse = testWarehouse(openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true }));
   // Plans stay those of an empty warehouse: statistics would let PostgreSQL make better ones.
-  const { rows: tables } = await warehouse.pool.query<{ name: string }>(
-    `select oid::regclass::text as name from pg_class
-     where relkind = 'r' and relnamespace = 'enrichment'::regnamespace`,
-  );
+  const tables = await warehouse.query<{ name: string }>`
+    select oid::regclass::text as name from pg_class
+    where relkind = 'r' and relnamespace = 'enrichment'::regnamespace`;
   for (const { name } of tables)
     await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
   await putOnList(warehouse, 'email:listed@orbit.example');
@@ -54,11 +54,9 @@ it('a call reads as few rows at the end of a run as at its beginning, with plans
 });
 
 async function addEarlierRuns(count: number): Promise<void> {
-  await warehouse.pool.query(
-    `insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options, finished_at)
-     select 'earlier-' || n, n, n, 'finished', 'x', 'x', n, '{}', now() from generate_series(1, $1) n`,
-    [count],
-  );
+  await warehouse.query`
+    insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options, finished_at)
+    select 'earlier-' || n, n, n, 'finished', 'x', 'x', n, '{}', now() from generate_series(1, ${count}) n`;
 }
 
 async function readsOfCalls(runId: string, first: number, last: number): Promise<Record<string, number>> {

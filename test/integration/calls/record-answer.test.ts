@@ -50,17 +50,13 @@ describe('an answer', () => {
     });
     expect(await contact(missed.row.contactId!)).toBeUndefined();
     expect(await contact(wrong.row.contactId!)).toBeUndefined();
-    const quarantined = await warehouse.pool.query(
-      'select match_index, reason from quarantined_people where attempt_id = $1',
-      [call.attemptId],
-    );
-    expect(quarantined.rows).toEqual([{ match_index: 2, reason: 'another name' }]);
-    const observed = await warehouse.pool.query(
-      `select o.person_key, p.email from observations o join people p using (service, person_key)
-       where o.attempt_id = $1 and o.person_id = 'x'`,
-      [call.attemptId],
-    );
-    expect(observed.rows).toEqual([{ person_key: 'person:x', email: 'x@elsewhere.example' }]);
+    const quarantined = await warehouse.query`
+      select match_index, reason from quarantined_people where attempt_id = ${call.attemptId}`;
+    expect(quarantined).toEqual([{ match_index: 2, reason: 'another name' }]);
+    const observed = await warehouse.query`
+      select o.person_key, p.email from observations o join people p using (service, person_key)
+      where o.attempt_id = ${call.attemptId} and o.person_id = 'x'`;
+    expect(observed).toEqual([{ person_key: 'person:x', email: 'x@elsewhere.example' }]);
   });
 
   it('an answer settles the billed credits and releases the rest of the reservation', async () => {
@@ -112,10 +108,9 @@ describe('an answer', () => {
       contact_emails: [{ email: 'more@saved.example', email_status: 'verified' }, null],
     };
     await record(call, answerWith([{ ...person, contact: savedContact }]));
-    const { rows } = await warehouse.pool.query(
-      'select email, email_status from person_emails where person_id = $1 order by position offset 1',
-      [person.id],
-    );
+    const rows = await warehouse.query`
+      select email, email_status
+      from person_emails where person_id = ${person.id} order by position offset 1`;
     expect(rows).toEqual([
       { email: 'main@saved.example', email_status: 'unverified' },
       { email: 'more@saved.example', email_status: 'verified' },
@@ -131,10 +126,8 @@ describe('an answer', () => {
     const call = await callInFlight([row]);
     const organization = { id: `o-phone-${row.contactId}`, name: 'Orbit', ...phones };
     await record(call, answerWith([{ ...person, organization }]));
-    const { rows } = await warehouse.pool.query(
-      'select phone from organizations where organization_id = $1',
-      [organization.id],
-    );
+    const rows = await warehouse.query`
+      select phone from organizations where organization_id = ${organization.id}`;
     expect(rows).toEqual([{ phone }]);
   });
 
@@ -200,10 +193,8 @@ describe('an answer', () => {
     );
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'identity_mismatch']);
     expect(await moneyOf(call.runId)).toEqual([0, 2]);
-    const { rows } = await warehouse.pool.query<{ reason: string }>(
-      'select reason from quarantined_people where attempt_id = $1 order by match_index',
-      [call.attemptId],
-    );
+    const rows = await warehouse.query<{ reason: string }>`
+      select reason from quarantined_people where attempt_id = ${call.attemptId} order by match_index`;
     expect(rows).toHaveLength(100);
     expect(rows.at(-1)?.reason).toBe('unreadable: the answer has 5002 elements, of which 100 are read');
   });
@@ -247,7 +238,7 @@ it('concurrent calls about the same people are recorded without a deadlock, and 
     // Each in another order; claims are taken away, as if operators had let all of them be asked again.
     const rows = crowd.map((_, index) => crowd[(index * 3 + run) % 10]!.row);
     calls.push(await callInFlight(rows));
-    await warehouse.pool.query('delete from claims');
+    await warehouse.query`delete from claims`;
   }
   const people = crowd.map(({ person }) => person);
   await Promise.all(calls.map((call) => record(call, answerWith(people))));

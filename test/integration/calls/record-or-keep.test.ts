@@ -37,12 +37,10 @@ async function record(call: PhonesCall, id: string, price: bigint): ReturnType<t
 }
 
 async function attempt(call: PhonesCall): Promise<object> {
-  const { rows } = await warehouse.pool.query<object>(
-    `select status, reason, credits_settled as settled, credits_reserved::int as reserved,
-       exists (select 1 from raw_answers r where r.attempt_id = a.attempt_id) as kept
-     from attempts a where attempt_id = $1`,
-    [call.attemptId],
-  );
+  const rows = await warehouse.query<object>`
+    select status, reason, credits_settled as settled, credits_reserved::int as reserved,
+      exists (select 1 from raw_answers r where r.attempt_id = a.attempt_id) as kept
+    from attempts a where attempt_id = ${call.attemptId}`;
   return rows[0]!;
 }
 

@@ -101,9 +101,7 @@ describe('a contact whose newest row is suppressed', () => {
     expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed', 'duplicate']);
     await endRun(warehouse, runId, 'finished', undefined);
     await enriched(former('twice'), 'crm-2');
-    const { rows } = await warehouse.pool.query(
-      "select source from enriched_contacts where contact_id = 'twice'",
-    );
+    const rows = await warehouse.query`select source from enriched_contacts where contact_id = 'twice'`;
     expect(rows).toEqual([{ source: 'crm-2' }]);
   });
 
@@ -138,13 +136,10 @@ describe('a person on the suppression list', () => {
     ]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
     expect(await contact('listed')).toBeUndefined();
-    const cells = await warehouse.pool.query(
-      'select email, first_name, keys from run_rows where run_id = $1',
-      [runId],
-    );
-    expect(cells.rows).toEqual([{ email: null, first_name: null, keys: [] }]);
-    const bodies = await warehouse.pool.query('select 1 from raw_answers where attempt_id = $1', [attemptId]);
-    expect(bodies.rows).toEqual([]);
+    const cells = await warehouse.query`select email, first_name, keys from run_rows where run_id = ${runId}`;
+    expect(cells).toEqual([{ email: null, first_name: null, keys: [] }]);
+    const bodies = await warehouse.query`select 1 from raw_answers where attempt_id = ${attemptId}`;
+    expect(bodies).toEqual([]);
   });
 });
 
@@ -166,10 +161,8 @@ it('the duplicates of a row lose their cells if the answer shows a person on the
     { id: 'P8', first_name: 'Ada', last_name: 'Eight', organization: { name: 'Orbit' } },
     null,
   ]);
-  const { rows: written } = await warehouse.pool.query(
-    'select outcome, last_name, reason from run_rows where run_id = $1 order by row_number',
-    [runId],
-  );
+  const written = await warehouse.query`
+    select outcome, last_name, reason from run_rows where run_id = ${runId} order by row_number`;
   expect(written).toMatchObject([
     { outcome: 'suppressed', last_name: null },
     { outcome: 'suppressed', last_name: null, reason: 'the same person is on the suppression list by row 1' },

@@ -8,7 +8,7 @@ import { judgeFreeSpace } from '../../../src/cli/doctor/doctor-disk.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -26,6 +26,7 @@ import {
 import { say } from '../../helpers/warehouse/log-entries.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
+import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 
 const key = 'canary-key-1f9a';
 const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
@@ -226,7 +227,7 @@ describe('the doctor', () => {
     const url = await createTestDatabase();
     const settings = { DATABASE_URL: url, MAX_CREDITS_PER_RUN: '500', MAX_CREDITS_PER_DAY: '3000' };
     expect((await finding('budgets', settings)).what).toBe('500 credits a run, 3,000 credits a day');
-    const warehouse = openWarehouse(url);
+    const warehouse = testWarehouse(openWarehouse(url));
     const note = { by: 'ada', reason: undefined };
     await setDefaultBudget(warehouse.database, 'day', parseCredits('20000')!, undefined, note);
     await warehouse.close();
@@ -276,11 +277,11 @@ describe('the doctor', () => {
       'changes',
     ] as const;
     let url: string;
-    let warehouse: Warehouse;
+    let warehouse: TestWarehouse;
 
     beforeAll(async () => {
       url = await createTestDatabase();
-      warehouse = openWarehouse(url);
+      warehouse = testWarehouse(openWarehouse(url));
       await endedRun();
       // Needed until a person decides about the call.
       const unknown = await callWithPhones(warehouse);

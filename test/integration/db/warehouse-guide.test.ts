@@ -13,14 +13,13 @@ it('docs/warehouse.md answers at least ten questions in SQL', () =>
 
 it('every table and column that analysts read has a comment', async () => {
   const readable = Object.entries(analystColumns).filter(([, columns]) => columns !== 'none');
-  const { rows } = await warehouse.pool.query<{ name: string; column: string; comment: string | null }>(
-    `select c.relname as name, coalesce(a.attname, '') as column, d.description as comment
-     from pg_class c
-     cross join lateral (
-       select attnum, attname from pg_attribute where attrelid = c.oid and attnum > 0 union all select 0, null) a
-     left join pg_description d on d.objoid = c.oid and d.objsubid = a.attnum and d.classoid = 'pg_class'::regclass
-     where c.relnamespace = 'enrichment'::regnamespace and c.relkind in ('r', 'v')`,
-  );
+  const rows = await warehouse.query<{ name: string; column: string; comment: string | null }>`
+    select c.relname as name, coalesce(a.attname, '') as column, d.description as comment
+    from pg_class c
+    cross join lateral (
+      select attnum, attname from pg_attribute where attrelid = c.oid and attnum > 0 union all select 0, null) a
+    left join pg_description d on d.objoid = c.oid and d.objsubid = a.attnum and d.classoid = 'pg_class'::regclass
+    where c.relnamespace = 'enrichment'::regnamespace and c.relkind in ('r', 'v')`;
   const missing = rows.filter(({ name, column, comment }) => {
     const columns = readable.find(([table]) => table === name)?.[1];
     const isRead = columns === 'all' || column === '' || columns?.includes(column as never);

@@ -39,10 +39,7 @@ async function exported(...rows: readonly ExportRow[]): Promise<string> {
     warehouse,
     rows.map(({ contactId = '4701', ...row }) => ({ ...row, keys: [], contactId })),
   );
-  await warehouse.pool.query(`update runs set source = 'hubspot', header = $2 where run_id = $1`, [
-    runId,
-    header,
-  ]);
+  await warehouse.query`update runs set source = 'hubspot', header = ${header} where run_id = ${runId}`;
   for (const [index, { contactId = '4701', title, modified = '', isCleared }] of rows.entries())
     await warehouse.pool.query('update run_rows set raw = $3 where run_id = $1 and row_number = $2', [
       runId,
@@ -120,10 +117,7 @@ it('exportForCrm() leaves the complete folder of one command when several write 
 
 it('exportForCrm() keeps the cell of a column if the newest export has a blank column of the same name', async () => {
   const runId = await exported({ title: '' });
-  await warehouse.pool.query('update runs set header = $2 where run_id = $1', [
-    runId,
-    [...header, 'Job Title'],
-  ]);
+  await warehouse.query`update runs set header = ${[...header, 'Job Title']} where run_id = ${runId}`;
   await warehouse.pool.query('update run_rows set raw = $2 where run_id = $1', [
     runId,
     JSON.stringify(['4701', '', '', '', 'CEO']),
@@ -202,10 +196,9 @@ describe('exportForCrm() after a backfill of an older time', () => {
   /** Read last, from an export of the day before all others. */
   const backfilled = async (row: ExportRow, labels?: readonly string[]): Promise<void> => {
     const runId = await exported(row);
-    await warehouse.pool.query(
-      `update runs set as_of = created_at - interval '1 day', header = coalesce($2, header) where run_id = $1`,
-      [runId, labels],
-    );
+    await warehouse.query`
+      update runs set as_of = created_at - interval '1 day', header = coalesce(${labels}, header)
+      where run_id = ${runId}`;
   };
 
   it('exportForCrm() compares with the export of the latest time, and has its labels, after a backfill', async () => {
@@ -225,7 +218,7 @@ describe('exportForCrm() after a backfill of an older time', () => {
   it('exportForCrm() compares with the later of two exports of one scheduled time', async () => {
     await enriched(await exported({ title: '' }));
     await exported({ title: 'CEO' });
-    await warehouse.pool.query(`update runs set as_of = '2026-11-20T03:00:00Z'`);
+    await warehouse.query`update runs set as_of = '2026-11-20T03:00:00Z'`;
     expect((await importOf()).updates).toEqual(['4701,+4930123456']);
   });
 });
@@ -237,7 +230,7 @@ it.each([
   'Date de dernière modification',
 ])('exportForCrm() reads the modified time in a column %s', async (label) => {
   const runId = await exported({ title: 'CEO', modified: '01.11.2000 08:00' });
-  await warehouse.pool.query(`update runs set header[4] = $2 where run_id = $1`, [runId, label]);
+  await warehouse.query`update runs set header[4] = ${label} where run_id = ${runId}`;
   await enriched(runId);
   const { manifest, updates } = await importOf({ title: 'overwrite-older' });
   expect(updates).toEqual(['4701,CTO,+4930123456']);
@@ -292,7 +285,7 @@ it.each([
 
 it('exportForCrm() writes the job change of a person who has a new id, and no title', async () => {
   await moved(await exported({ title: '' }), await exported({ title: '' }), 'p4701-new');
-  await warehouse.pool.query(`update contacts set person_keys = '{person:p4701,person:p4701-new}'`);
+  await warehouse.query`update contacts set person_keys = '{person:p4701,person:p4701-new}'`;
   const { manifest, updates } = await importOf({ phone: 'never' });
   expect(updates).toEqual([]);
   expect(manifest.job_changes?.rows).toBe(1);

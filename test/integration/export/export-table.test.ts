@@ -177,9 +177,8 @@ describe('exportTable()', () => {
     expect(await jsonLinesOf({ select, choice: { runId: 'r2' } })).toEqual([
       { source: 'salesforce', title: 'B', run_id: 'r2', row_number: 7, attempt_id: 'attempt of r2' },
     ]);
-    const { rows } = await warehouse.pool.query(
-      `select run_id from field_provenance where source = 'hubspot' and field_group = 'title'`,
-    );
+    const rows = await warehouse.query`
+      select run_id from field_provenance where source = 'hubspot' and field_group = 'title'`;
     expect(rows).toEqual([{ run_id: 'r2' }]);
   });
 
@@ -369,10 +368,9 @@ describe('exported contacts', () => {
     await insert('b', { run_id: "run-'2" });
     await insert('c', { source: "o'brien" });
     await insert('d');
-    await warehouse.pool.query(
-      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', ` +
-        `'hubspot', 'd', '{}')`,
-    );
+    await warehouse.query`
+      insert into enrichment.changes (operation, source, contact_id, field_groups)
+      values ('upsert', 'hubspot', 'd', '{}')`;
     expect(await idsOf({ runId: "run-'2" })).toEqual(['b']);
     expect(await idsOf({ source: "o'brien" })).toEqual(['c']);
     // Transactions of other test files on the server delay the feed.
@@ -463,7 +461,7 @@ describe('exported contacts', () => {
         runId,
         person: { id, email: `${id}@orbit.example` },
       });
-    await warehouse.pool.query(`update contacts set person_keys = '{person:former,person:renumbered}'`);
+    await warehouse.query`update contacts set person_keys = '{person:former,person:renumbered}'`;
     expect(await idsOf({})).toEqual(['bo']);
     await putOnList(warehouse, 'email:former@orbit.example');
     expect(await idsOf({})).toEqual([]);
@@ -482,14 +480,14 @@ describe('exported contacts', () => {
   });
 
   it('exported contacts are not counted if the reader closes the pipe', async () => {
-    await warehouse.pool.query(`
+    await warehouse.query`
       with people as (
         insert into people (
           service, person_key, title, enriched_at, run_id, attempt_id, emails, phones, employment, said_by)
         select 'test', n, repeat('x', 1000), now(), 'r', 'a', '[]', '[]', '[]', '{}' from generate_series(1, 5000) n
       )
       insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
-      select 'hubspot', n, 'test', n, n, 'email', true, 'r', n from generate_series(1, 5000) n`);
+      select 'hubspot', n, 'test', n, n, 'email', true, 'r', n from generate_series(1, 5000) n`;
     const all: TableExport = { table: 'contacts', format: 'csv', choice: {} };
     const contacts = await exportTable(warehouse, all, async (rows) => {
       for await (const _ of rows) break;

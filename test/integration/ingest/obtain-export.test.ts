@@ -264,14 +264,14 @@ describe('standard input', () => {
 
 describe('rows of the database', () => {
   beforeAll(async () => {
-    await warehouse.pool.query(`
+    await warehouse.query`
       create schema crm;
       create table crm.contacts (id int, email text, "Note" text, opted_out bool, at timestamptz);
       insert into crm.contacts select n, 'p' || n || '@orbit.example', 'a "quote", and more', n = 2,
         '2026-11-21T12:00:00Z' from generate_series(3, 1, -1) n;
       create function crm.remove_contacts() returns void language sql as 'delete from crm.contacts';
       create table public.plain (id int);
-      insert into public.plain values (1)`);
+      insert into public.plain values (1)`;
   });
 
   it('rows of the database are CSV with the names of the columns, independent of their stored order', async () => {
@@ -282,7 +282,7 @@ describe('rows of the database', () => {
         '2,p2@orbit.example,"a ""quote"", and more",t,2026-11-21 12:00:00+00\n' +
         '3,p3@orbit.example,"a ""quote"", and more",f,2026-11-21 12:00:00+00\n',
     );
-    await warehouse.pool.query(`update crm.contacts set email = email where id = 1`);
+    await warehouse.query`update crm.contacts set email = email where id = 1`;
     expect((await obtain('table:crm.contacts')).sha256).toBe(before.sha256);
   });
 
@@ -303,7 +303,7 @@ describe('rows of the database', () => {
     ['a table that is not there', 'select * from crm.nowhere'],
   ])('rows of the database are refused for %s', async (_what, sql) => {
     await expect(obtain(`query:${sql}`)).rejects.toMatchObject({ type: 'export.query', exitCode: 2 });
-    const { rows } = await warehouse.pool.query('select count(email)::int as people from crm.contacts');
+    const rows = await warehouse.query`select count(email)::int as people from crm.contacts`;
     expect(rows).toEqual([{ people: 3 }]);
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });

@@ -16,11 +16,9 @@ const warehouse = await warehouseOfFile();
 async function beginRun(path: string): Promise<string> {
   const runId = `run-${(runs += 1)}`;
   const { sha256 } = await hashExport(path);
-  await warehouse.pool.query(
-    `insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
-     values ($1, $1, $1, 'ingesting', $2, 'contacts.csv', $3, '{}')`,
-    [runId, path, sha256],
-  );
+  await warehouse.query`
+    insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
+    values (${runId}, ${runId}, ${runId}, 'ingesting', ${path}, 'contacts.csv', ${sha256}, '{}')`;
   return runId;
 }
 
@@ -36,11 +34,9 @@ interface Row {
 }
 
 async function rowsOf(runId: string): Promise<Row[]> {
-  const found = await warehouse.pool.query<Row>(
-    'select * from run_rows where run_id = $1 order by row_number',
-    [runId],
-  );
-  return found.rows;
+  const found = await warehouse.query<Row>`
+    select * from run_rows where run_id = ${runId} order by row_number`;
+  return found;
 }
 
 async function stage(
@@ -395,10 +391,8 @@ it('all encodings give the same rows', async () => {
 });
 
 async function runOf(runId: string): Promise<Record<string, unknown>> {
-  const found = await warehouse.pool.query<Record<string, unknown>>('select * from runs where run_id = $1', [
-    runId,
-  ]);
-  return found.rows[0]!;
+  const found = await warehouse.query<Record<string, unknown>>`select * from runs where run_id = ${runId}`;
+  return found[0]!;
 }
 
 describe('staging that is interrupted', () => {
@@ -496,10 +490,8 @@ describe('a file that changes', () => {
 it('an error of the database repeats no cell of the export', async () => {
   const path = file('id,email\n1,secret@orbit.example\n');
   const runId = await beginRun(path);
-  await warehouse.pool.query(
-    `insert into run_rows (run_id, row_number, contact_id, raw, keys) values ($1, 1, '1', '[]', '{}')`,
-    [runId],
-  );
+  await warehouse.query`
+    insert into run_rows (run_id, row_number, contact_id, raw, keys) values (${runId}, 1, '1', '[]', '{}')`;
   const failure = await stageExport({ pool: warehouse.pool, runId, path }).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
   expect(JSON.stringify(failure) + String(failure)).not.toContain('secret');
@@ -508,7 +500,7 @@ it('an error of the database repeats no cell of the export', async () => {
 it('an export adds no row to a run that has ended, because its worker can have lost Temporal', async () => {
   const path = file('email\nada@orbit.example\n');
   const runId = await beginRun(path);
-  await warehouse.pool.query(`update runs set status = 'cancelled' where run_id = $1`, [runId]);
+  await warehouse.query`update runs set status = 'cancelled' where run_id = ${runId}`;
   await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
     type: 'run.ended',
     message: `run ${runId} has ended: no row of its export was added`,

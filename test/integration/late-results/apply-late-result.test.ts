@@ -36,13 +36,12 @@ const deliver = (call: Call, content: Buffer): Promise<void> => deliverTo(wareho
 const drain = (call: Call): Promise<void> => drainCall(warehouse, call);
 
 async function books(call: Call): Promise<Books> {
-  const wrong = await warehouse.pool.query(
-    `select b.budget_id from budgets b join attempts a on b.budget_id = any(a.budget_ids)
-     group by b.budget_id, b.settled, b.reserved
-     having b.settled <> coalesce(sum(a.credits_settled), 0)
-       or b.reserved <> coalesce(sum(a.credits_reserved) filter (where a.credits_settled is null), 0)`,
-  );
-  expect(wrong.rows).toEqual([]);
+  const wrong = await warehouse.query`
+    select b.budget_id from budgets b join attempts a on b.budget_id = any(a.budget_ids)
+    group by b.budget_id, b.settled, b.reserved
+    having b.settled <> coalesce(sum(a.credits_settled), 0)
+      or b.reserved <> coalesce(sum(a.credits_reserved) filter (where a.credits_settled is null), 0)`;
+  expect(wrong).toEqual([]);
   return booksOf(warehouse, call);
 }
 
@@ -246,10 +245,9 @@ it('deliveries of one request that several drains apply at once take effect once
 describe('a delivery and the answer of its call at the same moment', () => {
   /** How many statements wait for a lock. */
   async function waiters(): Promise<number> {
-    const { rows } = await warehouse.pool.query<{ waiters: number }>(
-      `select count(*)::int as waiters from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`,
-    );
+    const rows = await warehouse.query<{ waiters: number }>`
+      select count(*)::int as waiters from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
     return rows[0]!.waiters;
   }
 
@@ -258,10 +256,8 @@ describe('a delivery and the answer of its call at the same moment', () => {
     async (first) => {
       const call = await callInFlight();
       await storeFor(warehouse, call, body(call.ids, 24));
-      const { rows } = await warehouse.pool.query<{ delivery_id: string }>(
-        'select delivery_id from webhook_deliveries where attempt_id = $1',
-        [call.attemptId],
-      );
+      const rows = await warehouse.query<{ delivery_id: string }>`
+        select delivery_id from webhook_deliveries where attempt_id = ${call.attemptId}`;
       const apply = (): Promise<unknown> =>
         applyLateResult(
           warehouse,

@@ -12,9 +12,8 @@ async function countDeadlocks(): Promise<number> {
     warehouse.pool.query('select pg_stat_force_next_flush(), pg_sleep(0.05)'),
   );
   await Promise.all(each);
-  const { rows } = await warehouse.pool.query<{ deadlocks: number }>(
-    'select deadlocks::int from pg_stat_database where datname = current_database()',
-  );
+  const rows = await warehouse.query<{ deadlocks: number }>`
+    select deadlocks::int from pg_stat_database where datname = current_database()`;
   return rows[0]!.deadlocks;
 }
 

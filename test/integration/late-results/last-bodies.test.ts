@@ -38,12 +38,10 @@ async function booksAfterDeadline(
   [status, body]: readonly [number, string] = [500, ''],
 ): Promise<Books> {
   service.answerWith(status, body);
-  await warehouse.pool.query(
-    `update attempts set awaited_until = now() - interval '1 second',
-       next_poll_at = case when $2 then now() - interval '1 second' end
-     where attempt_id = $1`,
-    [call.attemptId, canBePolled],
-  );
+  await warehouse.query`
+    update attempts set awaited_until = now() - interval '1 second',
+      next_poll_at = case when ${canBePolled} then now() - interval '1 second' end
+    where attempt_id = ${call.attemptId}`;
   const dependencies = {
     warehouse,
     service: 'test',
@@ -118,8 +116,6 @@ it('a poll that has phones of no person ends the wait for phones and not for the
   const call = await answeredCall(warehouse, { reveal: ['phone'], waterfall: ['email'] });
   const polled = resultOf(phonesBody([], 0, { missing_records: 3 }), 'success');
   await booksAfterDeadline(call, true, [200, polled]);
-  const { rows } = await warehouse.pool.query('select awaits from attempts where attempt_id = $1', [
-    call.attemptId,
-  ]);
+  const rows = await warehouse.query`select awaits from attempts where attempt_id = ${call.attemptId}`;
   expect(rows).toEqual([{ awaits: ['waterfall_email'] }]);
 });

@@ -37,10 +37,8 @@ const books = (call: PhonesCall): Promise<Books> => booksOf(warehouse, call);
 const statuses = (call: PhonesCall): Promise<string[]> => deliveryStatuses(warehouse, call);
 
 async function phonesOf(call: PhonesCall): Promise<number> {
-  const { rows } = await warehouse.pool.query(
-    'select 1 from enriched_contacts where run_id = $1 and phone is not null',
-    [call.runId],
-  );
+  const rows = await warehouse.query`
+    select 1 from enriched_contacts where run_id = ${call.runId} and phone is not null`;
   return rows.length;
 }
 
@@ -262,10 +260,8 @@ describe('a genuine token', () => {
   it('a body with the request id of its own call has a price, also if another call has this id', async () => {
     const [own, other] = [await callWithPhones(warehouse), await answeredCall()];
     await recordPhonesAnswer(warehouse, own, [1, 1, 0], 3, 'pending', { uniqueEnrichedRecords: 3 });
-    await warehouse.pool.query('update attempts set request_id = $1 where attempt_id = $2', [
-      other.requestId,
-      own.attemptId,
-    ]);
+    await warehouse.query`
+      update attempts set request_id = ${other.requestId} where attempt_id = ${own.attemptId}`;
     await deliver(own, phonesBody(['vendor-1'], 8, { request_id: other.requestId }));
     await deliver(own, phonesBody(own.ids.slice(0, 2), 16));
     expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
@@ -287,10 +283,8 @@ describe('a genuine token', () => {
     const call = await answeredCall();
     await deliver(call, phonesBody(call.ids, 1_000_000));
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-    const { rows } = await warehouse.pool.query<{ id: string }>(
-      'select delivery_id as id from webhook_deliveries where attempt_id = $1',
-      [call.attemptId],
-    );
+    const rows = await warehouse.query<{ id: string }>`
+      select delivery_id as id from webhook_deliveries where attempt_id = ${call.attemptId}`;
     expect(await getRun(warehouse, call.runId)).toMatchObject({
       status: 'paused',
       pauseReason: {
@@ -313,10 +307,8 @@ describe('a genuine token', () => {
 
   it('a genuine token expires when its call is older than results are kept', async () => {
     const call = await answeredCall();
-    await warehouse.pool.query(
-      `update attempts set admitted_at = now() - interval '31 days' where run_id = $1`,
-      [call.runId],
-    );
+    await warehouse.query`
+      update attempts set admitted_at = now() - interval '31 days' where run_id = ${call.runId}`;
     await deliver(call, phonesBody(call.ids, 24));
     expect(await statuses(call)).toEqual([]);
   });
@@ -492,11 +484,9 @@ describe('a part of a waterfall', () => {
   it('a part of a waterfall with addresses does not show that people have no phone', async () => {
     const call = await answeredCall(emailsAndPhones);
     await deliver(call, waterfallBody(call, 'emails', 4));
-    const { rows } = await warehouse.pool.query(
-      `select from lookup_history join lookup_runs using (lookup_run)
-       where run_id = $1 and field_group = 'waterfall_phone' and not found`,
-      [call.runId],
-    );
+    const rows = await warehouse.query`
+      select from lookup_history join lookup_runs using (lookup_run)
+      where run_id = ${call.runId} and field_group = 'waterfall_phone' and not found`;
     expect(rows).toEqual([]);
   });
 });
@@ -505,21 +495,20 @@ describe('a call that passes midnight', () => {
   it('a call that passes midnight is settled in the day of its admission, and the next day is free', async () => {
     const calendar = await openTestWarehouse();
     // Found before the function of PostgreSQL, by the search path of every connection.
-    await calendar.pool.query(`
+    await calendar.query`
       create table shift (ahead interval);
       insert into shift values ('0');
       create function clock_timestamp() returns timestamptz language sql volatile
         as 'select pg_catalog.clock_timestamp() + (select ahead from shift)';
-      insert into default_budgets (period, credits_limit) values ('day', 27)`);
+      insert into default_budgets (period, credits_limit) values ('day', 27)`;
     const days = async () => {
-      const { rows } = await calendar.pool.query(
-        `select reserved::float8, settled::float8 from budgets where budget_id like 'day:%' order by budget_id`,
-      );
-      return rows;
+      return calendar.query`
+        select reserved::float8, settled::float8
+        from budgets where budget_id like 'day:%' order by budget_id`;
     };
     const call = await callWithPhones(calendar);
     await expect(callWithPhones(calendar)).rejects.toThrow('over_budget');
-    await calendar.pool.query("update shift set ahead = '1 day'");
+    await calendar.query`update shift set ahead = '1 day'`;
     await callWithPhones(calendar);
     await recordPhonesAnswer(calendar, call);
     await deliverTo(calendar, call, phonesBody(call.ids, 24));

@@ -24,26 +24,19 @@ const deliver = (call: PhonesCall, body: object): Promise<void> =>
   deliverTo(warehouse, call, Buffer.from(JSON.stringify({ request_id: call.requestId, ...body })));
 
 async function contactsOf(call: PhonesCall): Promise<{ email: string | null; phone: string | null }[]> {
-  const { rows } = await warehouse.pool.query<{ email: string | null; phone: string | null }>(
-    'select email, phone from enriched_contacts where run_id = $1 order by contact_id',
-    [call.runId],
-  );
-  return rows;
+  return warehouse.query<{ email: string | null; phone: string | null }>`
+    select email, phone from enriched_contacts where run_id = ${call.runId} order by contact_id`;
 }
 
 async function deliveriesOf(call: PhonesCall): Promise<{ status: string; hasBody: boolean }[]> {
-  const { rows } = await warehouse.pool.query<{ status: string; hasBody: boolean }>(
-    `select status, body is not null as "hasBody" from webhook_deliveries where attempt_id = $1 order by received_at`,
-    [call.attemptId],
-  );
-  return rows;
+  return warehouse.query<{ status: string; hasBody: boolean }>`
+    select status, body is not null as "hasBody"
+    from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
 }
 
 async function reasonsOf(call: PhonesCall): Promise<(string | null)[]> {
-  const { rows } = await warehouse.pool.query<{ reason: string | null }>(
-    'select reason from webhook_deliveries where attempt_id = $1 order by received_at',
-    [call.attemptId],
-  );
+  const rows = await warehouse.query<{ reason: string | null }>`
+    select reason from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
   return rows.map(({ reason }) => reason);
 }
 
@@ -68,9 +61,8 @@ describe('a late result of a person whom the answer gave to no row', () => {
     ]);
     await planRows(warehouse, later.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
     await reconcileContacts(warehouse, later.runId, new AbortController().signal);
-    const { rows } = await warehouse.pool.query<{ phone: string | null }>(
-      `select phone from enriched_contacts where contact_id = 'zoe'`,
-    );
+    const rows = await warehouse.query<{ phone: string | null }>`
+      select phone from enriched_contacts where contact_id = 'zoe'`;
     return rows[0]?.phone;
   }
 
@@ -170,12 +162,10 @@ it('a person whom a body names several times with the same phones has one entry 
   const [id] = call.ids;
   const named = { id, status: 'success', phone_numbers: [phoneOf(0)] };
   await deliver(call, { people: [named, named, { ...named }] });
-  const { rows } = await warehouse.pool.query(
-    `select h.value ->> 'phone' as phone from contact_history h
-     join enriched_contacts c using (source, contact_id)
-     where c.person_id = $1 and h.field_group = 'phone'`,
-    [id],
-  );
+  const rows = await warehouse.query`
+    select h.value ->> 'phone' as phone from contact_history h
+    join enriched_contacts c using (source, contact_id)
+    where c.person_id = ${id} and h.field_group = 'phone'`;
   expect(rows).toEqual([{ phone: '+14155550400' }]);
 });
 
@@ -200,9 +190,7 @@ it('an address that a waterfall names several times for a person has its best st
   const email = `repeated-${call.runId.toLowerCase()}@vendor.example`;
   const emails = ['guessed', 'verified', 'unverified'].map((status) => ({ email, email_status_cd: status }));
   await deliver(call, { credits_consumed: 1, people: [{ id: call.ids[0], emails, phone_numbers: [] }] });
-  const { rows } = await warehouse.pool.query('select email_status from person_emails where email = $1', [
-    email,
-  ]);
+  const rows = await warehouse.query`select email_status from person_emails where email = ${email}`;
   expect(rows).toEqual([{ email_status: 'verified' }]);
 });
 
@@ -274,10 +262,8 @@ describe('a body', () => {
     const own = call.ids.map((id, index) => ({ id, emails: [], phone_numbers: [phoneOf(index)] }));
     const empty = Array.from({ length: 40_000 }, () => ({}));
     await deliver(call, { credits_consumed: 6, people: [...own, ...empty] });
-    const { rows } = await warehouse.pool.query(
-      'select reason from webhook_deliveries where attempt_id = $1',
-      [call.attemptId],
-    );
+    const rows = await warehouse.query`
+      select reason from webhook_deliveries where attempt_id = ${call.attemptId}`;
     // Only the first thousand are compared with the call.
     expect(rows).toEqual([{ reason: expect.stringContaining('39,003 people cannot be read') }]);
     expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
@@ -363,10 +349,9 @@ describe('a phone request that is skipped because an earlier one is in flight', 
       ]);
       await deliverTo(warehouse, earlier, phonesBody(earlier.ids.slice(2), 8));
       expect((await contactsOf(call))[2]!.phone).toBe('+14155550100');
-      const { rows } = await warehouse.pool.query(
-        'select status, credits_settled::int as settled from attempts where attempt_id = any($1) order by admitted_at',
-        [[earlier.attemptId, call.attemptId]],
-      );
+      const rows = await warehouse.query`
+        select status, credits_settled::int as settled
+        from attempts where attempt_id = any(${[earlier.attemptId, call.attemptId]}) order by admitted_at`;
       expect(rows).toEqual([
         { status: 'settled', settled: 27 },
         { status: 'settled', settled: 3 },
@@ -386,9 +371,7 @@ describe('a phone request that is skipped because an earlier one is in flight', 
     const earlier = await answeredCall(warehouse);
     await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
     // As `prune` leaves the delivery after its retention.
-    await warehouse.pool.query('update webhook_deliveries set body = null where attempt_id = $1', [
-      earlier.attemptId,
-    ]);
+    await warehouse.query`update webhook_deliveries set body = null where attempt_id = ${earlier.attemptId}`;
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
     const phones = ['+14155550100', '+14155550101', '+14155550102'];
@@ -424,11 +407,9 @@ describe('a phone request that is skipped because an earlier one is in flight', 
 
   it('a skipped phone request gets the phones of a person whom the earlier answer gave to no row', async () => {
     const earlier = await answeredCall(warehouse);
-    await warehouse.pool.query(
-      `update attempt_people set outcome = 'identity_mismatch', person_id = null, evidence = null
-       where attempt_id = $1`,
-      [earlier.attemptId],
-    );
+    await warehouse.query`
+      update attempt_people set outcome = 'identity_mismatch', person_id = null, evidence = null
+      where attempt_id = ${earlier.attemptId}`;
     await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
     expect(await deliveriesOf(earlier)).toEqual([{ status: 'applied', hasBody: true }]);
     const call = await callWithPhones(warehouse);
@@ -445,17 +426,13 @@ describe('a phone request that is skipped because an earlier one is in flight', 
     ['gets no phones of an earlier call without an answer that asked for other rows', false],
   ])('a skipped phone request %s', async (_, sameRows) => {
     const earlier = await callWithPhones(warehouse);
-    await warehouse.pool.query("update attempts set status = 'unknown' where attempt_id = $1", [
-      earlier.attemptId,
-    ]);
+    await warehouse.query`update attempts set status = 'unknown' where attempt_id = ${earlier.attemptId}`;
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');
     if (sameRows)
-      await warehouse.pool.query(
-        `update run_rows r set keys = asked.keys from run_rows asked
-         where r.run_id = $1 and asked.run_id = $2 and asked.row_number = r.row_number`,
-        [earlier.runId, call.runId],
-      );
+      await warehouse.query`
+        update run_rows r set keys = asked.keys from run_rows asked
+        where r.run_id = ${earlier.runId} and asked.run_id = ${call.runId} and asked.row_number = r.row_number`;
     await deliverTo(warehouse, earlier, phonesBody(call.ids.slice(0, 1), 8));
     expect((await contactsOf(call))[0]!.phone).toBe(sameRows ? '+14155550100' : null);
   });

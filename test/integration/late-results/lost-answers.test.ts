@@ -32,9 +32,9 @@ const warehouse = await warehouseOfFile();
 /** Loses the answer of a call. */
 async function lose(call: PhonesCall): Promise<PhonesCall> {
   const { attemptId, runId } = call;
-  await warehouse.pool.query("update attempts set status = 'unknown' where attempt_id = $1", [attemptId]);
-  await warehouse.pool.query("update run_rows set outcome = 'unknown' where run_id = $1", [runId]);
-  await warehouse.pool.query('delete from claims where run_id = $1', [runId]);
+  await warehouse.query`update attempts set status = 'unknown' where attempt_id = ${attemptId}`;
+  await warehouse.query`update run_rows set outcome = 'unknown' where run_id = ${runId}`;
+  await warehouse.query`delete from claims where run_id = ${runId}`;
   return call;
 }
 
@@ -55,10 +55,9 @@ async function laterCall(call: PhonesCall): Promise<PhonesCall> {
 }
 
 async function observationsOf(call: PhonesCall): Promise<string[]> {
-  const { rows } = await warehouse.pool.query<{ id: string }>(
-    "select person_id as id from observations where attempt_id = $1 and kind = 'phones' order by person_id",
-    [call.attemptId],
-  );
+  const rows = await warehouse.query<{ id: string }>`
+    select person_id as id
+    from observations where attempt_id = ${call.attemptId} and kind = 'phones' order by person_id`;
   return rows.map(({ id }) => id);
 }
 

@@ -206,8 +206,7 @@ describe('an undo after the service gave a new id', () => {
     await undoRun(warehouse, again.runId, note, signal);
     expect(await valuesOf(warehouse, call, 'person_id')).toEqual(call.ids);
     expect(await phonesOf(warehouse, call)).toEqual(phones);
-    const { rows } = await warehouse.pool.query('select from people where person_id = any($1)', [again.ids]);
-    expect(rows).toEqual([]);
+    expect(await warehouse.query`select from people where person_id = any(${again.ids})`).toEqual([]);
     await expectRebuilt(warehouse);
     await revertUndo(warehouse, again.runId, signal);
     expect(await valuesOf(warehouse, call, 'person_id')).toEqual(again.ids);
@@ -234,12 +233,10 @@ describe('an undo after the service gave a new id', () => {
     await undoRun(warehouse, call.runId, note, signal);
     if (isEachUndone) await undoRun(warehouse, again.runId, note, signal);
     const later = await callAgain(warehouse, call, { ids: [] });
-    await warehouse.pool.query(`update run_rows set outcome = 'fresh' where run_id = $1`, [later.runId]);
-    await warehouse.pool.query(
-      `update runs set options = options || '{"freshness":{"enrichedSeconds":86400,"notFoundSeconds":86400}}'
-       where run_id = $1`,
-      [later.runId],
-    );
+    await warehouse.query`update run_rows set outcome = 'fresh' where run_id = ${later.runId}`;
+    await warehouse.query`
+      update runs set options = options || '{"freshness":{"enrichedSeconds":86400,"notFoundSeconds":86400}}'
+      where run_id = ${later.runId}`;
     await reconcileContacts(warehouse, later.runId, signal);
     expect(await phonesOf(warehouse, call)).toEqual(phones);
     expect(await valuesOf(warehouse, call, 'person_id')).toEqual(again.ids);
@@ -276,9 +273,7 @@ describe('phones of another person', () => {
     const theirs = { 0: { email, proflink_url: null, ...other } };
     await recordPhonesAnswer(warehouse, { ...again, people, stated: theirs }, [1, 0, 0]);
     await endCall(warehouse, again);
-    const { rows } = await warehouse.pool.query('select phone from people where person_id = $1', [
-      again.ids[0],
-    ]);
+    const rows = await warehouse.query`select phone from people where person_id = ${again.ids[0]}`;
     expect(rows).toEqual([{ phone: null }]);
   });
 
@@ -290,9 +285,7 @@ describe('phones of another person', () => {
     const former = { id: call.ids[0]!, first_name: firstName, last_name: lastName, email };
     await recordPhonesAnswer(warehouse, { ...both, surplus: [former] });
     await endCall(warehouse, both);
-    const { rows } = await warehouse.pool.query('select phone from people where person_id = $1', [
-      again.ids[0],
-    ]);
+    const rows = await warehouse.query`select phone from people where person_id = ${again.ids[0]}`;
     expect(rows).toEqual([{ phone: null }]);
     await expectRebuilt(warehouse);
   });

@@ -38,20 +38,15 @@ const warehouse = await warehouseOfFile();
 
 describe('phones that arrive for the former id of a person', () => {
   async function contactsInFeed(after: string): Promise<unknown[]> {
-    const { rows } = await warehouse.pool.query(
-      `select contact_id, field_groups from changes where change_id > $1::bigint order by contact_id`,
-      [after],
-    );
-    return rows;
+    return warehouse.query`
+      select contact_id, field_groups from changes where change_id > ${after}::bigint order by contact_id`;
   }
 
   it('the contacts get the phones, and the feed has the change', async () => {
     const call = await endedCall(warehouse);
     await renumberedRun(warehouse, call);
     expect(await phonesOf(warehouse, call)).toEqual(none);
-    const { rows } = await warehouse.pool.query<{ last: string }>(
-      'select max(change_id)::text as last from changes',
-    );
+    const rows = await warehouse.query<{ last: string }>`select max(change_id)::text as last from changes`;
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect(await phonesOf(warehouse, call)).toEqual(phones);
     expect(await contactsInFeed(rows[0]!.last)).toEqual(
@@ -124,10 +119,9 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   it('the sweep gives the contacts the phones after an answer has shown the new ids, once', async () => {
     const call = await callWithoutPhones();
     await deliverTo(warehouse, call, phonesBody(newIds(call), 24, { part: 'pruned' }));
-    await warehouse.pool.query(
-      `update webhook_deliveries set body = null
-       where delivery_id = (select delivery_id from webhook_deliveries order by received_at desc limit 1)`,
-    );
+    await warehouse.query`
+      update webhook_deliveries set body = null
+      where delivery_id = (select delivery_id from webhook_deliveries order by received_at desc limit 1)`;
     await deliverTo(warehouse, call, phonesBody(newIds(call), 24));
     await renumberedRun(warehouse, call);
     await drainInbox(warehouse, 'unattended', signal);
@@ -219,10 +213,8 @@ describe('phones that arrive under a new id before an answer has this id', () =>
       expect(await deliveryStatuses(warehouse, call)).toEqual(['applied']);
     }
     expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
-    const { rows } = await warehouse.pool.query(
-      `select person_id from observations where attempt_id = $1 and kind = 'phones' order by 1`,
-      [call.attemptId],
-    );
+    const rows = await warehouse.query`
+      select person_id from observations where attempt_id = ${call.attemptId} and kind = 'phones' order by 1`;
     expect(rows).toEqual(call.ids.map((id) => ({ person_id: id })));
     await expectRebuilt(warehouse);
   });
@@ -271,10 +263,9 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   it('an answer with new ids reads few deliveries of other calls, with plans from an empty warehouse', async () => {
     const alone = await openTestWarehouse({ connections: 1 });
     const call = await answeredCall(alone);
-    await alone.pool.query(
-      `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, status)
-       select n, n, 'another', '', '', 'applied' from generate_series(1, 5000) n`,
-    );
+    await alone.query`
+      insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, status)
+      select n, n, 'another', '', '', 'applied' from generate_series(1, 5000) n`;
     const before = await rowsReadByTable(alone);
     await renumberedRun(alone, call);
     const after = await rowsReadByTable(alone);
@@ -286,10 +277,9 @@ describe('phones that arrive under a new id before an answer has this id', () =>
   /** Waits until a transaction of the database waits for a lock of another. */
   async function lockAwaited(): Promise<void> {
     const waiting = async (): Promise<number> => {
-      const { rows } = await warehouse.pool.query(
-        `select from pg_locks where not granted and database = (
-           select oid from pg_database where datname = current_database())`,
-      );
+      const rows = await warehouse.query`
+        select from pg_locks where not granted and database = (
+        select oid from pg_database where datname = current_database())`;
       return rows.length;
     };
     await expect.poll(waiting).toBeGreaterThan(0);

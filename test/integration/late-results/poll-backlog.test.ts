@@ -1,14 +1,14 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { syncLateResults, syncRunResults } from '../../../src/late-results/sync-late-results.ts';
 import { makePollsDue } from '../../../src/late-results/late-polls.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { pollOperation } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
+import type { TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 import { backlogOfPolls, callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
 
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let polls: string[];
 
 beforeEach(async () => {
@@ -47,9 +47,8 @@ it('a run with more due polls than free slots syncs next when a slot is free', a
 
 it('a run without a free slot for polls still syncs at the deadline of a late result', async () => {
   const { runId } = await backlogOfPolls(warehouse, 100);
-  await warehouse.pool.query(
-    `update attempts set awaited_until = clock_timestamp() + interval '10 min' where attempt_id = 'copy-1'`,
-  );
+  await warehouse.query`
+    update attempts set awaited_until = clock_timestamp() + interval '10 min' where attempt_id = 'copy-1'`;
   const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   const seconds = (Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)) / 1_000;
   expect(seconds).toBeGreaterThan(500);
@@ -59,13 +58,11 @@ it('a run without a free slot for polls still syncs at the deadline of a late re
 it('a run without polls to come syncs next at the deadline, and at no fixed time if it awaits nothing', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   const sync = () => syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
-  await warehouse.pool.query(
-    `update attempts set next_poll_at = null, awaited_until = now() + interval '10 min'`,
-  );
+  await warehouse.query`update attempts set next_poll_at = null, awaited_until = now() + interval '10 min'`;
   const { nextSyncAt, readAt, until } = await sync();
   expect(Date.parse(nextSyncAt!)).toBeGreaterThan(Date.parse(readAt));
   expect(nextSyncAt).toBe(until);
-  await warehouse.pool.query(`update attempts set status = 'settled', credits_settled = 0`);
+  await warehouse.query`update attempts set status = 'settled', credits_settled = 0`;
   expect(await sync()).toMatchObject({ awaited: 0, nextSyncAt: null });
 });
 
@@ -73,7 +70,7 @@ it('polls without a free slot stay due and are made first when a slot is free', 
   const { runId } = await backlogOfPolls(warehouse, 100);
   for (let hour = 1; hour <= 10; hour += 1) {
     await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
-    await warehouse.pool.query('delete from rate_calls');
+    await warehouse.query`delete from rate_calls`;
   }
   expect(new Set(polls).size).toBe(100);
   expect(polls).toHaveLength(100);
@@ -99,14 +96,14 @@ it('the sweep polls for a run whose workflow was terminated, and not for a waiti
   await backlogOfPolls(warehouse, 100);
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(0);
-  await warehouse.pool.query(`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`);
+  await warehouse.query`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`;
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(10);
 });
 
 it.each(['the run', 'the sweep'])('%s polls no service but the one that answered the call', async (by) => {
   const { runId } = await backlogOfPolls(warehouse, 3);
-  await warehouse.pool.query(`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`);
+  await warehouse.query`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`;
   const sync = (service: string) =>
     by === 'the run'
       ? syncRunResults({ ...dependencies(), service }, runId, AbortSignal.timeout(120_000))
@@ -126,20 +123,17 @@ it('a run at a worker of another service does not sync again at once', async () 
 
 it('the polls of another service are not hastened by enrich inbox sweep', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
-  await warehouse.pool.query('update runs set finished_at = clock_timestamp() where run_id = $1', [runId]);
+  await warehouse.query`update runs set finished_at = clock_timestamp() where run_id = ${runId}`;
   expect(await makePollsDue(warehouse, 'another')).toBe(0);
   expect(await makePollsDue(warehouse, 'test')).toBe(3);
 });
 
 it('the sweep ends the waiting of a run whose workflow was terminated', async () => {
   const { attemptId } = await backlogOfPolls(warehouse, 100);
-  await warehouse.pool.query(
-    `update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`,
-  );
+  await warehouse.query`
+    update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`;
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
-  const { rows } = await warehouse.pool.query('select status from attempts where attempt_id = $1', [
-    attemptId,
-  ]);
+  const rows = await warehouse.query`select status from attempts where attempt_id = ${attemptId}`;
   expect(rows).toEqual([{ status: 'unknown' }]);
 });
 
@@ -154,10 +148,9 @@ it('a call whose deadline is before its first poll is polled at the deadline', a
     {},
     { pollAfterSeconds: 900, deadlineSeconds: 60 },
   );
-  const { rows } = await warehouse.pool.query(
-    'select extract(epoch from next_poll_at - awaited_until)::float8 as seconds from attempts where attempt_id = $1',
-    [call.attemptId],
-  );
+  const rows = await warehouse.query`
+    select extract(epoch from next_poll_at - awaited_until)::float8 as seconds
+    from attempts where attempt_id = ${call.attemptId}`;
   expect(Math.abs(rows[0].seconds)).toBeLessThan(1);
 });
 
@@ -165,9 +158,7 @@ it('an answer that counts everybody found two people, though each of them cost m
   const call = await callWithPhones(warehouse);
   const counts = { uniqueEnrichedRecords: 2, missingRecords: 1 };
   await recordPhonesAnswer(warehouse, call, [1, 0, 1], 3, 'pending', counts);
-  const { rows } = await warehouse.pool.query('select found_people from attempts where attempt_id = $1', [
-    call.attemptId,
-  ]);
+  const rows = await warehouse.query`select found_people from attempts where attempt_id = ${call.attemptId}`;
   expect(rows).toEqual([{ found_people: 2 }]);
 });
 
@@ -175,9 +166,7 @@ it('an answer that counts more people than the call asked for found those whom i
   const call = await callWithPhones(warehouse);
   const counts = { uniqueEnrichedRecords: 99, missingRecords: 0 };
   await recordPhonesAnswer(warehouse, call, [1, 0, 1], 2, 'pending', counts);
-  const { rows } = await warehouse.pool.query('select found_people from attempts where attempt_id = $1', [
-    call.attemptId,
-  ]);
+  const rows = await warehouse.query`select found_people from attempts where attempt_id = ${call.attemptId}`;
   expect(rows).toEqual([{ found_people: 2 }]);
 });
 
@@ -185,8 +174,6 @@ it('an answer does not find a person whom it gives neither an id nor a name', as
   const call = await callWithPhones(warehouse);
   const stub = { id: null, first_name: null, organization: { name: 'Orbit' } };
   await recordPhonesAnswer(warehouse, { ...call, surplus: [stub] }, [1, 0, 1], 2, 'pending');
-  const { rows } = await warehouse.pool.query('select found_people from attempts where attempt_id = $1', [
-    call.attemptId,
-  ]);
+  const rows = await warehouse.query`select found_people from attempts where attempt_id = ${call.attemptId}`;
   expect(rows).toEqual([{ found_people: 2 }]);
 });

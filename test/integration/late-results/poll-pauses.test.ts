@@ -35,9 +35,7 @@ async function look(
   rateLimits = onePollAnHour,
   pollAfterSeconds = 60,
 ): Promise<void> {
-  await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [
-    runId,
-  ]);
+  await warehouse.query`update attempts set next_poll_at = clock_timestamp() where run_id = ${runId}`;
   await syncLateResults(
     {
       warehouse,
@@ -53,11 +51,9 @@ async function look(
 }
 
 async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
-  const { rows } = await warehouse.pool.query<{ seconds: number }>(
-    'select extract(epoch from next_poll_at - clock_timestamp())::float8 as seconds from attempts where ' +
-      'attempt_id = $1',
-    [attemptId],
-  );
+  const rows = await warehouse.query<{ seconds: number }>`
+    select extract(epoch from next_poll_at - clock_timestamp())::float8 as seconds
+    from attempts where attempt_id = ${attemptId}`;
   return rows[0]!.seconds;
 }
 
@@ -70,7 +66,7 @@ it('pauses between polls grow by polls that were made, not by polls without a fr
     .execute((transaction) => acquireSlot(transaction, other, onePollAnHour));
   for (const _ of Array.from({ length: 8 })) await look(call);
 
-  await warehouse.pool.query('delete from rate_calls');
+  await warehouse.query`delete from rate_calls`;
   await look(call);
   expect(await secondsToNextPoll(call)).toBeGreaterThan(50);
   expect(await secondsToNextPoll(call)).toBeLessThanOrEqual(60);
@@ -81,10 +77,8 @@ it('a poll waits between 30 seconds and an hour, whatever retry-after the servic
   const server = await startScriptedServer((socket) => void socket.end(answer));
   const absurd = createServiceClient({ ...settings, baseUrl: server.baseUrl });
   const call = await answeredCall(warehouse);
-  await warehouse.pool.query(
-    "update attempts set awaited_until = awaited_until + interval '1 day' where run_id = $1",
-    [call.runId],
-  );
+  await warehouse.query`
+    update attempts set awaited_until = awaited_until + interval '1 day' where run_id = ${call.runId}`;
   const pauses: Record<string, number> = {};
   for (const status of [404, 429, 503])
     for (const stated of [
@@ -99,7 +93,7 @@ it('a poll waits between 30 seconds and an hour, whatever retry-after the servic
     ]) {
       const body = status === 404 ? { error_code: 'result_pending' } : {};
       answer = httpAnswer(status, JSON.stringify(body), { 'retry-after': stated, connection: 'close' });
-      await warehouse.pool.query('delete from rate_scopes');
+      await warehouse.query`delete from rate_scopes`;
       await look(call, absurd, []);
       pauses[`${status} ${stated}`] = await secondsToNextPoll(call);
     }
@@ -136,14 +130,10 @@ it('a poll that says success without a result is repeated until the deadline', a
   await look(call, early, []);
   expect(await secondsToNextPoll(call)).toBeGreaterThan(50);
 
-  await warehouse.pool.query('update attempts set awaited_until = clock_timestamp() where run_id = $1', [
-    call.runId,
-  ]);
+  await warehouse.query`update attempts set awaited_until = clock_timestamp() where run_id = ${call.runId}`;
   await look(call, early, []);
-  const { rows } = await warehouse.pool.query(
-    'select status, next_poll_at, reason from attempts where run_id = $1',
-    [call.runId],
-  );
+  const rows = await warehouse.query`
+    select status, next_poll_at, reason from attempts where run_id = ${call.runId}`;
   await early.close();
   await server.close();
   expect(rows).toEqual([

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   sandbox.faults.set({});
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
+  await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
 });
 
 /** Our own setting is no limit: what holds a poll back is what the service said. */
@@ -49,9 +49,8 @@ describe('the windows of polls', () => {
     const slow: ServiceClient = {
       ...client,
       poll: async (requestId, signal) => {
-        const { rows } = await warehouse.pool.query<{ seconds: number }>(
-          'select extract(epoch from counted_until - started_at)::float8 as seconds from rate_calls',
-        );
+        const rows = await warehouse.query<{ seconds: number }>`
+          select extract(epoch from counted_until - started_at)::float8 as seconds from rate_calls`;
         seconds = rows[0]!.seconds;
         return client.poll(requestId, signal);
       },
@@ -94,8 +93,7 @@ describe('a poll whose access token is renewed', () => {
     ).toMatchObject({
       kind: 'answered',
     });
-    const { rows } = await warehouse.pool.query('select call_id from rate_calls');
-    expect(rows).toHaveLength(2);
+    expect(await warehouse.query`select call_id from rate_calls`).toHaveLength(2);
     await renewing.close();
     await server.close();
   });

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
 import { openDatabaseLine, type DatabaseLine } from '../../helpers/database/database-line.ts';
 import { receiverFixtureOfFile, type TestReceiver } from '../../helpers/servers/receiver-fixture.ts';
+import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 
 const fixture = await receiverFixtureOfFile();
 
@@ -158,9 +159,8 @@ describe('a token', () => {
     ]) {
       expect(logged).not.toContain(hidden);
     }
-    const { rows } = await fixture.warehouse.pool.query<{ row: string }>(
-      'select a::text as row from enrichment.attempts a',
-    );
+    const rows = await fixture.warehouse.query<{ row: string }>`
+      select a::text as row from enrichment.attempts a`;
     expect(JSON.stringify(rows)).not.toContain(fixture.attempt.token);
   });
 });
@@ -169,12 +169,12 @@ describe('a token', () => {
 const serviceWaits = 30_000;
 
 describe('while the database is away', () => {
-  const throughLine = async (): Promise<{ line: DatabaseLine; warehouse: Warehouse }> => {
+  const throughLine = async (): Promise<{ line: DatabaseLine; warehouse: TestWarehouse }> => {
     const line = await openDatabaseLine(fixture.databaseUrl);
     const url = new URL(line.databaseUrl);
     // How long the driver waits for the answer to a statement.
     url.searchParams.set('query_timeout', '2000');
-    const warehouse = openWarehouse(url.href, { connections: 4, connectMilliseconds: 2_000 });
+    const warehouse = testWarehouse(openWarehouse(url.href, { connections: 4, connectMilliseconds: 2_000 }));
     fixture.afterwards(async () => {
       await warehouse.close();
       await line.cut();

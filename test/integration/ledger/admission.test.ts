@@ -18,10 +18,9 @@ beforeEach(() => emptyWindows(warehouse));
 
 /** Plans the first people of a run: ten are a batch. */
 async function planPeople(runId: string, people: number): Promise<void> {
-  await warehouse.pool.query(
-    'insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, $2::integer) n',
-    [runId, people],
-  );
+  await warehouse.query`
+    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
+    from generate_series(1, ${people}::integer) n`;
 }
 
 async function budgetOf(runId: string): Promise<{ reserved: string; settled: string }> {
@@ -41,10 +40,8 @@ describe('people', () => {
 
   it('admit() leaves out people who have an outcome', async () => {
     const runId = await runningRun(warehouse);
-    await warehouse.pool.query(
-      `update run_rows set outcome = 'enriched' where run_id = $1 and row_number = 3`,
-      [runId],
-    );
+    await warehouse.query`
+      update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number = 3`;
     expect(await ask(runId)).toEqual({ kind: 'taken' });
   });
 });
@@ -53,14 +50,13 @@ describe('a limit of the day', () => {
   it('a day limit of one process is neither removed nor raised by a process without one', async () => {
     const strict = { day: wholeCredits(0) };
     const runId = await runningRun(warehouse);
-    const before = await warehouse.pool.query(
-      `select budget_id, credits_limit from budgets where budget_id like 'day:%'`,
-    );
+    const before = await warehouse.query`
+      select budget_id, credits_limit from budgets where budget_id like 'day:%'`;
     await applyBudgetLimits(warehouse.database, strict);
     await applyBudgetLimits(warehouse.database, {});
     expect(await ask(runId)).toMatchObject({ kind: 'over_budget', budget: expect.stringMatching(/^day:/) });
     await warehouse.pool.query(`update budgets set credits_limit = $1 where budget_id like 'day:%'`, [
-      before.rows[0]?.credits_limit ?? null,
+      before[0]?.credits_limit ?? null,
     ]);
   });
 
@@ -98,8 +94,8 @@ describe('credits', () => {
   it('admit() takes no slot for a call that the budget refuses', async () => {
     const runId = await runningRun(warehouse, '0');
     await ask(runId);
-    const calls = await warehouse.pool.query('select count(*)::int as calls from rate_calls');
-    expect(calls.rows[0]).toEqual({ calls: 0 });
+    const calls = await warehouse.query`select count(*)::int as calls from rate_calls`;
+    expect(calls[0]).toEqual({ calls: 0 });
   });
 });
 
@@ -114,10 +110,8 @@ describe('calls of one process that ask together', () => {
   }
 
   async function transactionsOf(runId: string): Promise<number> {
-    const { rows } = await warehouse.pool.query<{ count: number }>(
-      'select count(distinct xmin::text)::int as count from attempts where run_id = $1',
-      [runId],
-    );
+    const rows = await warehouse.query<{ count: number }>`
+      select count(distinct xmin::text)::int as count from attempts where run_id = ${runId}`;
     return rows[0]!.count;
   }
 
@@ -130,11 +124,9 @@ describe('calls of one process that ask together', () => {
     expect(kindsOf(admissions)).toEqual([...Array(4).fill('admitted'), 'wait']);
     expect(admissions[4]).toMatchObject({ reason: 'the rate window of 4/minute is full' });
     expect(await transactionsOf(runId)).toBe(2);
-    const { rows } = await warehouse.pool.query(
-      `select array_agg(p.row_number order by p.detail_index) as rows from attempt_people p join attempts a using
-       (attempt_id) where a.run_id = $1 group by a.attempt_id order by 1`,
-      [runId],
-    );
+    const rows = await warehouse.query`
+      select array_agg(p.row_number order by p.detail_index) as rows from attempt_people p join attempts a using
+      (attempt_id) where a.run_id = ${runId} group by a.attempt_id order by 1`;
     expect(rows.map((row) => row.rows)).toEqual(requests.slice(0, 4).map(({ rowNumbers }) => rowNumbers));
   });
 
@@ -232,13 +224,11 @@ describe('admit() and the suppression list', () => {
     expect(await ask(runId, { people: 2, from: 1 })).toEqual({ kind: 'taken' });
     expect(await outcomesOf(warehouse, runId)).toEqual([null, 'suppressed']);
     expect(await ask(runId, { people: 1, from: 1 })).toMatchObject({ kind: 'admitted', rowNumbers: [1] });
-    const attempts = await warehouse.pool.query('select people from attempts where run_id = $1', [runId]);
-    expect(attempts.rows).toEqual([{ people: 1 }]);
-    const kept = await warehouse.pool.query(
-      'select email, first_name from run_rows where run_id = $1 and row_number = 2',
-      [runId],
-    );
-    expect(kept.rows).toEqual([{ email: null, first_name: null }]);
+    const attempts = await warehouse.query`select people from attempts where run_id = ${runId}`;
+    expect(attempts).toEqual([{ people: 1 }]);
+    const kept = await warehouse.query`
+      select email, first_name from run_rows where run_id = ${runId} and row_number = 2`;
+    expect(kept).toEqual([{ email: null, first_name: null }]);
     const admitTogether = openAdmissions(warehouse.database, {
       service: 'test',
       rateLimits: [],

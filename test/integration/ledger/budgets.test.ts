@@ -112,7 +112,7 @@ describe('a limit that is set by command', () => {
 
   it('a default limit of days applies to a new day', async () => {
     await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
-    await warehouse.pool.query('delete from budgets');
+    await warehouse.query`delete from budgets`;
     expect(await spend(100, tenADay)).toBe(20);
   });
 
@@ -157,7 +157,7 @@ describe('a setting below what is settled and reserved', () => {
   it('a setting below the used credits is reached when credits are released, and holds from then on', async () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
-    await warehouse.pool.query(`update budgets set reserved = reserved - 6`);
+    await warehouse.query`update budgets set reserved = reserved - 6`;
     expect(await spend(10, fiveADay)).toBe(3);
     await applyBudgetLimits(warehouse.database, fiveADay);
     expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '5' });
@@ -235,9 +235,8 @@ describe('an alarm', () => {
   const alarmed: BudgetLimits = { ...tenADay, alarmsAt: [50, 80, 100] };
 
   async function percents(): Promise<number[]> {
-    const { rows } = await warehouse.pool.query<{ percent: number }>(
-      'select percent from budget_alarms order by crossed_at desc, percent desc',
-    );
+    const rows = await warehouse.query<{ percent: number }>`
+      select percent from budget_alarms order by crossed_at desc, percent desc`;
     return rows.map((alarm) => alarm.percent);
   }
 
@@ -253,7 +252,7 @@ describe('an alarm', () => {
   it('credits that cross several thresholds at once raise the highest budget alarm and no lower one', async () => {
     await spend(10, alarmed);
     expect(await percents()).toEqual([100]);
-    await warehouse.pool.query('update budgets set settled = 0, reserved = 0');
+    await warehouse.query`update budgets set settled = 0, reserved = 0`;
     await spend(6, alarmed);
     expect(await percents()).toEqual([100]);
   });

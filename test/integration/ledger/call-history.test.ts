@@ -68,22 +68,18 @@ it('a plan learns nothing from calls that were billed above their worst case', a
 it('a plan learns nothing from calls that left out a part of what their run asked for', async () => {
   const asked = { service: 'https://late.example/api/v1', reveal: ['phone'], waterfall: ['email'] };
   const { runId } = await stagedRun(warehouse, []);
-  await warehouse.pool.query(
-    `update runs set options = options || $2::jsonb, plan = '{"people": 20, "foundBefore": 0}' where run_id = $1`,
-    [runId, JSON.stringify(asked)],
-  );
-  await warehouse.pool.query(
-    `insert into run_people (run_id, position, row_number, left_out)
-     select $1, n, n, case when n < 10 then '{}'::text[] else '{phone}' end from generate_series(0, 19) n`,
-    [runId],
-  );
-  await warehouse.pool.query(
-    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
-       token_hash, answered_at)
-     values ('all', $1, 1, 'settled', 10, 90, 60, '{}', 'a', now()),
-       ('part', $1, 2, 'settled', 10, 20, 10, '{}', 'b', now())`,
-    [runId],
-  );
+  await warehouse.query`
+    update runs
+    set options = options || ${JSON.stringify(asked)}::jsonb, plan = '{"people": 20, "foundBefore": 0}'
+    where run_id = ${runId}`;
+  await warehouse.query`
+    insert into run_people (run_id, position, row_number, left_out)
+    select ${runId}, n, n, case when n < 10 then '{}'::text[] else '{phone}' end from generate_series(0, 19) n`;
+  await warehouse.query`
+    insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
+      token_hash, answered_at)
+    values ('all', ${runId}, 1, 'settled', 10, 90, 60, '{}', 'a', now()),
+      ('part', ${runId}, 2, 'settled', 10, 20, 10, '{}', 'b', now())`;
   expect(await readCallHistory(warehouse, asked, 'generic', 'new')).toMatchObject({
     calls: 1,
     perPerson: wholeCredits(6),

@@ -35,11 +35,9 @@ it('reconcileCredits() needs two statements of one cycle, because the service co
 it('reconcileCredits() shows credits neither settled nor held as unexplained, also of a release', async () => {
   await state('1000.5');
   const { attemptId } = await callWithPhones(warehouse);
-  const { rows } = await warehouse.pool.query<{ reserved: string; answered: string }>(
-    `update attempts set credits_answered = 2 where attempt_id = $1
-      returning trim_scale(credits_reserved)::text as reserved, trim_scale(credits_answered)::text as answered`,
-    [attemptId],
-  );
+  const rows = await warehouse.query<{ reserved: string; answered: string }>`
+    update attempts set credits_answered = 2 where attempt_id = ${attemptId}
+    returning trim_scale(credits_reserved)::text as reserved, trim_scale(credits_answered)::text as answered`;
   await state('1005.5');
   const held = credits(rows[0]!.reserved) - credits('2');
   const [open] = await reconcileCredits(warehouse.database, asked.service);
@@ -50,10 +48,9 @@ it('reconcileCredits() shows credits neither settled nor held as unexplained, al
   expect(released).toMatchObject({ billed: '5', settled: '2', held: '0', unexplained: '3' });
 
   await markUnknown(warehouse, attemptId, 'by a test');
-  await warehouse.pool.query(
-    `update attempts set status = 'settled', credits_settled = 2, closed_at = now() where attempt_id = $1`,
-    [attemptId],
-  );
+  await warehouse.query`
+    update attempts set status = 'settled', credits_settled = 2, closed_at = now()
+    where attempt_id = ${attemptId}`;
   const [settled] = await reconcileCredits(warehouse.database, asked.service);
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
 });
@@ -63,9 +60,9 @@ it('unexplainedByRelease() finds that the service has billed a call of an earlie
   const { attemptId } = await warehouse.pool
     .query<{ attemptId: string }>(`select attempt_id as "attemptId" from attempts`)
     .then(({ rows }) => rows[0]!);
-  await warehouse.pool.query(
-    `update attempts set status = 'unknown', credits_settled = null, credits_answered = null, closed_at = null`,
-  );
+  await warehouse.query`
+    update attempts
+    set status = 'unknown', credits_settled = null, credits_answered = null, closed_at = null`;
   await state('4', asked.service, december);
   await state('4', asked.service, december);
   expect(await unexplainedByRelease(warehouse.database, asked.service, [attemptId])).toBe(credits('5'));

@@ -42,10 +42,8 @@ describe('the credits of a decision', () => {
     await decideAttempt(warehouse, attemptId, { credits: '20' });
     await decideAttempt(warehouse, attemptId, { credits: '2.5', by: 'lea', reason: 'ticket 17' });
     expect(await moneyOf(runId)).toEqual([0, 2.5]);
-    const { rows } = await warehouse.pool.query(
-      'select credits_settled::float8 as settled, reason from attempts where attempt_id = $1',
-      [attemptId],
-    );
+    const rows = await warehouse.query`
+      select credits_settled::float8 as settled, reason from attempts where attempt_id = ${attemptId}`;
     expect(rows).toEqual([
       {
         settled: 2.5,
@@ -97,9 +95,7 @@ describe('a decision on a call whose deliveries state a price', () => {
       await markUnknown(warehouse, call.attemptId, 'by a test');
       await deliverTo(warehouse, call, phonesBody(call.ids, 24));
       // As for a suppressed person: the delivery cannot be applied again.
-      await warehouse.pool.query('update webhook_deliveries set body = null where attempt_id = $1', [
-        call.attemptId,
-      ]);
+      await warehouse.query`update webhook_deliveries set body = null where attempt_id = ${call.attemptId}`;
       if (when === 'before') await decide();
       await recordPhonesAnswer(warehouse, call);
       if (when === 'after') await decide();
@@ -166,11 +162,9 @@ describe('getAttempt()', () => {
   it('getAttempt() refuses a beginning that two attempts have', async () => {
     const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
     const ids = calls.map(({ attemptId }) => attemptId);
-    await warehouse.pool.query('delete from attempt_people where attempt_id = any($1)', [ids]);
-    await warehouse.pool.query(
-      `update attempts set attempt_id = 'feed' || substr(attempt_id, 5) where attempt_id = any($1)`,
-      [ids],
-    );
+    await warehouse.query`delete from attempt_people where attempt_id = any(${ids})`;
+    await warehouse.query`
+      update attempts set attempt_id = 'feed' || substr(attempt_id, 5) where attempt_id = any(${ids})`;
     await expect(getAttempt(warehouse, 'feed')).rejects.toMatchObject({
       type: 'attempt.ambiguous',
       exitCode: 2,
@@ -180,11 +174,9 @@ describe('getAttempt()', () => {
 
 it('listAttempts() lists the newest calls, the oldest of them first, if it has a limit', async () => {
   const calls = await backlogOfPolls(warehouse, 3);
-  await warehouse.pool.query(
-    `update attempts set admitted_at = now() + make_interval(secs => substr(attempt_id, 6)::int)
-     where run_id = $1 and attempt_id like 'copy-%'`,
-    [calls.runId],
-  );
+  await warehouse.query`
+    update attempts set admitted_at = now() + make_interval(secs => substr(attempt_id, 6)::int)
+    where run_id = ${calls.runId} and attempt_id like 'copy-%'`;
   const listed = await listAttempts(warehouse, { runId: calls.runId, limit: 2 });
   expect(listed.map(({ attempt_id: id }) => id)).toEqual(['copy-1', 'copy-2']);
 });
@@ -194,7 +186,7 @@ it('listAttempts() lists calls whose late results are overdue, until a decision 
   const overdue = async (): Promise<readonly string[]> =>
     (await listAttempts(warehouse, { runId: call.runId, status: 'overdue' })).map((each) => each.attempt_id);
   expect(await overdue()).toEqual([]);
-  await warehouse.pool.query('update attempts set awaited_until = now() where run_id = $1', [call.runId]);
+  await warehouse.query`update attempts set awaited_until = now() where run_id = ${call.runId}`;
   expect(await overdue()).toEqual([call.attemptId]);
   await decideAttempt(warehouse, call.attemptId, { credits: '0' });
   expect(await overdue()).toEqual([]);
@@ -203,11 +195,9 @@ it('listAttempts() lists calls whose late results are overdue, until a decision 
 it('a decision does not deadlock with an answer for the same person, because budgets are locked last', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
   await markUnknown(warehouse, attemptId, 'by a test');
-  await warehouse.pool.query(
-    `insert into claims (service, identity_key, run_id, row_number) select 'test', keys[1], run_id, row_number from ` +
-      'run_rows where run_id = $1',
-    [runId],
-  );
+  await warehouse.query`
+    insert into claims (service, identity_key, run_id, row_number) select 'test', keys[1], run_id, row_number
+    from run_rows where run_id = ${runId}`;
   const recording = await warehouse.pool.connect();
   await recording.query('begin');
   await recording.query('delete from claims where run_id = $1', [runId]);
@@ -215,8 +205,8 @@ it('a decision does not deadlock with an answer for the same person, because bud
   // Until it waits for the claims.
   await expect
     .poll(async () => {
-      const waiting = await warehouse.pool.query(`select 1 from pg_locks where not granted`);
-      return waiting.rows.length;
+      const waiting = await warehouse.query`select 1 from pg_locks where not granted`;
+      return waiting.length;
     })
     .toBeGreaterThan(0);
   await recording.query('update budgets set settled = settled + 1 where budget_id = $1', [`run:${runId}`]);

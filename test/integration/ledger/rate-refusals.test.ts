@@ -17,10 +17,9 @@ const { ask, begin } = nextCalls(warehouse);
 beforeEach(() => emptyWindows(warehouse));
 
 async function connectionsThatWait(): Promise<number> {
-  const waiting = await warehouse.pool.query(
-    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return waiting.rows.length;
+  const waiting = await warehouse.query`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return waiting.length;
 }
 
 it.each([
@@ -82,7 +81,7 @@ it('refusals for the rate in a row pause longer each time, within bounds', async
   const pauses: number[] = [];
   for (let refusal = 1; refusal <= 9; refusal += 1) {
     pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
-    await warehouse.pool.query('update rate_scopes set paused_until = null');
+    await warehouse.query`update rate_scopes set paused_until = null`;
   }
   expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
 });
@@ -117,5 +116,5 @@ it('a probing call whose answer is lost is followed by the next probing call at 
 /** A refusal whose pause is over. */
 async function refuseAndResume(): Promise<void> {
   await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
-  await warehouse.pool.query(`update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`);
+  await warehouse.query`update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`;
 }

@@ -71,7 +71,7 @@ it('a rate report of a used-up window holds every call for the longest time of t
 it('a rate report ends with its window, which then holds its limit again', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(0, 20));
-  await warehouse.pool.query(`update rate_reports set believed_until = clock_timestamp()`);
+  await warehouse.query`update rate_reports set believed_until = clock_timestamp()`;
   expect(await free()).toBe(20);
   expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
 });
@@ -150,9 +150,7 @@ it('a rate report of a window that was not open yet ends with that window', asyn
   const runId = await runningRun(warehouse);
   const unused = { ...hour(20, 20), seconds: 60 };
   await statistics(unused);
-  await warehouse.pool.query(
-    `update rate_reports set believed_until = believed_until - interval '55 seconds'`,
-  );
+  await warehouse.query`update rate_reports set believed_until = believed_until - interval '55 seconds'`;
   await end(await begin(runId), { ...unused, left: 0 });
   const next = await ask(runId);
   expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(55_000);

@@ -28,7 +28,7 @@ it('a rate window counts a call until one window after its answer', async () => 
   const runId = await runningRun(warehouse);
   const admitted = await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
   // Admitted 9.5 s ago, answered just now: the service may have counted them this very moment.
-  await warehouse.pool.query(`update rate_calls set started_at = started_at - interval '9.5 seconds'`);
+  await warehouse.query`update rate_calls set started_at = started_at - interval '9.5 seconds'`;
   for (const admission of admitted) {
     if (admission.kind === 'admitted')
       await endCall(warehouse.database, bulkCalls, admission.attemptId, true);
@@ -41,9 +41,7 @@ it('a rate window counts a call until one window after its answer', async () => 
 it('a rate window releases the slot of a dead process at the deadline of its call and one window', async () => {
   const runId = await runningRun(warehouse);
   await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
-  await warehouse.pool.query(
-    `update rate_calls set counted_until = clock_timestamp() - interval '10.1 seconds'`,
-  );
+  await warehouse.query`update rate_calls set counted_until = clock_timestamp() - interval '10.1 seconds'`;
   expect(await ask(runId, { rateLimits: three })).toMatchObject({ kind: 'admitted' });
 });
 
@@ -51,9 +49,7 @@ it('admit() reports exactly when the next slot is free', async () => {
   const runId = await runningRun(warehouse);
   await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
   const before = performance.now();
-  await warehouse.pool.query(
-    `update rate_calls set counted_until = clock_timestamp() - interval '6 seconds'`,
-  );
+  await warehouse.query`update rate_calls set counted_until = clock_timestamp() - interval '6 seconds'`;
   const next = await ask(runId, { rateLimits: three });
   const elapsed = performance.now() - before;
   expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThanOrEqual(Math.floor(4_000 - elapsed));
@@ -70,13 +66,9 @@ it('admit() obeys each of several rate windows', async () => {
   expect(await ask(runId, { rateLimits: both })).toMatchObject({
     reason: 'the rate window of 2/second is full',
   });
-  await warehouse.pool.query(
-    `update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`,
-  );
+  await warehouse.query`update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`;
   expect(await ask(runId, { rateLimits: both })).toMatchObject({ kind: 'admitted' });
-  await warehouse.pool.query(
-    `update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`,
-  );
+  await warehouse.query`update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`;
   expect(await ask(runId, { rateLimits: both })).toMatchObject({
     reason: 'the rate window of 3/hour is full',
   });
@@ -89,11 +81,10 @@ it('a rate window keeps the slot of an abandoned call until the call can no long
   if (call.kind !== 'admitted') throw new Error(call.kind);
   await abandonCall(warehouse.database, call.attemptId, 30);
   const { wait } = await freeSlots(warehouse.database, bulkCalls, rateLimits);
-  const slots = await warehouse.pool.query<{ seconds: number }>(
-    'select extract(epoch from counted_until - clock_timestamp())::float8 as seconds from rate_calls',
-  );
+  const slots = await warehouse.query<{ seconds: number }>`
+    select extract(epoch from counted_until - clock_timestamp())::float8 as seconds from rate_calls`;
   expect(wait).toBeDefined();
-  expect(slots.rows[0]!.seconds).toBeGreaterThan(25);
+  expect(slots[0]!.seconds).toBeGreaterThan(25);
 });
 
 it('a rate window forgets calls that have left every window while others are admitted', async () => {
@@ -104,9 +95,8 @@ it('a rate window forgets calls that have left every window while others are adm
     from generate_series(23, 49) as age`);
   const remaining = async (): Promise<string[]> => {
     expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
-    const { rows } = await warehouse.pool.query<{ call_id: string }>(
-      `select call_id from rate_calls where call_id like 'old-%' order by counted_until limit 1`,
-    );
+    const rows = await warehouse.query<{ call_id: string }>`
+      select call_id from rate_calls where call_id like 'old-%' order by counted_until limit 1`;
     return rows.map((row) => row.call_id);
   };
   expect(await remaining()).toEqual(['old-47']);
@@ -121,7 +111,7 @@ it('a rate window of a week counts the calls that a process with shorter windows
   const perHour = [{ calls: 600, seconds: 3_600 }];
   await ask(runId, { rateLimits: perWeek });
   await ask(runId, { rateLimits: perWeek });
-  await warehouse.pool.query(`update rate_calls set counted_until = now() - interval '2 days'`);
+  await warehouse.query`update rate_calls set counted_until = now() - interval '2 days'`;
   await ask(runId, { rateLimits: perHour });
   await ask(runId, { rateLimits: perHour });
   expect(await freeSlots(warehouse.database, bulkCalls, perWeek)).toMatchObject({ slots: 0 });

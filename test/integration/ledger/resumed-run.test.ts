@@ -43,11 +43,9 @@ function admitted(admissions: readonly Admission[]): string[] {
 }
 
 async function answer(attemptId: string): Promise<void> {
-  await warehouse.pool.query(
-    `update attempts set status = 'settled', credits_settled = 1, answered_at = clock_timestamp()
-     where attempt_id = $1`,
-    [attemptId],
-  );
+  await warehouse.query`
+    update attempts set status = 'settled', credits_settled = 1, answered_at = clock_timestamp()
+    where attempt_id = ${attemptId}`;
 }
 
 describe('admit() of a run that was resumed after a call had paused it', () => {
@@ -73,10 +71,8 @@ describe('admit() of a run that was resumed after a call had paused it', () => {
     const runId = await resumedRun('service.refuses-everybody');
     const [first] = admitted(await ask(runId, 1));
     await closeWithoutCost(warehouse, first!, { status: 'refused', reason: 'of the test' });
-    await warehouse.pool.query(
-      `update run_rows set outcome = 'rejected' where run_id = $1 and row_number = 1`,
-      [runId],
-    );
+    await warehouse.query`
+      update run_rows set outcome = 'rejected' where run_id = ${runId} and row_number = 1`;
     // The first call is asked for alone, the others together.
     expect(admitted(await ask(runId, 1, 2, 3))).toHaveLength(1);
   });
@@ -95,10 +91,8 @@ describe('admit() of a run that was resumed after a call had paused it', () => {
   it('admit() does not wait for the call of a worker that has died', async () => {
     const runId = await resumedRun('service.overbilled');
     await ask(runId, 1);
-    await warehouse.pool.query(
-      `update attempts set admitted_at = admitted_at - interval '1 minute' where run_id = $1`,
-      [runId],
-    );
+    await warehouse.query`
+      update attempts set admitted_at = admitted_at - interval '1 minute' where run_id = ${runId}`;
     expect(admitted(await ask(runId, 2, 3))).toHaveLength(1);
   });
 

@@ -5,16 +5,15 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 const warehouse = await warehouseOfFile();
 
 beforeAll(async () => {
-  await warehouse.pool.query(
-    `insert into budgets (budget_id, reserved) values ('day:2026-11-21', 30), ('run:settled', 30), ('run:other', 30)`,
-  );
+  await warehouse.query`
+    insert into budgets (budget_id, reserved)
+    values ('day:2026-11-21', 30), ('run:settled', 30), ('run:other', 30)`;
 });
 
 async function budgets(): Promise<unknown> {
-  const { rows } = await warehouse.pool.query(
-    `select budget_id, trim_scale(reserved)::text as reserved, trim_scale(settled)::text as settled
-     from budgets order by budget_id`,
-  );
+  const rows = await warehouse.query`
+    select budget_id, trim_scale(reserved)::text as reserved, trim_scale(settled)::text as settled
+    from budgets order by budget_id`;
   return rows.map(Object.values);
 }
 
@@ -22,7 +21,7 @@ it('a settlement changes its budgets when its transaction commits, and locks non
   await warehouse.database.transaction().execute(async (transaction) => {
     await settle(transaction, ['day:2026-11-21', 'run:settled'], '10', 7_000_000n);
     await settle(transaction, ['day:2026-11-21', 'run:settled'], '5', 0n);
-    await warehouse.pool.query(`select from budgets for update nowait`);
+    await warehouse.query`select from budgets for update nowait`;
     expect(await budgets()).toEqual([
       ['day:2026-11-21', '30', '0'],
       ['run:other', '30', '0'],

@@ -37,9 +37,8 @@ let night: string;
 let backfill: string;
 
 beforeEach(async () => {
-  await warehouse.pool.query(
-    'delete from rate_calls; delete from rate_scopes; delete from rate_reports; delete from waiting_batches',
-  );
+  await warehouse.query`
+    delete from rate_calls; delete from rate_scopes; delete from rate_reports; delete from waiting_batches`;
   night = await runOf('nightly');
   backfill = await runOf('backfill');
 });
@@ -75,10 +74,9 @@ async function ask(
 
 /** Plans the first people of a run: ten are a batch. */
 async function planPeople(runId: string, people: number): Promise<void> {
-  await warehouse.pool.query(
-    `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, $2::integer) n`,
-    [runId, people],
-  );
+  await warehouse.query`
+    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
+    from generate_series(1, ${people}::integer) n`;
 }
 
 /** How many calls of the backfill are admitted before one has to wait. */
@@ -117,11 +115,10 @@ describe('for batches of a night that wait at another worker', () => {
   it('a backfill waits until a slot beside those of nightly batches is free, and says so', async () => {
     for (const batch of [1, 2, 3, 4]) await ask(backfill, 'backfill', batch);
     // Free again in 10, 20, 30 and 40 s.
-    await warehouse.pool.query(
-      `update rate_calls set counted_until = clock_timestamp() - interval '60 seconds' + n * interval '10 seconds'
-       from (select call_id, row_number() over (order by started_at) as n from rate_calls) as numbered
-       where numbered.call_id = rate_calls.call_id`,
-    );
+    await warehouse.query`
+      update rate_calls set counted_until = clock_timestamp() - interval '60 seconds' + n * interval '10 seconds'
+      from (select call_id, row_number() over (order by started_at) as n from rate_calls) as numbered
+      where numbered.call_id = rate_calls.call_id`;
     await waiting(1, 2);
     const asked = await ask(backfill, 'backfill', 5);
     expect(asked).toMatchObject({
@@ -203,11 +200,9 @@ describe('a batch', () => {
   }
 
   async function isWaitedFor(): Promise<{ batch: number; minutes: number }[]> {
-    const { rows } = await warehouse.pool.query<{ batch: number; minutes: number }>(
-      'select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes from ' +
-        'waiting_batches',
-    );
-    return rows;
+    return warehouse.query<{ batch: number; minutes: number }>`
+      select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes
+      from waiting_batches`;
   }
 
   it('a nightly batch is registered in the queue, and until its next try when it is handed back', async () => {
@@ -251,10 +246,8 @@ describe('a batch', () => {
 
   it('a batch that waited for its turn does not ask for people whom another call answered meanwhile', async () => {
     await planPeople(night, 10);
-    await warehouse.pool.query(
-      `update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = $1`,
-      [night],
-    );
+    await warehouse.query`
+      update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
     const queue = {
       run: async (_priority: RunPriority, job: () => Promise<unknown>) => {
         await warehouse.pool.query(
@@ -316,9 +309,7 @@ describe('no slot is kept', () => {
 
   it('no slot is reserved for a batch that has been silent for longer than it can wait', async () => {
     await waiting(1, 2);
-    await warehouse.pool.query(
-      `update waiting_batches set waits_until = waits_until - interval '30 minutes'`,
-    );
+    await warehouse.query`update waiting_batches set waits_until = waits_until - interval '30 minutes'`;
     expect(await slotsForBackfill()).toBe(4);
     await deleteExpiredBatches(warehouse.database);
     expect((await warehouse.pool.query('select 1 from waiting_batches')).rowCount).toBe(0);

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { startLineage } from '../../../src/monitoring/lineage.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
+import type { TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 import { startLineageReceiver, type LineageReceiver } from '../../helpers/servers/lineage-receiver.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let receiver: LineageReceiver;
 const log = createLogger({ level: 'silent', format: 'json' });
 const source = {
@@ -63,7 +63,7 @@ it('a run whose export is refused sends START and FAIL with the reason', async (
   receiver.events.length = 0;
   const lineage = startLineage(warehouse, { url: receiver.url, apiKey: undefined }, source, log);
   const { runId } = await stagedRun(warehouse, []);
-  await warehouse.pool.query('update runs set ingested_at = null where run_id = $1', [runId]);
+  await warehouse.query`update runs set ingested_at = null where run_id = ${runId}`;
   const reason = { type: 'export.missing', reason: 'the file is missing', next: 'export it' };
   await setRunStatus(warehouse, runId, 'failed', reason);
   lineage.ended(await readRunFacts(warehouse, runId));

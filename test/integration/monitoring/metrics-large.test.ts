@@ -8,20 +8,17 @@ it('readState() reads few calls of an unfinished run that has 20,000', async () 
   const warehouse = await openTestWarehouse({ connections: 1 });
   const runId = await runningRun(warehouse);
   // Rows of an asynchronous commit are not visible to the index alone.
-  await warehouse.pool.query('set synchronous_commit = on');
-  await warehouse.pool.query(
-    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
-     select 'a' || n, $1, n, 'settled', 10, 0, 10, '{}' from generate_series(1, 20000) n`,
-    [runId],
-  );
-  await warehouse.pool.query('analyze attempts');
+  await warehouse.query`set synchronous_commit = on`;
+  await warehouse.query`
+    insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
+    select 'a' || n, ${runId}, n, 'settled', 10, 0, 10, '{}' from generate_series(1, 20000) n`;
+  await warehouse.query`analyze attempts`;
   // While a session of the server, such as autovacuum, sees an older state, a vacuum leaves pages out.
   await expect.poll(() => pagesOutsideTheIndex(warehouse)).toBe(0);
   const rowsRead = async (): Promise<number> => {
-    await warehouse.pool.query('select pg_stat_force_next_flush()');
-    const { rows } = await warehouse.pool.query<{ read: number }>(
-      `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_user_tables where relname = 'attempts'`,
-    );
+    await warehouse.query`select pg_stat_force_next_flush()`;
+    const rows = await warehouse.query<{ read: number }>`
+      select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_user_tables where relname = 'attempts'`;
     return rows[0]!.read;
   };
   const before = await rowsRead();

@@ -7,10 +7,11 @@ import { readState } from '../../../src/monitoring/read-state.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { createTestDatabase, openTestWarehouse } from '../../helpers/database/database.ts';
+import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 import { freePort, listenHere } from '../../helpers/servers/ports.ts';
 import { answeredCall } from '../../helpers/warehouse/late-calls.ts';
 import { openMetricsFixture, valueOf } from '../../helpers/outputs/metrics-fixture.ts';
@@ -22,13 +23,13 @@ const endpoint = { name: 'POST /people/bulk_match', paid: true };
 
 describe('a scrape', () => {
   let databaseUrl: string;
-  let warehouse: Warehouse;
+  let warehouse: TestWarehouse;
   let runId: string;
   let scrape: string;
 
   beforeAll(async () => {
     databaseUrl = await createTestDatabase();
-    warehouse = openWarehouse(databaseUrl, { connections: 2 });
+    warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 2 }));
     runId = await runningRun(warehouse, '500');
     const rateLimits = [{ calls: 20, seconds: 3_600 }];
     const admission = await admit(
@@ -43,22 +44,19 @@ describe('a scrape', () => {
     );
     if (admission.kind !== 'admitted') throw new Error('not admitted');
     await markUnknown(warehouse, admission.attemptId, 'by a test');
-    await warehouse.pool.query(
-      `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, received_at, status)
-       values ('d1', $1, $2, '', '', now() - interval '90 seconds', 'received'),
-         ('d2', $1, $2, '', '', now(), 'quarantined')`,
-      [admission.attemptId, runId],
-    );
-    await warehouse.pool.query(`update runs set plan = '{"people": 10}' where run_id = $1`, [runId]);
+    await warehouse.query`
+      insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, received_at, status)
+      values ('d1', ${admission.attemptId}, ${runId}, '', '', now() - interval '90 seconds', 'received'),
+        ('d2', ${admission.attemptId}, ${runId}, '', '', now(), 'quarantined')`;
+    await warehouse.query`update runs set plan = '{"people": 10}' where run_id = ${runId}`;
     const paused = await stagedRun(warehouse, []);
     await setRunStatus(warehouse, paused.runId, 'paused', {
       type: 'service.unauthorized',
       reason: 'the key is refused',
       next: 'set another',
     });
-    await warehouse.pool.query(
-      `insert into notifications (event, facts) values ('failed', '{"schedule": "nightly"}')`,
-    );
+    await warehouse.query`
+      insert into notifications (event, facts) values ('failed', '{"schedule": "nightly"}')`;
     const fixture = await openMetricsFixture(databaseUrl, {
       limits: { rateLimits, budgets: { day: parseCredits('40') } },
     });
@@ -109,7 +107,7 @@ describe('a scrape', () => {
 });
 
 describe('how long a run has been idle', () => {
-  let warehouse: Warehouse;
+  let warehouse: TestWarehouse;
   let runId: string;
 
   /** A run whose only call was answered an hour ago, and whose phones have not come. */
@@ -117,10 +115,9 @@ describe('how long a run has been idle', () => {
     warehouse = await openTestWarehouse();
     const call = await answeredCall(warehouse);
     ({ runId } = call);
-    await warehouse.pool.query(`update runs set created_at = now() - interval '2 hours', approved_at = null`);
-    await warehouse.pool.query(
-      `update attempts set admitted_at = now() - interval '1 hour', answered_at = now() - interval '1 hour'`,
-    );
+    await warehouse.query`update runs set created_at = now() - interval '2 hours', approved_at = null`;
+    await warehouse.query`
+      update attempts set admitted_at = now() - interval '1 hour', answered_at = now() - interval '1 hour'`;
   });
 
   afterEach(() => warehouse.close());
@@ -139,7 +136,7 @@ describe('how long a run has been idle', () => {
   });
 
   it('the idle time of a run counts from an overdue poll', async () => {
-    await warehouse.pool.query(`update attempts set next_poll_at = now() - interval '10 minutes'`);
+    await warehouse.query`update attempts set next_poll_at = now() - interval '10 minutes'`;
     expect(await idleSeconds()).toBeCloseTo(600, -1);
   });
 
@@ -160,7 +157,7 @@ describe('how long a run has been idle', () => {
   });
 
   it('the idle time of a run counts from the last call if no late result is awaited', async () => {
-    await warehouse.pool.query(`update attempts set awaited_until = now() - interval '50 minutes'`);
+    await warehouse.query`update attempts set awaited_until = now() - interval '50 minutes'`;
     expect(await idleSeconds()).toBeCloseTo(3_600, -1);
   });
 });

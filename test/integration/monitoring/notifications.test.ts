@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Warehouse } from '../../../src/db/database.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
@@ -22,6 +21,7 @@ import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
+import type { TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -32,7 +32,7 @@ interface Posted {
 }
 
 const pauseReason = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let server: Server;
 let status = 200;
 let posted: Posted[] = [];
@@ -75,11 +75,9 @@ const posts = () =>
 const makeDue = () =>
   warehouse.pool.query(`update notifications set next_try_at = now() where closed_at is null`);
 const rows = async () =>
-  (
-    await warehouse.pool.query<{ failure: string | null; closed: boolean; told: string[]; tries: number }>(
-      'select failure, closed_at is not null as closed, told, tries from notifications order by notification_id',
-    )
-  ).rows;
+  await warehouse.query<{ failure: string | null; closed: boolean; told: string[]; tries: number }>`
+      select failure, closed_at is not null as closed, told, tries
+      from notifications order by notification_id`;
 
 describe('a change of status', () => {
   it('a changed status is notified once, with the facts of the run and the reason at that time', async () => {
@@ -119,7 +117,7 @@ describe('a change of status', () => {
   it('a notification names the time of its figures, which may be newer than the event', async () => {
     const runId = await runningRun(warehouse);
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
-    await warehouse.pool.query(`update notifications set occurred_at = now() - interval '1 hour'`);
+    await warehouse.query`update notifications set occurred_at = now() - interval '1 hour'`;
     const before = Date.now();
     await notifier([urlChannel(url(), undefined)]).sendDue();
     const [post] = posts();
@@ -143,12 +141,10 @@ describe('a change of status', () => {
     await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
     const old = await stagedRun(warehouse, []);
     await endRun(warehouse, old.runId, 'finished', undefined);
-    await warehouse.pool.query(
-      `update notifications set occurred_at = now() - interval '25 hours' where run_id = $1`,
-      [old.runId],
-    );
+    await warehouse.query`
+      update notifications set occurred_at = now() - interval '25 hours' where run_id = ${old.runId}`;
     const plan = await stagedRun(warehouse, []);
-    await warehouse.pool.query(`update runs set run_key = 'plan x' where run_id = $1`, [plan.runId]);
+    await warehouse.query`update runs set run_key = 'plan x' where run_id = ${plan.runId}`;
     await setRunStatus(warehouse, plan.runId, 'failed', pauseReason);
     await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).sendDue();
     expect(posts()).toEqual([]);
@@ -156,9 +152,7 @@ describe('a change of status', () => {
 
   it('a notification removes personal data from the name of the file', async () => {
     const run = await stagedRun(warehouse, []);
-    await warehouse.pool.query(`update runs set file_name = 'ada@example.com.csv' where run_id = $1`, [
-      run.runId,
-    ]);
+    await warehouse.query`update runs set file_name = 'ada@example.com.csv' where run_id = ${run.runId}`;
     await endRun(warehouse, run.runId, 'finished', undefined);
     await notifier([urlChannel(url(), undefined)]).sendDue();
     expect(posted[0]!.body).not.toContain('ada@');

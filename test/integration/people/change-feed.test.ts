@@ -61,12 +61,10 @@ class Replica {
 }
 
 async function contents(source?: string, id?: string): Promise<readonly { key: string; row: unknown }[]> {
-  const { rows } = await warehouse.pool.query<{ key: string; row: unknown }>(
-    `select source || ' ' || contact_id as key, to_jsonb(c) as row
-     from enriched_contacts c
-     where $1::text is null or source = $1 and contact_id = $2`,
-    [source, id],
-  );
+  const rows = await warehouse.query<{ key: string; row: unknown }>`
+    select source || ' ' || contact_id as key, to_jsonb(c) as row
+    from enriched_contacts c
+    where ${source}::text is null or source = ${source} and contact_id = ${id}`;
   return rows;
 }
 
@@ -223,10 +221,9 @@ describe('readChanges()', () => {
 
   it('readChanges() ends with an error if changes are removed between two pages', async () => {
     const since = await newestCursor(warehouse.database);
-    await warehouse.pool.query(
-      `insert into changes (operation, source, contact_id, field_groups)
-       select 'upsert', 'pages', n, '{}' from generate_series(1, 20001) n`,
-    );
+    await warehouse.query`
+      insert into changes (operation, source, contact_id, field_groups)
+      select 'upsert', 'pages', n, '{}' from generate_series(1, 20001) n`;
     await expect.poll(async () => (await read(since)).length).toBeGreaterThan(20_000);
     const reader = readChanges(warehouse.database, { since, limit: undefined });
     await reader.next();

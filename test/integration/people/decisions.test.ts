@@ -73,11 +73,9 @@ async function end(runId: string) {
 }
 
 async function decide(verdict: 'confirmed' | 'rejected' | 'withdrawn', contactId: string, person: Person) {
-  const { rows } = await warehouse.pool.query<{ source: string }>(
-    `select source from runs join run_rows using (run_id) where contact_id = $1
-     union select source from contact_records where contact_id = $1`,
-    [contactId],
-  );
+  const rows = await warehouse.query<{ source: string }>`
+    select source from runs join run_rows using (run_id) where contact_id = ${contactId}
+    union select source from contact_records where contact_id = ${contactId}`;
   return recordDecision(
     warehouse,
     { source: rows[0]!.source, contactId, personId: person.id!, verdict },
@@ -86,19 +84,15 @@ async function decide(verdict: 'confirmed' | 'rejected' | 'withdrawn', contactId
 }
 
 async function personOf(contactId: string): Promise<{ id: string; evidence: string } | null> {
-  const { rows } = await warehouse.pool.query<{ id: string; evidence: string }>(
-    `select e.person_id as id, c.evidence from enriched_contacts e join contacts c using (source, contact_id)
-     where contact_id = $1`,
-    [contactId],
-  );
+  const rows = await warehouse.query<{ id: string; evidence: string }>`
+    select e.person_id as id, c.evidence from enriched_contacts e join contacts c using (source, contact_id)
+    where contact_id = ${contactId}`;
   return rows[0] ?? null;
 }
 
 async function operationsOf(contactId: string): Promise<string[]> {
-  const { rows } = await warehouse.pool.query<{ operation: string }>(
-    'select operation from changes where contact_id = $1 order by transaction_id, change_id',
-    [contactId],
-  );
+  const rows = await warehouse.query<{ operation: string }>`
+    select operation from changes where contact_id = ${contactId} order by transaction_id, change_id`;
   return rows.map(({ operation }) => operation);
 }
 
@@ -110,7 +104,7 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
     const runId = await runningRunOf(warehouse, [
       { ...otherName, keys: identityKeys(otherName), contactId: id('b') },
     ]);
-    await warehouse.pool.query('update run_rows set outcome = $2 where run_id = $1', [runId, outcome]);
+    await warehouse.query`update run_rows set outcome = ${outcome} where run_id = ${runId}`;
     await end(runId);
     const withheld = await findWithheld(warehouse.database, { source: undefined, limit: 100 });
     expect(withheld.filter((each) => each.run_id === runId)).toMatchObject([
@@ -262,7 +256,7 @@ describe('a rejected person', () => {
     await play(id('a'), byAddress, [lena]);
     const { runId } = await play(id('a'), { ...byAddress, organizationName: 'Elsewhere' }, [lena]);
     await decide('rejected', id('a'), lena);
-    await warehouse.pool.query('delete from run_rows where contact_id = $1', [id('a')]);
+    await warehouse.query`delete from run_rows where contact_id = ${id('a')}`;
     await undoRun(warehouse, runId, note, signal);
     expect(await personOf(id('a'))).toBeNull();
     await revertUndo(warehouse, runId, signal);
@@ -296,10 +290,8 @@ describe('a rejected person', () => {
 
 describe('the erasure of a person', () => {
   const decisionsOf = async (contactId: string) => {
-    const { rows } = await warehouse.pool.query<{ verdict: string }>(
-      'select verdict from contact_decisions where contact_id = $1 order by decision_id',
-      [contactId],
-    );
+    const rows = await warehouse.query<{ verdict: string }>`
+      select verdict from contact_decisions where contact_id = ${contactId} order by decision_id`;
     return rows.map(({ verdict }) => verdict);
   };
 
@@ -310,8 +302,7 @@ describe('the erasure of a person', () => {
     await erase(warehouse, [`person:${lena.id}`], note);
     expect(await personOf(id('a'))).toBeNull();
     expect(await decisionsOf(id('a'))).toEqual([]);
-    const { rows } = await warehouse.pool.query('select from run_rows where contact_id = $1', [id('a')]);
-    expect(rows).toEqual([]);
+    expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
   });
 
   it.each(['a decision', 'a rival'])(
@@ -324,10 +315,7 @@ describe('the erasure of a person', () => {
       else await play(id('b'), { ...byCompany, email: other.email! }, []);
       expect(await personOf(id('a'))).toBeNull();
       await erase(warehouse, identityKeys(byCompany), note);
-      const { rows } = await warehouse.pool.query('select from contact_matches where contact_id = $1', [
-        id('a'),
-      ]);
-      expect(rows).toEqual([]);
+      expect(await warehouse.query`select from contact_matches where contact_id = ${id('a')}`).toEqual([]);
     },
   );
 
@@ -348,8 +336,7 @@ describe('the erasure of a person', () => {
     await decide('rejected', id('d'), lena);
     await erase(warehouse, [`person:${lena.id}`], note);
     expect(await decisionsOf(id('d'))).toEqual([]);
-    const { rows } = await warehouse.pool.query('select from run_rows where contact_id = $1', [id('d')]);
-    expect(rows).toHaveLength(1);
+    expect(await warehouse.query`select from run_rows where contact_id = ${id('d')}`).toHaveLength(1);
   });
 });
 
@@ -367,9 +354,8 @@ describe('the erasure of a person under a new id', () => {
       await decide(verdict, id('b'), lena);
       expect(await personOf(id('b'))).toBeNull();
       await erase(warehouse, [`person:new-${lena.id}`], note);
-      const { rows } = await warehouse.pool.query('select email from run_rows where contact_id = any($1)', [
-        [id('a'), id('b')],
-      ]);
+      const rows = await warehouse.query`
+        select email from run_rows where contact_id = any(${[id('a'), id('b')]})`;
       expect(rows).toEqual([stranger]);
     },
   );

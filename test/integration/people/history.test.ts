@@ -106,16 +106,14 @@ describe('contact_history', () => {
   it('contact_history leaves out the data of an undone run', async () => {
     const person = newPerson();
     const run = `run-undone-${person}`;
-    await warehouse.pool.query(
-      `insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
-       values ($1, $1, $1, 'finished', '', '', '', '{}')`,
-      [run],
-    );
+    await warehouse.query`
+      insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
+      values (${run}, ${run}, ${run}, 'finished', '', '', '', '{}')`;
     await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
     await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
     await say(warehouse, { person, askedAt: '2026-02-01', runId: run, facts: titled('Lead') });
     expect(await historyOf(person, 'title')).toHaveLength(2);
-    await warehouse.pool.query(`update enrichment.runs set undone_at = now() where run_id = $1`, [run]);
+    await warehouse.query`update enrichment.runs set undone_at = now() where run_id = ${run}`;
     const titles = await historyOf(person, 'title');
     expect(titles.map(({ value, valid_to }) => [value['title'], valid_to])).toEqual([['Analyst', null]]);
   });

@@ -8,12 +8,10 @@ const warehouse = await warehouseOfFile({ connections: 3 });
 it('recordLateLookups() locks lookups in the order in which other transactions write them', async () => {
   const keys = Array.from({ length: 40 }, (_, index) => `email:a${index}@orbit.example`);
   const { runId } = await stagedRun(warehouse, [{ keys, email: 'a0@orbit.example', contactId: 'a' }]);
-  await warehouse.pool.query(
-    `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-     select key_hash(key, 'test'), 'phone', true, clock_timestamp(), number_lookup_run($1, 'test')
-     from unnest($2::text[]) as key`,
-    [runId, keys],
-  );
+  await warehouse.query`
+    insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+    select key_hash(key, 'test'), 'phone', true, clock_timestamp(), number_lookup_run(${runId}, 'test')
+    from unnest(${keys}::text[]) as key`;
   const other = await warehouse.pool.connect();
   await other.query('begin; select from lookup_history order by key_hash limit 1 for update');
   const people = [{ runId, attemptId: 'a', rowNumber: 1, personKey: 'person:1', lateKind: 'phone' as const }];
@@ -27,6 +25,6 @@ it('recordLateLookups() locks lookups in the order in which other transactions w
   other.release();
   expect(rows).toHaveLength(keys.length);
   await recorded;
-  const found = await warehouse.pool.query('select from lookup_history where found');
-  expect(found.rows).toEqual([]);
+  const found = await warehouse.query`select from lookup_history where found`;
+  expect(found).toEqual([]);
 });

@@ -128,13 +128,11 @@ describe('the views for the questions of docs/warehouse.md', () => {
       { keys: [], contactId: 'filled' },
       { keys: [], contactId: 'never' },
     ]);
-    await warehouse.pool.query(
-      `update run_rows set outcome = case contact_id when 'filled' then 'fresh' when 'never' then 'not_found'
-         else 'enriched' end, reason = case contact_id when 'filled' then 'asked recently; filled without a call' end
-       where run_id = $1`,
-      [runId],
-    );
-    await warehouse.pool.query(`update runs set source = 'hubspot' where run_id = $1`, [runId]);
+    await warehouse.query`
+      update run_rows set outcome = case contact_id when 'filled' then 'fresh' when 'never' then 'not_found'
+        else 'enriched' end, reason = case contact_id when 'filled' then 'asked recently; filled without a call' end
+      where run_id = ${runId}`;
+    await warehouse.query`update runs set source = 'hubspot' where run_id = ${runId}`;
     for (const contactId of ['keeps', 'loses', 'filled', 'never'])
       await contact(contactId, '2026-01-01', titled('Lead'), runId);
     for (const contactId of ['loses', 'filled', 'never'])

@@ -42,9 +42,8 @@ it('removeReplaced() removes the replaced observations of a person without an em
     });
   expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(2);
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differences: 0 });
-  const { rows } = await warehouse.pool.query(
-    `select asked_at::date::text as asked_at from observations where person_key = 'without-employer'`,
-  );
+  const rows = await warehouse.query`
+    select asked_at::date::text as asked_at from observations where person_key = 'without-employer'`;
   expect(rows).toEqual([{ asked_at: '2026-01-03' }]);
 });
 
@@ -65,7 +64,7 @@ it('removeReplaced() removes nothing until an interrupted undo or revert is comp
   const newer = runs[1]!;
   const note = { by: 'test', reason: undefined };
   const title = async (): Promise<unknown> => {
-    const { rows } = await warehouse.pool.query(`select title from people where person_key = 'undone'`);
+    const rows = await warehouse.query`select title from people where person_key = 'undone'`;
     return rows[0]?.title;
   };
   await undoRun(warehouse, newer, note, AbortSignal.abort());
@@ -82,7 +81,7 @@ it('removeReplaced() removes nothing until an interrupted undo or revert is comp
 it('removeReplaced() compares an observation that stays once, until its person changes again', async () => {
   const { signal } = new AbortController();
   const candidates = async (): Promise<unknown> => {
-    const { rows } = await warehouse.pool.query('select count(*)::int as count from prune_candidates');
+    const rows = await warehouse.query`select count(*)::int as count from prune_candidates`;
     return rows[0]?.count;
   };
   const sayTitled = (group: string, day: string): Promise<void> =>
@@ -165,7 +164,7 @@ it('removeReplaced() keeps the newest answer with an address, because it decides
     facts: titled('Lead'),
   });
   await removeReplaced(warehouse, sql<Date>`now()`, new AbortController().signal);
-  const { rows } = await warehouse.pool.query(`select email from people where person_key = 'waterfalls'`);
+  const rows = await warehouse.query`select email from people where person_key = 'waterfalls'`;
   expect(rows).toEqual([{ email: 'present@acme.example' }]);
 });
 
@@ -177,10 +176,9 @@ it('a person whom two contacts of one decision name is projected and queued for 
       runId: 'earlier',
       facts: titled(`Lead ${day}`),
     });
-  await warehouse.pool.query(`select project('sandbox', '{named-twice,named-twice}', '{}', '{}')`);
-  const { rows } = await warehouse.pool.query(
-    `select o.asked_at::date::text as asked_at from observations o
-     join prune_candidates using (observation_id) where o.person_key = 'named-twice' order by o.asked_at`,
-  );
+  await warehouse.query`select project('sandbox', '{named-twice,named-twice}', '{}', '{}')`;
+  const rows = await warehouse.query`
+    select o.asked_at::date::text as asked_at from observations o
+    join prune_candidates using (observation_id) where o.person_key = 'named-twice' order by o.asked_at`;
   expect(rows).toEqual([{ asked_at: '2026-01-01' }, { asked_at: '2026-01-02' }]);
 });

@@ -41,18 +41,13 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 async function keysOf(runId: string): Promise<string[][]> {
-  const { rows } = await warehouse.pool.query<{ keys: string[] }>(
-    'select keys from run_rows where run_id = $1 order by row_number',
-    [runId],
-  );
+  const rows = await warehouse.query<{ keys: string[] }>`
+    select keys from run_rows where run_id = ${runId} order by row_number`;
   return rows.map(({ keys }) => keys);
 }
 
 async function contactsOf(contactId: string): Promise<object[]> {
-  const { rows } = await warehouse.pool.query<object>('select * from contacts where contact_id = $1', [
-    contactId,
-  ]);
-  return rows;
+  return warehouse.query<object>`select * from contacts where contact_id = ${contactId}`;
 }
 
 describe('an erasure reaches', () => {
@@ -88,10 +83,8 @@ describe('an erasure reaches', () => {
 
   it('an erasure reaches unreadable rows that hold the profile URL', async () => {
     const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-page' }]);
-    await warehouse.pool.query(
-      `update run_rows set raw = '["https://www.linkedin.com/in/torn-page/",""]' where run_id = $1`,
-      [run.runId],
-    );
+    await warehouse.query`
+      update run_rows set raw = '["https://www.linkedin.com/in/torn-page/",""]' where run_id = ${run.runId}`;
     const erased = await erase(warehouse, ['profile:linkedin.com/in/torn-page'], note);
     expect(erased).toMatchObject({ rows: 1 });
   });
@@ -102,16 +95,12 @@ describe('an erasure reaches', () => {
   ])('an erasure reaches the addresses of %s exports', async (_, ended) => {
     const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-address' }]);
     const path = `query:select '' where email in ('named@orbit.example','named@orbit.example','unnamed@orbit.example')`;
-    await warehouse.pool.query(
-      `update runs set file_path = $2, file_name = 'Named@Orbit.example.csv', ingested_at = null where run_id = $1`,
-      [run.runId, path],
-    );
+    await warehouse.query`
+      update runs set file_path = ${path}, file_name = 'Named@Orbit.example.csv', ingested_at = null
+      where run_id = ${run.runId}`;
     await warehouse.pool.query(`update runs set ${ended} = now() where run_id = $1`, [run.runId]);
     await erase(warehouse, ['email:named@orbit.example'], note);
-    const { rows } = await warehouse.pool.query('select file_path, file_name from runs where run_id = $1', [
-      run.runId,
-    ]);
-    expect(rows).toEqual([
+    expect(await warehouse.query`select file_path, file_name from runs where run_id = ${run.runId}`).toEqual([
       {
         file_path: `query:select '' where email in ('erased','erased','unnamed@orbit.example')`,
         file_name: 'erased.csv',
@@ -130,9 +119,7 @@ describe('an erasure reaches', () => {
         sha256: 'of-fetched',
       });
     await erase(warehouse, ['email:fetched+crm@orbit.example'], note);
-    const { rows } = await warehouse.pool.query(
-      `select address from fetched_exports where sha256 = 'of-fetched'`,
-    );
+    const rows = await warehouse.query`select address from fetched_exports where sha256 = 'of-fetched'`;
     expect(rows).toEqual([{ address: 'https://crm.example/unfetched+crm@orbit.example.csv' }]);
   });
 
@@ -145,10 +132,8 @@ describe('an erasure reaches', () => {
       [run.runId],
     );
     await erase(warehouse, ['email:torn@orbit.example'], note);
-    const { rows } = await warehouse.pool.query(
-      'select raw, outcome from run_rows where run_id = $1 order by row_number',
-      [run.runId],
-    );
+    const rows = await warehouse.query`
+      select raw, outcome from run_rows where run_id = ${run.runId} order by row_number`;
     expect(rows).toEqual([
       { raw: '[]', outcome: 'malformed' },
       { raw: '["Ada","untorn@orbit.example",""]', outcome: 'malformed' },
@@ -166,12 +151,10 @@ describe('an erasure reaches', () => {
         `update ${table} set contact_id = 'pruned-4711' where person_key = 'person:' || $1`,
         [call.ids[0]],
       );
-    await warehouse.pool.query('update runs set rows_pruned = 2 where run_id = $1', [pruned.runId]);
+    await warehouse.query`update runs set rows_pruned = 2 where run_id = ${pruned.runId}`;
     await erase(warehouse, [`person:${call.ids[0]}`], note);
-    const { rows } = await warehouse.pool.query(
-      'select contact_id, outcome from run_rows where run_id = $1 order by row_number',
-      [pruned.runId],
-    );
+    const rows = await warehouse.query`
+      select contact_id, outcome from run_rows where run_id = ${pruned.runId} order by row_number`;
     expect(rows).toEqual([
       { contact_id: 'erased:1', outcome: 'enriched' },
       { contact_id: 'pruned-4712', outcome: 'enriched' },
@@ -283,10 +266,8 @@ describe('an erased person', () => {
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
     await drainCall(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
-    const { rows } = await warehouse.pool.query(
-      'select status, body, credits::int from webhook_deliveries where attempt_id = $1',
-      [call.attemptId],
-    );
+    const rows = await warehouse.query`
+      select status, body, credits::int from webhook_deliveries where attempt_id = ${call.attemptId}`;
     expect(rows).toEqual([
       { status: 'orphaned', body: null, credits: 24 },
       { status: 'orphaned', body: null, credits: 8 },
@@ -300,10 +281,8 @@ describe('an erased person', () => {
     await recordPhonesAnswer(warehouse, call);
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
     await deliverTo(warehouse, call, phonesBody([`new-${call.ids[0]}`], 8));
-    const { rows } = await warehouse.pool.query(
-      'select status, body from webhook_deliveries where attempt_id = $1',
-      [call.attemptId],
-    );
+    const rows = await warehouse.query`
+      select status, body from webhook_deliveries where attempt_id = ${call.attemptId}`;
     expect(rows).toEqual([{ status: 'orphaned', body: null }]);
     expect(await everything(warehouse)).not.toContain(`new-${call.ids[0]}`);
   });
@@ -315,10 +294,9 @@ describe('an erased person', () => {
       { keys: ['email:other@orbit.example'] },
     ]);
     await importLookups(warehouse, run.runId, new Date(), { reveal: [], waterfall: [], service: 'test' });
-    const { rows } = await warehouse.pool.query(
-      `select key from unnest(array['email:lost@orbit.example', 'email:other@orbit.example']) as key
-       join lookup_history on key_hash = key_hash(key, 'test')`,
-    );
+    const rows = await warehouse.query`
+      select key from unnest(array['email:lost@orbit.example', 'email:other@orbit.example']) as key
+      join lookup_history on key_hash = key_hash(key, 'test')`;
     expect(rows).toEqual([{ key: 'email:other@orbit.example' }]);
   });
 
@@ -338,9 +316,7 @@ describe('an erased person', () => {
         erase(warehouse, [`email:page${n}@orbit.example`], note),
       ]),
     );
-    const { rows } = await warehouse.pool.query(
-      `select identity_key from claims where identity_key like 'email:page%'`,
-    );
+    const rows = await warehouse.query`select identity_key from claims where identity_key like 'email:page%'`;
     expect(rows).toEqual([]);
   });
 });
@@ -387,11 +363,9 @@ describe('ids that only deliveries have', () => {
     const other = await answeredCall(warehouse);
     await deliverTo(warehouse, other, phonesBody(call.ids, 24));
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
-    const { rows } = await warehouse.pool.query(
-      `select d.body, octet_length(a.body_gzip) > 0 as "hasAnswer"
-       from webhook_deliveries d join raw_answers a using (attempt_id) where attempt_id = $1`,
-      [other.attemptId],
-    );
+    const rows = await warehouse.query`
+      select d.body, octet_length(a.body_gzip) > 0 as "hasAnswer"
+      from webhook_deliveries d join raw_answers a using (attempt_id) where attempt_id = ${other.attemptId}`;
     expect(rows).toEqual([{ body: null, hasAnswer: true }]);
     expect(await everything(warehouse)).not.toContain(call.ids[0]);
   });
@@ -400,27 +374,23 @@ describe('ids that only deliveries have', () => {
 describe('a late delivery', () => {
   it('a late delivery about a person who was listed since is not written, under any name of the row', async () => {
     const call = await callWithPhones(warehouse);
-    await warehouse.pool.query(
-      `update run_rows set keys = keys || '{"profile:linkedin.com/in/late-ada"}' where run_id = $1 and row_number = 1`,
-      [call.runId],
-    );
+    await warehouse.query`
+      update run_rows set keys = keys || '{"profile:linkedin.com/in/late-ada"}'
+      where run_id = ${call.runId} and row_number = 1`;
     await recordPhonesAnswer(warehouse, call);
     await putOnList(warehouse, 'profile:linkedin.com/in/late-ada');
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    const { rows } = await warehouse.pool.query(
-      'select person_id from person_phones where run_id = $1 order by 1',
-      [call.runId],
-    );
+    const rows = await warehouse.query`
+      select person_id from person_phones where run_id = ${call.runId} order by 1`;
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
   it('a late delivery with a listed address is not written', async () => {
     const call = await callWithPhones(warehouse);
-    await warehouse.pool.query(
-      `update runs set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": ` +
-        `"20"}'::jsonb where run_id = $1`,
-      [call.runId],
-    );
+    await warehouse.query`
+      update runs
+      set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": "20"}'::jsonb
+      where run_id = ${call.runId}`;
     await recordPhonesAnswer(warehouse, call);
     await putOnList(warehouse, 'email:listed-late@orbit.example');
     const body = {

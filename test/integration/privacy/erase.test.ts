@@ -55,7 +55,7 @@ describe('a person who is erased', () => {
   it('an erased person is nowhere in the warehouse, and the others are unchanged', async () => {
     const call = await enrichedCall();
     const { email, lastName, personId } = first(call);
-    await warehouse.pool.query('analyze');
+    await warehouse.query`analyze`;
     for (const before of [await everything(warehouse), await samples(warehouse)])
       expect([email, lastName, personId].every((text) => before.includes(text))).toBe(true);
 
@@ -65,21 +65,18 @@ describe('a person who is erased', () => {
 
     const after = (await everything(warehouse)) + (await samples(warehouse));
     expect([email, lastName, personId].filter((text) => after.includes(text))).toEqual([]);
-    const others = await warehouse.pool.query(
-      'select person_id from enriched_contacts where run_id = $1 and phone is not null order by 1',
-      [call.runId],
-    );
-    expect(others.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+    const others = await warehouse.query`
+      select person_id from enriched_contacts where run_id = ${call.runId} and phone is not null order by 1`;
+    expect(others).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
   it('an erasure leaves rows, outcomes and credits that add up', async () => {
     const call = await enrichedCall();
     await erase(warehouse, [`email:${first(call).email}`], note);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'enriched', 'enriched']);
-    const { rows } = await warehouse.pool.query(
-      'select people, found_people, trim_scale(credits_settled)::text as settled from attempts where attempt_id = $1',
-      [call.attemptId],
-    );
+    const rows = await warehouse.query`
+      select people, found_people, trim_scale(credits_settled)::text as settled
+      from attempts where attempt_id = ${call.attemptId}`;
     expect(rows).toEqual([{ people: 3, found_people: 3, settled: '27' }]);
   });
 
@@ -104,10 +101,8 @@ describe('a person who is erased', () => {
         { source },
       );
       expect(await outcomesOf(warehouse, again)).toEqual(['suppressed', null]);
-      const { rows } = await warehouse.pool.query(
-        'select email, first_name from run_rows where run_id = $1 and row_number = 1',
-        [again],
-      );
+      const rows = await warehouse.query`
+        select email, first_name from run_rows where run_id = ${again} and row_number = 1`;
       expect(rows).toEqual([{ email: null, first_name: null }]);
     },
   );
@@ -130,22 +125,18 @@ describe('a person who is erased', () => {
       { keys: ['profile:linkedin.com/in/somebody-else'] },
     ]);
     expect(await erase(warehouse, [`person:${personId}`], note)).toMatchObject({ contacts: 1, rows: 3 });
-    const { rows } = await warehouse.pool.query(
-      'select keys from run_rows where run_id = $1 order by row_number',
-      [later.runId],
-    );
+    const rows = await warehouse.query`
+      select keys from run_rows where run_id = ${later.runId} order by row_number`;
     expect(rows).toEqual([{ keys: [] }, { keys: [] }, { keys: ['profile:linkedin.com/in/somebody-else'] }]);
   });
 
   it('an erasure finds the person by the id of the CRM record', async () => {
     const call = await enrichedCall();
-    const contact = await warehouse.pool.query<{ contact_id: string }>(
-      'select contact_id from enriched_contacts where person_id = $1',
-      [call.ids[0]],
-    );
+    const contact = await warehouse.query<{ contact_id: string }>`
+      select contact_id from enriched_contacts where person_id = ${call.ids[0]}`;
     const keys = await keysOfRecord(warehouse.database, {
       source: 'generic',
-      contactId: contact.rows[0]!.contact_id,
+      contactId: contact[0]!.contact_id,
     });
     expect(await erase(warehouse, keys!, note)).toMatchObject({ contacts: 1, phones: 1 });
   });
@@ -182,18 +173,14 @@ describe('a person who is erased', () => {
     await drainCall(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect(await everything(warehouse)).not.toContain(personId);
-    const { rows } = await warehouse.pool.query(
-      'select person_id from person_phones where run_id = $1 order by 1',
-      [call.runId],
-    );
+    const rows = await warehouse.query`
+      select person_id from person_phones where run_id = ${call.runId} order by 1`;
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
   async function reasonsOf({ runId }: { runId: string }): Promise<(string | null)[]> {
-    const { rows } = await warehouse.pool.query<{ reason: string | null }>(
-      'select reason from run_rows where run_id = $1 order by row_number',
-      [runId],
-    );
+    const rows = await warehouse.query<{ reason: string | null }>`
+      select reason from run_rows where run_id = ${runId} order by row_number`;
     return rows.map(({ reason }) => reason);
   }
 
@@ -206,20 +193,15 @@ describe('a person who is erased', () => {
     await recordPhonesAnswer(warehouse, call);
     expect(await reasonsOf(call)).toEqual([`${erased}; the answer was discarded`, null, null]);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
-    const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where person_id = $1', [
-      personId,
-    ]);
-    expect(rows).toEqual([]);
+    expect(await warehouse.query`select 1 from enriched_contacts where person_id = ${personId}`).toEqual([]);
   });
 
   it('a person who is erased during the call is not written under other names in the answer', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     // The row is all that is known of them: no key of it is in the answer.
-    await warehouse.pool.query(
-      `update run_rows set keys = '{"name:ada novak|acme"}' where run_id = $1 and row_number = 1`,
-      [call.runId],
-    );
+    await warehouse.query`
+      update run_rows set keys = '{"name:ada novak|acme"}' where run_id = ${call.runId} and row_number = 1`;
     await erase(warehouse, ['name:ada novak|acme'], note);
     await recordPhonesAnswer(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -272,10 +254,9 @@ describe('a person who is erased', () => {
 describe('an erasure', () => {
   it('an erasure is recorded with who, when, why and how much, without the person', async () => {
     const call = await enrichedCall();
-    await warehouse.pool.query('delete from erasures');
+    await warehouse.query`delete from erasures`;
     await erase(warehouse, [`email:${first(call).email}`], note);
-    const { rows } = await warehouse.pool.query('select erased_by, reason, removed from erasures');
-    expect(rows).toEqual([
+    expect(await warehouse.query`select erased_by, reason, removed from erasures`).toEqual([
       {
         erased_by: 'somebody',
         reason: 'ticket 17',

@@ -41,7 +41,7 @@ async function exported(cells: Cells, id?: string, source = 'hubspot'): Promise<
     email: cells.email,
   };
   if (id === undefined)
-    await warehouse.pool.query(`update run_rows set outcome = 'over_budget' where run_id = $1`, [runId]);
+    await warehouse.query`update run_rows set outcome = 'over_budget' where run_id = ${runId}`;
   else await answerBatch(warehouse, { runId }, () => [person]);
   await reconcileContacts(warehouse, runId, signal);
   await endRun(warehouse, runId, 'finished', undefined);

@@ -65,20 +65,17 @@ it('an erasure lists the record id of a person whose address or last name differ
 it('an erasure lists the record id if the cells of the newest export were removed', async () => {
   await exportOf(row('pruned', 'Ada Novak'));
   const later = await exportOf(row('pruned', 'Ada Novak', 'fjord.example'));
-  await warehouse.pool.query(
-    `update run_rows set keys = '{}', email = null, first_name = null, last_name = null where run_id = $1`,
-    [later],
-  );
+  await warehouse.query`
+    update run_rows set keys = '{}', email = null, first_name = null, last_name = null
+    where run_id = ${later}`;
   await eraseRow(row('pruned', 'Ada Novak'));
   expect(await outcomeOf(row('pruned', 'Zoe Lind'))).toBe('suppressed');
 });
 
 it('an erasure leaves only deletions of the erased contacts in the change feed', async () => {
   const feedOf = async (contactId: string): Promise<string[]> => {
-    const { rows } = await warehouse.pool.query<{ operation: string }>(
-      'select operation from changes where contact_id = $1 order by change_id',
-      [contactId],
-    );
+    const rows = await warehouse.query<{ operation: string }>`
+      select operation from changes where contact_id = ${contactId} order by change_id`;
     return rows.map(({ operation }) => operation);
   };
   for (const [record, name] of [
@@ -105,7 +102,7 @@ it('an erasure leaves the changes of a contact that is another person now', asyn
     ]);
   }
   const feed = async (): Promise<object[]> =>
-    (await warehouse.pool.query<object>(`select * from changes where contact_id = 'passed-on'`)).rows;
+    await warehouse.query<object>`select * from changes where contact_id = 'passed-on'`;
   const before = await feed();
   await eraseRow(row('passed-on', 'Gro Lund'));
   expect(await feed()).toEqual(before);

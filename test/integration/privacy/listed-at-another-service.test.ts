@@ -25,7 +25,7 @@ const md5 = createHash('md5').update(email).digest('hex');
 
 /** The list has the profile of a person of whom only an answer of another service states profile and address. */
 beforeEach(async () => {
-  await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+  await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
   const person = { id: 'of-other', email, proflink_url: 'https://www.linkedin.com/in/cleo' };
   await appendContact(warehouse, { service: 'other', contactId: 'cleo', runId: 'gone', person });
   await putOnList(warehouse, 'profile:linkedin.com/in/cleo');
@@ -66,12 +66,11 @@ it('an answer with an address that another service connects with a listed key is
   const person: Person = { id: 'of-test', first_name: 'Cleo', last_name: 'Novak', email };
   await answerBatch(warehouse, { runId }, () => [{ ...person, organization: { name: 'Orbit' } }]);
   expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-  const { rows } = await warehouse.pool.query(`select from observations where service = 'test'`);
-  expect(rows).toEqual([]);
+  expect(await warehouse.query`select from observations where service = 'test'`).toEqual([]);
 });
 
 it('a delivery for a person whom another service connects with a listed key is not written', async () => {
-  await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+  await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
   const profile = 'linkedin.com/in/listed-since';
@@ -83,15 +82,13 @@ it('a delivery for a person whom another service connects with a listed key is n
   await appendContact(warehouse, { service: 'other', contactId: 'elsewhere', runId: 'gone', person });
   await putOnList(warehouse, `profile:${profile}`);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  const { rows } = await warehouse.pool.query<{ phone: string | null }>(
-    'select phone from enriched_contacts where run_id = $1 order by contact_id',
-    [call.runId],
-  );
+  const rows = await warehouse.query<{ phone: string | null }>`
+    select phone from enriched_contacts where run_id = ${call.runId} order by contact_id`;
   expect(rows.map(({ phone }) => phone)).toEqual([null, '+14155550101', '+14155550102']);
 });
 
 it('a delivery is not written if another service connects an old address of its person with a listed key', async () => {
-  await warehouse.pool.query('truncate suppression_entries, contacts, observations, people cascade');
+  await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
   const [id] = call.ids;
@@ -104,9 +101,8 @@ it('a delivery is not written if another service connects an old address of its 
   await appendContact(warehouse, { service: 'other', contactId: 'elsewhere', runId: 'gone', person });
   await putOnList(warehouse, `profile:${profile}`);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  const { rows } = await warehouse.pool.query<{ person_id: string }>(
-    `select distinct person_id from observations where kind = 'phones' order by person_id`,
-  );
+  const rows = await warehouse.query<{ person_id: string }>`
+    select distinct person_id from observations where kind = 'phones' order by person_id`;
   expect(rows.map(({ person_id }) => person_id)).toEqual(call.ids.slice(1).toSorted());
 });
 
@@ -118,9 +114,7 @@ it('a contact is filled with no person whom another service connects with a list
   const run = await stagedRun(warehouse, [{ ...home, firstName: 'Cleo', contactId: 'at-home' }]);
   await planRows(warehouse, run.runId, asked);
   await reconcileContacts(warehouse, run.runId, new AbortController().signal);
-  const { rows } = await warehouse.pool.query(
-    `select person_id from enriched_contacts where contact_id = 'at-home'`,
-  );
+  const rows = await warehouse.query`select person_id from enriched_contacts where contact_id = 'at-home'`;
   expect(rows).toEqual([]);
 });
 

@@ -22,7 +22,7 @@ it('prune() removes the rows of an ended run, and the facts of the run and its c
   const { runId } = await endedWithPhones(warehouse);
   const state = async () => ({
     facts: await readRunFacts(warehouse, runId),
-    contacts: (await warehouse.pool.query('select * from enriched_contacts where run_id = $1', [runId])).rows,
+    contacts: await warehouse.query`select * from enriched_contacts where run_id = ${runId}`,
   });
   const before = await state();
   expect(before.facts.outcomes).toEqual({ enriched: 3 });
@@ -142,27 +142,22 @@ it('a run that left people over budget does not count as a run of its file when 
 
 it('prune() removes more than a batch of rows, also by several processes at once', async () => {
   const { runId } = await stagedRun(warehouse, []);
-  await warehouse.pool.query(
-    `insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome)
-     select $1, n, 'contact-' || n, '[]', '{}', case when n % 3 = 0 then 'fresh' else 'not_found' end
-     from generate_series(1, 12000) n`,
-    [runId],
-  );
+  await warehouse.query`
+    insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome)
+    select ${runId}, n, 'contact-' || n, '[]', '{}', case when n % 3 = 0 then 'fresh' else 'not_found' end
+    from generate_series(1, 12000) n`;
   // Positions have gaps.
-  await warehouse.pool.query(
-    'insert into run_people (run_id, position, row_number) select $1, n * 2, n from generate_series(1, 12000) n',
-    [runId],
-  );
-  await warehouse.pool.query(`update runs set rows_staged = 12000 where run_id = $1`, [runId]);
+  await warehouse.query`
+    insert into run_people (run_id, position, row_number) select ${runId}, n * 2, n
+    from generate_series(1, 12000) n`;
+  await warehouse.query`update runs set rows_staged = 12000 where run_id = ${runId}`;
   await endRun(warehouse, runId, 'finished', undefined);
   const removed = await Promise.all([1, 2, 3].map(() => prune(warehouse, always, noSignal)));
   expect(removed.reduce((sum, { rows }) => sum + rows.rows, 0)).toBe(12_000);
   expect((await readRunFacts(warehouse, runId)).outcomes).toEqual({ fresh: 4_000, not_found: 8_000 });
-  const { rows } = await warehouse.pool.query(
-    `select (select count(*)::int from run_rows where run_id = $1) as rows,
-       (select count(*)::int from run_people where run_id = $1) as people`,
-    [runId],
-  );
+  const rows = await warehouse.query`
+    select (select count(*)::int from run_rows where run_id = ${runId}) as rows,
+    (select count(*)::int from run_people where run_id = ${runId}) as people`;
   expect(rows).toEqual([{ rows: 0, people: 0 }]);
 });
 
@@ -177,8 +172,6 @@ it('a suppressed contact keeps its person when retention has cleared the cells o
   const note = { by: 'test', reason: undefined };
   await warehouse.database.transaction().execute((transaction) => suppress(transaction, row.keys, note));
   await reconcileContacts(warehouse, second.runId, noSignal);
-  const { rows } = await warehouse.pool.query(
-    `select person_id from enriched_contacts where contact_id = 'eva'`,
-  );
+  const rows = await warehouse.query`select person_id from enriched_contacts where contact_id = 'eva'`;
   expect(rows).toEqual([{ person_id: 'person-eva' }]);
 });

@@ -17,12 +17,10 @@ beforeEach(() => warehouse.pool.query('truncate runs, run_rows, attempts, attemp
 /** An ended run with four rows, and a call of unknown cost for the first three of them. */
 async function runWithUnknownCall(): Promise<PhonesCall> {
   const call = await callWithPhones(warehouse);
-  await warehouse.pool.query(
-    `insert into run_rows (run_id, row_number, contact_id, outcome, raw, keys, email)
-     values ($1, 4, 'd', 'not_found', '["d"]', '{email:d@orbit.example}', 'd@orbit.example')`,
-    [call.runId],
-  );
-  await warehouse.pool.query('update runs set rows_staged = 4 where run_id = $1', [call.runId]);
+  await warehouse.query`
+    insert into run_rows (run_id, row_number, contact_id, outcome, raw, keys, email)
+    values (${call.runId}, 4, 'd', 'not_found', '["d"]', '{email:d@orbit.example}', 'd@orbit.example')`;
+  await warehouse.query`update runs set rows_staged = 4 where run_id = ${call.runId}`;
   await markUnknown(warehouse, call.attemptId, 'no answer in time');
   await endRun(warehouse, call.runId, 'finished', undefined);
   return call;
@@ -30,11 +28,9 @@ async function runWithUnknownCall(): Promise<PhonesCall> {
 
 /** The contacts of the rows of a run, with a star if the row has cells. */
 async function rowsOf(runId: string): Promise<string[]> {
-  const { rows } = await warehouse.pool.query<{ row: string }>(
-    `select contact_id || case when keys <> '{}' then '*' else '' end as row
-     from run_rows where run_id = $1 order by row_number`,
-    [runId],
-  );
+  const rows = await warehouse.query<{ row: string }>`
+    select contact_id || case when keys <> '{}' then '*' else '' end as row
+    from run_rows where run_id = ${runId} order by row_number`;
   return rows.map(({ row }) => row);
 }
 
@@ -107,7 +103,7 @@ it('prune() prunes the rows that were left behind the first 5,000 rows of a run'
   await endRun(warehouse, later.runId, 'finished', undefined);
   for (const table of ['run_rows', 'attempt_people'])
     await warehouse.pool.query(`update ${table} set row_number = row_number + 5000`);
-  await warehouse.pool.query(`update runs set rows_staged = rows_staged + 5000, source = 'crm'`);
+  await warehouse.query`update runs set rows_staged = rows_staged + 5000, source = 'crm'`;
   const retention = { staging: 0, rows: 0 };
   await prune(warehouse, retention, signal);
   expect([(await rowsOf(call.runId)).length, await rowsOf(later.runId)]).toEqual([4, [contactId]]);

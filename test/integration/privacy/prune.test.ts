@@ -47,13 +47,11 @@ async function age(seconds: number): Promise<void> {
 
 /** What is kept of a run that says something of people. */
 async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, number>> {
-  const { rows } = await warehouse.pool.query<Record<string, number>>(
-    `select (select count(*)::int from raw_answers where attempt_id = $2) as answers,
-      (select count(body)::int from webhook_deliveries where attempt_id = $2) as deliveries,
-      (select count(*)::int from run_rows
-       where run_id = $1 and (email is not null or last_name is not null or keys <> '{}')) as rows`,
-    [runId, attemptId],
-  );
+  const rows = await warehouse.query<Record<string, number>>`
+    select (select count(*)::int from raw_answers where attempt_id = ${attemptId}) as answers,
+    (select count(body)::int from webhook_deliveries where attempt_id = ${attemptId}) as deliveries,
+    (select count(*)::int from run_rows
+     where run_id = ${runId} and (email is not null or last_name is not null or keys <> '{}')) as rows`;
   return rows[0]!;
 }
 
@@ -99,21 +97,19 @@ describe('what is older than its retention', () => {
 
   it('prune() removes more than a batch of data, also by several processes at once', async () => {
     const run = await stagedRun(warehouse, []);
-    await warehouse.pool.query(
-      `insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome, email)
-       select $1, n, 'contact-' || n, '["x"]', '{k}', 'not_found', 'x' from generate_series(1, 12000) n`,
-      [run.runId],
-    );
-    await warehouse.pool.query(`update runs set rows_staged = 12000 where run_id = $1`, [run.runId]);
+    await warehouse.query`
+      insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome, email)
+      select ${run.runId}, n, 'contact-' || n, '["x"]', '{k}', 'not_found', 'x' from generate_series(1, 12000) n`;
+    await warehouse.query`update runs set rows_staged = 12000 where run_id = ${run.runId}`;
     await endRun(warehouse, run.runId, 'finished', undefined);
     await age(month + 60);
     const pruned = await Promise.all([1, 2, 3].map(() => prune(warehouse, { staging: month }, noSignal)));
     // Those that find a run in another's hands leave it to that one.
     expect(Math.max(...pruned.map(({ staging }) => staging.rows))).toBeGreaterThan(0);
-    const { rows } = await warehouse.pool.query(
-      `select 1 from run_rows where run_id = $1 and (raw <> '[]' or keys <> '{}' or email is not null) limit 1`,
-      [run.runId],
-    );
+    const rows = await warehouse.query`
+      select 1
+      from run_rows
+      where run_id = ${run.runId} and (raw <> '[]' or keys <> '{}' or email is not null) limit 1`;
     expect(rows).toEqual([]);
   });
 });
@@ -124,11 +120,8 @@ describe('afterwards', () => {
     const state = async () => ({
       facts: await readRunFacts(warehouse, call.runId),
       outcomes: await outcomesOf(warehouse, call.runId),
-      contacts: (
-        await warehouse.pool.query('select * from enriched_contacts where run_id = $1', [call.runId])
-      ).rows,
-      phones: (await warehouse.pool.query('select * from person_phones where run_id = $1', [call.runId]))
-        .rows,
+      contacts: await warehouse.query`select * from enriched_contacts where run_id = ${call.runId}`,
+      phones: await warehouse.query`select * from person_phones where run_id = ${call.runId}`,
     });
     const before = await state();
     expect(before.contacts).toHaveLength(3);
@@ -154,10 +147,8 @@ describe('afterwards', () => {
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
-    const { rows: deliveries } = await warehouse.pool.query(
-      'select status from webhook_deliveries where attempt_id = $1 order by received_at',
-      [call.attemptId],
-    );
+    const deliveries = await warehouse.query`
+      select status from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
     expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
   });
 
@@ -192,9 +183,7 @@ describe('what is still needed', () => {
     expect(kept.runs).toBe(1);
     expect(await keptOf(call)).toEqual(whole);
     await deliverTo(warehouse, call, phonesBody(call.ids.slice(1), 16));
-    const { rows } = await warehouse.pool.query('select status from attempts where attempt_id = $1', [
-      call.attemptId,
-    ]);
+    const rows = await warehouse.query`select status from attempts where attempt_id = ${call.attemptId}`;
     expect(rows).toEqual([{ status: 'settled' }]);
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toMatchObject({ answers: 0, deliveries: 0 });
@@ -228,10 +217,9 @@ describe('what is still needed', () => {
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
     await prune(warehouse, always, noSignal);
-    const { rows } = await warehouse.pool.query(
-      'select status, body is not null as kept from webhook_deliveries where attempt_id = $1 order by received_at',
-      [call.attemptId],
-    );
+    const rows = await warehouse.query`
+      select status, body is not null as kept
+      from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
     expect(rows).toEqual([
       { status: 'applied', kept: false },
       { status: 'quarantined', kept: true },
@@ -245,13 +233,9 @@ describe('what is still needed', () => {
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
     const rows = async () =>
-      (
-        await warehouse.pool.query<{ delivery_id: string }>(
-          `select delivery_id, status, body is null as pruned, credits::float8 as credits from webhook_deliveries
-           where attempt_id = $1 and status <> 'applied' order by received_at`,
-          [call.attemptId],
-        )
-      ).rows;
+      await warehouse.query<{ delivery_id: string }>`
+          select delivery_id, status, body is null as pruned, credits::float8 as credits from webhook_deliveries
+          where attempt_id = ${call.attemptId} and status <> 'applied' order by received_at`;
     const retention = { quarantine: 2 * month };
     await age(month + 60);
     expect(await prune(warehouse, retention, noSignal)).toMatchObject({ quarantine: { count: 0 } });
@@ -292,16 +276,11 @@ describe('what is still needed', () => {
       expectedPlanHash: null,
       planOnly: true,
     });
-    await warehouse.pool.query(
-      `insert into run_rows (run_id, row_number, contact_id, raw, keys, email) values ($1, 1, 'c', ` +
-        `'["x"]', '{k}', 'x')`,
-      [run.runId],
-    );
-    await warehouse.pool.query(`update runs set rows_staged = 1, source = 'generic' where run_id = $1`, [
-      run.runId,
-    ]);
-    const emails = async () =>
-      (await warehouse.pool.query('select email from run_rows where run_id = $1', [run.runId])).rows;
+    await warehouse.query`
+      insert into run_rows (run_id, row_number, contact_id, raw, keys, email)
+      values (${run.runId}, 1, 'c', '["x"]', '{k}', 'x')`;
+    await warehouse.query`update runs set rows_staged = 1, source = 'generic' where run_id = ${run.runId}`;
+    const emails = async () => await warehouse.query`select email from run_rows where run_id = ${run.runId}`;
     await prune(warehouse, always, noSignal);
     expect(await emails()).toEqual([{ email: 'x' }]);
     await age(2 * 86_400);

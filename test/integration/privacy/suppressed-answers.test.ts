@@ -149,11 +149,8 @@ describe('rows for which a run does not ask', () => {
     const run = await stagedRun(warehouse, rows);
     await planRows(warehouse, run.runId, asked);
     await reconcileContacts(warehouse, run.runId, signal);
-    const { rows: kept } = await warehouse.pool.query<object>(
-      'select outcome, last_name as name from run_rows where run_id = $1 order by row_number',
-      [run.runId],
-    );
-    return kept;
+    return warehouse.query<object>`
+      select outcome, last_name as name from run_rows where run_id = ${run.runId} order by row_number`;
   }
 
   it('fresh rows and duplicates of a person under a key that an answer stated are suppressed', async () => {
@@ -175,9 +172,7 @@ describe('rows for which a run does not ask', () => {
     await putOnList(warehouse, `email:${person.email}`);
     expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
     expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
-    const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where person_id = $1', [
-      person.id,
-    ]);
+    const rows = await warehouse.query`select 1 from enriched_contacts where person_id = ${person.id}`;
     expect(rows).toHaveLength(1);
   });
 
@@ -195,10 +190,8 @@ describe('rows for which a run does not ask', () => {
     await putOnList(warehouse, `email:${former.person.email}`);
     const isFresh = outcome === 'fresh';
     expect(await keptOf({ ...row, contactId })).toEqual([{ outcome, name: isFresh ? lastName : null }]);
-    const { rows } = await warehouse.pool.query(
-      'select person_id from enriched_contacts where contact_id = $1',
-      [contactId],
-    );
+    const rows = await warehouse.query`
+      select person_id from enriched_contacts where contact_id = ${contactId}`;
     expect(rows).toEqual(isFresh ? [{ person_id: person.id }] : []);
   });
 });
@@ -213,10 +206,7 @@ it('a contact of two runs at once has no person if the person of its newest row 
   await answerBatch(warehouse, { runId: runs[0]! }, () => [former.person]);
   await putOnList(warehouse, `email:${present.person.email}`);
   await reconcileContacts(warehouse, runs[0]!, new AbortController().signal);
-  const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where contact_id = $1', [
-    contactId,
-  ]);
-  expect(rows).toEqual([]);
+  expect(await warehouse.query`select 1 from enriched_contacts where contact_id = ${contactId}`).toEqual([]);
 });
 
 it.each(['an answer', 'the list'])(

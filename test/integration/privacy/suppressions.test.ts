@@ -83,10 +83,8 @@ describe('a plan asks for no person', () => {
       { keys: ['person:77'] },
       { keys: ['email:cy@notacme.example'] },
     ]);
-    await warehouse.pool.query(
-      `update run_rows set domain = 'acme.example' where run_id = $1 and row_number = 3`,
-      [run.runId],
-    );
+    await warehouse.query`
+      update run_rows set domain = 'acme.example' where run_id = ${run.runId} and row_number = 3`;
     await planRows(warehouse, run.runId, asked);
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
   });
@@ -119,10 +117,8 @@ describe('what the file says of people on the list', () => {
     await put(`email:${email}`);
     const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
     await planRows(warehouse, run.runId, asked);
-    const { rows } = await warehouse.pool.query(
-      'select email, first_name, raw, keys, reason from run_rows where run_id = $1',
-      [run.runId],
-    );
+    const rows = await warehouse.query`
+      select email, first_name, raw, keys, reason from run_rows where run_id = ${run.runId}`;
     expect(rows).toEqual([
       { email: null, first_name: null, raw: '[]', keys: [], reason: 'on the suppression list' },
     ]);
@@ -258,17 +254,13 @@ describe('what the service says of a person on the list', () => {
     await put(keyOf(call));
     await recordPhonesAnswer(warehouse, call);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
-    const contacts = await warehouse.pool.query(
-      'select person_id from enriched_contacts where run_id = $1 order by 1',
-      [call.runId],
-    );
-    expect(contacts.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
-    const { rows } = await warehouse.pool.query(
-      `select credits_answered::text as answered,
-         (select count(*)::int from raw_answers r where r.attempt_id = a.attempt_id) as bodies
-       from attempts a where attempt_id = $1`,
-      [call.attemptId],
-    );
+    const contacts = await warehouse.query`
+      select person_id from enriched_contacts where run_id = ${call.runId} order by 1`;
+    expect(contacts).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+    const rows = await warehouse.query`
+      select credits_answered::text as answered,
+        (select count(*)::int from raw_answers r where r.attempt_id = a.attempt_id) as bodies
+      from attempts a where attempt_id = ${call.attemptId}`;
     expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
   });
 
@@ -306,16 +298,13 @@ describe('what the service says of a person on the list', () => {
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
     await put(`person:${call.ids[0]!}`);
     await drainCall(warehouse, call);
-    const phones = await warehouse.pool.query(
-      'select person_id from person_phones where run_id = $1 order by 1',
-      [call.runId],
-    );
-    expect(phones.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
-    const deliveries = await warehouse.pool.query(
-      'select status, body, person_ids from webhook_deliveries where attempt_id = $1 order by status',
-      [call.attemptId],
-    );
-    expect(deliveries.rows).toEqual([
+    const phones = await warehouse.query`
+      select person_id from person_phones where run_id = ${call.runId} order by 1`;
+    expect(phones).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+    const deliveries = await warehouse.query`
+      select status, body, person_ids
+      from webhook_deliveries where attempt_id = ${call.attemptId} order by status`;
+    expect(deliveries).toEqual([
       {
         status: 'applied',
         body: null,
@@ -323,10 +312,9 @@ describe('what the service says of a person on the list', () => {
       },
       { status: 'duplicate', body: null, person_ids: [] },
     ]);
-    const attempt = await warehouse.pool.query(
-      'select status, trim_scale(credits_settled)::text as settled from attempts where attempt_id = $1',
-      [call.attemptId],
-    );
-    expect(attempt.rows).toEqual([{ status: 'settled', settled: '27' }]);
+    const attempt = await warehouse.query`
+      select status, trim_scale(credits_settled)::text as settled
+      from attempts where attempt_id = ${call.attemptId}`;
+    expect(attempt).toEqual([{ status: 'settled', settled: '27' }]);
   });
 });

@@ -86,13 +86,11 @@ const run = await stagedRun(warehouse, [
   { keys: [], outcome: 'malformed' },
 ]);
 const { runId } = run;
-await warehouse.pool.query(
-  `update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}',
-     mapping = '{"Email": "email"}', plan_hash = 'cafe',
-     options = options || '{"service": "https://service.example/api/v1", "reveal": ["phone"]}',
-     created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = $1`,
-  [runId],
-);
+await warehouse.query`
+  update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}',
+  mapping = '{"Email": "email"}', plan_hash = 'cafe',
+  options = options || '{"service": "https://service.example/api/v1", "reveal": ["phone"]}',
+  created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = ${runId}`;
 await warehouse.pool.query(
   `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' ` +
     'end where run_id = $1',
@@ -121,10 +119,9 @@ await insertPeople(runId, 'a-2', [
   [3, 'p-1'],
   [4, null],
 ]);
-await warehouse.pool.query(
-  `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits no ` +
-    `person who was asked for')`,
-);
+await warehouse.query`
+  insert into quarantined_people (attempt_id, match_index, reason)
+  values ('a-2', 1, 'it fits no person who was asked for')`;
 // Accepted as billed by the operator: no answer ever came.
 await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
 // A delivery for no person is billed all the same.
@@ -166,10 +163,8 @@ await insertContact(runId, 'contact-3', { email: 'three@orbit.example', status: 
 
 // Another run at the same service, at the same time.
 const other = await stagedRun(warehouse, [{ keys: [] }]);
-await warehouse.pool.query(
-  `update runs r set options = o.options from runs o where r.run_id = $1 and o.run_id = $2`,
-  [other.runId, runId],
-);
+await warehouse.query`
+  update runs r set options = o.options from runs o where r.run_id = ${other.runId} and o.run_id = ${runId}`;
 await insertCall(other.runId, { id: 'b-1', second: -5 });
 await insertCall(other.runId, { id: 'b-2', second: 35 });
 
@@ -304,12 +299,10 @@ describe('the report of a run', () => {
     });
     expect(renderReport(known, 'html')).toContain('Compared with known values');
     writeFileSync(truth, 'email,title\none@orbit.example,Admiral\n');
-    await warehouse.pool.query(
-      `insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
-       values ('generic', 'contact-1', $1, 1, '{one@orbit.example}', '{}')
-       on conflict (source, contact_id, run_id) do update set other_emails = excluded.other_emails`,
-      [report.run.run_id],
-    );
+    await warehouse.query`
+      insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
+      values ('generic', 'contact-1', ${report.run.run_id}, 1, '{one@orbit.example}', '{}')
+      on conflict (source, contact_id, run_id) do update set other_emails = excluded.other_emails`;
     expect(await evaluateTruth(warehouse.database, truth, undefined)).toMatchObject({
       key: 'email',
       fields: [{ field: 'title', known: 1, filled: 1, correct: 0 }],

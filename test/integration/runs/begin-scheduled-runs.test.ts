@@ -90,10 +90,8 @@ async function begin(
 
 async function finish(runs: readonly RunInput[]): Promise<void> {
   for (const { runId } of runs) {
-    await warehouse.pool.query(
-      `update enrichment.run_rows set outcome = 'enriched' where run_id = $1 and outcome is null`,
-      [runId],
-    );
+    await warehouse.query`
+      update enrichment.run_rows set outcome = 'enriched' where run_id = ${runId} and outcome is null`;
     await endRun(warehouse, runId, 'finished', undefined);
   }
 }
@@ -121,10 +119,9 @@ describe('a bad file in a folder of which every new file is enriched', () => {
     const runs = await begin(choice);
     expect(runs.map(({ file }) => file)).toEqual(['good.csv', 'empty.csv', 'later.csv']);
     await play(runs);
-    const { rows } = await warehouse.pool.query(
-      'select file_name, status from enrichment.runs where run_id = any($1) order by created_at',
-      [runs.map(({ runId }) => runId)],
-    );
+    const rows = await warehouse.query`
+      select file_name, status
+      from enrichment.runs where run_id = any(${runs.map(({ runId }) => runId)}) order by created_at`;
     expect(rows.map(({ status }: { status: string }) => status)).toEqual(['finished', 'failed', 'finished']);
     expect(await names()).toEqual([]);
   });
@@ -159,10 +156,8 @@ describe('the runs of a schedule', () => {
       approved: true,
       lateResults: { pollAfterSeconds: 900 },
     });
-    const { rows } = await warehouse.pool.query(
-      'select as_of, options from enrichment.runs where run_id = $1',
-      [run!.runId],
-    );
+    const rows = await warehouse.query`
+      select as_of, options from enrichment.runs where run_id = ${run!.runId}`;
     expect(rows[0]).toMatchObject({
       as_of: new Date(night),
       options: { priority: 'nightly', maxCredits: '500', lateDeadlineSeconds: 3_600, service: 'sandbox' },
@@ -218,12 +213,10 @@ describe('every new file', () => {
 
   /** Gives the run a row. @param claimedBy the run whose first row represents the person */
   async function leave({ runId }: RunInput, outcome: Outcome, claimedBy?: string): Promise<void> {
-    await warehouse.pool.query(
-      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome, claimed_by_run_id,
-         claimed_by_row_number)
-       values ($1, 1, 'c1', '[]', array['email:ada@orbit.example'], $2, $3, 1)`,
-      [runId, outcome, claimedBy],
-    );
+    await warehouse.query`
+      insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome, claimed_by_run_id,
+        claimed_by_row_number)
+      values (${runId}, 1, 'c1', '[]', array['email:ada@orbit.example'], ${outcome}, ${claimedBy}, 1)`;
   }
 
   it('every new file is run once, oldest first; the same content under another name is not new', async () => {
@@ -259,7 +252,7 @@ describe('every new file', () => {
     await finish([run!]);
     expect(await begin(choice)).toEqual([]);
     // The claim of another person stays.
-    await warehouse.pool.query('delete from enrichment.claims where run_id = $1 and row_number = 1', [other]);
+    await warehouse.query`delete from enrichment.claims where run_id = ${other} and row_number = 1`;
     expect(await begin(choice)).toMatchObject([{ file: 'shared.csv' }]);
   });
 
@@ -298,10 +291,9 @@ describe('an export that lies elsewhere', () => {
 
   const csv = (person: string): string => `id,email\n1,${person}@${folder.split('-').at(-1)}.example\n`;
   const statusOf = async (runId: string) => {
-    const { rows } = await warehouse.pool.query(
-      'select file_path, file_name, rows_staged, ingested_at is not null as ingested from runs where run_id = $1',
-      [runId],
-    );
+    const rows = await warehouse.query`
+      select file_path, file_name, rows_staged, ingested_at is not null as ingested
+      from runs where run_id = ${runId}`;
     return rows[0] as unknown;
   };
 
@@ -347,7 +339,7 @@ describe('an export that lies elsewhere', () => {
     };
     const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/broken/*.csv' };
     await expect(begin(choice, {}, { onIngested })).rejects.toThrow('the connection broke');
-    const { rows } = await warehouse.pool.query(`select from runs where file_path like 's3://crm/broken/%'`);
+    const rows = await warehouse.query`select from runs where file_path like 's3://crm/broken/%'`;
     expect([staged, rows]).toEqual([2, []]);
   });
 
@@ -386,10 +378,10 @@ describe('an export that lies elsewhere', () => {
   });
 
   it('an export of a schedule may be rows of the warehouse at that time', async () => {
-    await warehouse.pool.query(`
+    await warehouse.query`
       create table if not exists public.leads (id int, email text, day date);
       truncate public.leads;
-      insert into public.leads values (1, 'ada@leads.example', '2026-11-21'), (2, 'ben@leads.example', '2026-11-20')`);
+      insert into public.leads values (1, 'ada@leads.example', '2026-11-21'), (2, 'ben@leads.example', '2026-11-20')`;
     const [table] = await begin({ kind: 'from-table', from: 'leads' });
     expect(await statusOf(table!.runId)).toMatchObject({ file_name: 'public.leads', rows_staged: 2 });
     const [query] = await begin({ kind: 'query', from: `select * from leads where day = '{date}'` });

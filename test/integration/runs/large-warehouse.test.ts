@@ -101,13 +101,11 @@ it('findNewestRows() finds the rows of the contacts of an undone run by the inde
 
 it('isRequestOfAnother() reads only the other call when there are 24,000', async () => {
   const { runId } = await stagedRun(warehouse, []);
-  await warehouse.pool.query(
-    `insert into attempts (attempt_id, run_id, batch, status, people, request_id, credits_reserved,
-       credits_settled, budget_ids)
-     select 'call-' || n, $1, n, 'settled', 10, 'request-' || n, 10, 10, '{}' from generate_series(1, 24000) n`,
-    [runId],
-  );
-  await warehouse.pool.query('analyze attempts');
+  await warehouse.query`
+    insert into attempts (attempt_id, run_id, batch, status, people, request_id, credits_reserved,
+      credits_settled, budget_ids)
+    select 'call-' || n, ${runId}, n, 'settled', 10, 'request-' || n, 10, 10, '{}' from generate_series(1, 24000) n`;
+  await warehouse.query`analyze attempts`;
   const read = async () => (await rowsReadByTable(warehouse)).get('attempts')!;
   const before = await read();
   const isOfAnother = await warehouse.database
@@ -123,11 +121,9 @@ it.each([
   [300, 'few'],
   [3_000, 'many'],
 ] as const)('amountOfKeys() says that %i keys beside 6,000 lookups are %s', async (keys, amount) => {
-  await warehouse.pool.query('create temporary table some_keys as select generate_series(1, $1::integer)', [
-    keys,
-  ]);
+  await warehouse.query`create temporary table some_keys as select generate_series(1, ${keys}::integer)`;
   expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe('few');
-  await warehouse.pool.query('analyze some_keys');
+  await warehouse.query`analyze some_keys`;
   expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe(amount);
-  await warehouse.pool.query('drop table some_keys');
+  await warehouse.query`drop table some_keys`;
 });

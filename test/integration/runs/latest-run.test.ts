@@ -9,7 +9,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 const warehouse = await warehouseOfFile({ connections: 1 });
 
 beforeEach(async () => {
-  await warehouse.pool.query('truncate enrichment.runs cascade');
+  await warehouse.query`truncate enrichment.runs cascade`;
 });
 
 /** Younger than all before. */
@@ -37,14 +37,14 @@ it('servicesOfRuns() names the services of runs that may have spent credits, and
     planOnly: true,
   });
   expect(await servicesOfRuns(warehouse)).toEqual([]);
-  await warehouse.pool.query(`update enrichment.runs set run_key = 'x' where run_id = $1`, [run.runId]);
+  await warehouse.query`update enrichment.runs set run_key = 'x' where run_id = ${run.runId}`;
   expect(await servicesOfRuns(warehouse)).toEqual(['sandbox']);
 });
 
 it('the last part of a run id names one run, and is refused where two runs have it', async () => {
   await begin('a.csv', 'finished', 'hand');
   await begin('b.csv', 'finished', 'hand');
-  await warehouse.pool.query('delete from enrichment.notifications');
+  await warehouse.query`delete from enrichment.notifications`;
   const rename = (file: string): Promise<unknown> =>
     warehouse.pool.query(`update enrichment.runs set run_id = $1 where file_name = $2`, [
       `${file}-0a1b2c`,

@@ -52,9 +52,7 @@ it('a finished run whose people are asked for by a running run needs no person',
 it('people whose call in a paused run is unknown do not wait for the paused run', async () => {
   const [paused, second] = await twoRuns('undecided');
   await setRunStatus(warehouse, paused, 'paused', reason);
-  await warehouse.pool.query(
-    `update enrichment.run_rows set outcome = 'unknown' where run_id = $1 and row_number = 1`,
-    [paused],
-  );
+  await warehouse.query`
+    update enrichment.run_rows set outcome = 'unknown' where run_id = ${paused} and row_number = 1`;
   expect(await readPausedRuns(warehouse.database, second)).toEqual([{ runId: paused, people: 1 }]);
 });

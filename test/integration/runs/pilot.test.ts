@@ -34,18 +34,13 @@ async function plannedRun(options: object): Promise<string> {
 
 /** As if the pilot had been asked for: so many of it found, each at a credit. */
 async function answer(runId: string, found: number, phones?: readonly string[]): Promise<void> {
-  const { rows } = await warehouse.pool.query<{ row_number: number; contact_id: string }>(
-    `select row_number, contact_id from run_people join run_rows using (run_id, row_number)
-     where run_id = $1 and position < 1000 order by position`,
-    [runId],
-  );
+  const rows = await warehouse.query<{ row_number: number; contact_id: string }>`
+    select row_number, contact_id from run_people join run_rows using (run_id, row_number)
+    where run_id = ${runId} and position < 1000 order by position`;
   for (const [index, row] of rows.entries()) {
     const outcome = index < found ? 'enriched' : 'not_found';
-    await warehouse.pool.query(`update run_rows set outcome = $3 where run_id = $1 and row_number = $2`, [
-      runId,
-      row.row_number,
-      outcome,
-    ]);
+    await warehouse.query`
+      update run_rows set outcome = ${outcome} where run_id = ${runId} and row_number = ${row.row_number}`;
     if (outcome === 'enriched')
       await appendContact(warehouse, {
         contactId: row.contact_id,
@@ -58,11 +53,9 @@ async function answer(runId: string, found: number, phones?: readonly string[]):
         },
       });
   }
-  await warehouse.pool.query(
-    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
-     values ($1, $1, 1, 'settled', 12, 12, $2, '{}')`,
-    [runId, found],
-  );
+  await warehouse.query`
+    insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
+    values (${runId}, ${runId}, 1, 'settled', 12, 12, ${found}, '{}')`;
 }
 
 describe('a pilot', () => {
@@ -70,15 +63,13 @@ describe('a pilot', () => {
     const runId = await plannedRun({});
     const { plan } = await getRun(warehouse, runId);
     expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
-    const { rows } = await warehouse.pool.query(
-      `select split_part(email, '@', 2) as domain, count(*)::int as people
-       from run_people
-       join run_rows using (run_id, row_number)
-       where run_id = $1 and position < 1000
-       group by 1
-       order by 1`,
-      [runId],
-    );
+    const rows = await warehouse.query`
+      select split_part(email, '@', 2) as domain, count(*)::int as people
+      from run_people
+      join run_rows using (run_id, row_number)
+      where run_id = ${runId} and position < 1000
+      group by 1
+      order by 1`;
     expect(rows).toEqual([
       { domain: 'gmail.com', people: 4 },
       { domain: 'nordlys.example', people: 8 },
@@ -159,12 +150,10 @@ describe('the guard of the match rate', () => {
     const runId = await plannedRun({});
     for (let call = 1; call <= 12; call += 1) {
       const attempt = `${runId}-${call}`;
-      await warehouse.pool.query(
-        `insert into attempts (
-           attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
-         values ($1, $2, 9, 'settled', 10, 10, 0, '{}', clock_timestamp())`,
-        [attempt, runId],
-      );
+      await warehouse.query`
+        insert into attempts (
+          attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
+        values (${attempt}, ${runId}, 9, 'settled', 10, 10, 0, '{}', clock_timestamp())`;
       await warehouse.pool.query(
         `insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
          select $1, n, $2, n, case when n = 0 then 'enriched' else 'not_found' end from generate_series(0, 9) n`,
@@ -176,7 +165,7 @@ describe('the guard of the match rate', () => {
 
   it('the quality gate lets a run finish that has no people left to ask for', async () => {
     const runId = await poorRun();
-    await warehouse.pool.query(`update run_rows set outcome = 'not_found' where run_id = $1`, [runId]);
+    await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
     expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();
   });
 
@@ -211,11 +200,9 @@ describe('people of an unknown call', () => {
     expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([1, 2]);
     await ask();
     expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([]);
-    const { rows } = await warehouse.pool.query(
-      'select status, count(*)::int as calls, sum(credits_reserved)::int as held from attempts where ' +
-        'run_id = $1 group by 1',
-      [runId],
-    );
+    const rows = await warehouse.query`
+      select status, count(*)::int as calls, sum(credits_reserved)::int as held
+      from attempts where run_id = ${runId} group by 1`;
     expect(rows).toEqual([{ status: 'unknown', calls: 2, held: 4 }]);
   });
 });

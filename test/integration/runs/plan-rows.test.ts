@@ -74,10 +74,8 @@ describe('duplicates', () => {
       { keys: ['profile:d5'], contactId: 'renamed', ...bob },
     ]);
     await planRows(warehouse, run.runId, asked);
-    const { rows } = await warehouse.pool.query(
-      'select outcome, reason from run_rows where run_id = $1 order by row_number',
-      [run.runId],
-    );
+    const rows = await warehouse.query`
+      select outcome, reason from run_rows where run_id = ${run.runId} order by row_number`;
     const double = (other: number): object => ({
       outcome: 'duplicate',
       reason: `the same record as row ${other}; rows with this id name different people`,
@@ -97,11 +95,8 @@ describe('duplicates', () => {
         { keys: ['email:b1'], contactId: 'key:0b54' },
         { keys: [], contactId: 'row:3' },
       ]);
-      await warehouse.pool.query('update runs set header = $2, mapping = $3 where run_id = $1', [
-        run.runId,
-        ['Record ID', 'Email'],
-        mapping,
-      ]);
+      await warehouse.query`
+        update runs set header = ${['Record ID', 'Email']}, mapping = ${mapping} where run_id = ${run.runId}`;
       await planRows(warehouse, run.runId, asked);
       return (await getRun(warehouse, run.runId)).warnings;
     };
@@ -201,10 +196,8 @@ describe('people who are not asked for', () => {
         { groups: ['phone'], people: 2 },
       ],
     });
-    const { rows } = await warehouse.pool.query(
-      'select row_number, left_out from run_people where run_id = $1 order by position',
-      [run.runId],
-    );
+    const rows = await warehouse.query`
+      select row_number, left_out from run_people where run_id = ${run.runId} order by position`;
     expect(rows).toEqual([
       { row_number: 1, left_out: ['phone'] },
       { row_number: 3, left_out: ['phone'] },
@@ -234,9 +227,8 @@ describe('the hash of a plan', () => {
   it('the hash of a plan is the same for every priority: a backfill applies the plan of enrich plan', async () => {
     const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
     const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-    await warehouse.pool.query(`update runs set file_sha256 = 'sha-priority' where run_id = any($1)`, [
-      [nightly.runId, backfill.runId],
-    ]);
+    await warehouse.query`
+      update runs set file_sha256 = 'sha-priority' where run_id = any(${[nightly.runId, backfill.runId]})`;
     await setRunPriority(warehouse, backfill.runId, 'backfill');
     expect((await planRows(warehouse, backfill.runId, asked)).planHash).toBe(
       (await planRows(warehouse, nightly.runId, asked)).planHash,
@@ -253,13 +245,10 @@ describe('the hash of a plan', () => {
     async (_, options) => {
       const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
       const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-      await warehouse.pool.query(`update runs set file_sha256 = 'sha-gate' where run_id = any($1)`, [
-        [plain.runId, gated.runId],
-      ]);
-      await warehouse.pool.query('update runs set options = options || $2::jsonb where run_id = $1', [
-        gated.runId,
-        options,
-      ]);
+      await warehouse.query`
+        update runs set file_sha256 = 'sha-gate' where run_id = any(${[plain.runId, gated.runId]})`;
+      await warehouse.query`
+        update runs set options = options || ${options}::jsonb where run_id = ${gated.runId}`;
       expect((await planRows(warehouse, gated.runId, asked)).planHash).not.toBe(
         (await planRows(warehouse, plain.runId, asked)).planHash,
       );
@@ -272,10 +261,7 @@ describe('the hash of a plan', () => {
     expect((await planRows(warehouse, run.runId, asked)).planHash).toBe(first.planHash);
 
     const again = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
-    await warehouse.pool.query('update runs set file_sha256 = $2 where run_id = $1', [
-      again.runId,
-      run.fileSha256,
-    ]);
+    await warehouse.query`update runs set file_sha256 = ${run.fileSha256} where run_id = ${again.runId}`;
     await remember('email:h2', 'enriched', 1);
     expect((await planRows(warehouse, again.runId, asked)).planHash).not.toBe(first.planHash);
   });
@@ -300,8 +286,8 @@ describe('opening a page', () => {
     recording.release();
     expect(await opening).toEqual({ batches: [], people: 0 });
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['fresh']);
-    const claims = await warehouse.pool.query(`select 1 from claims where identity_key = 'email:race'`);
-    expect(claims.rows).toEqual([]);
+    const claims = await warehouse.query`select 1 from claims where identity_key = 'email:race'`;
+    expect(claims).toEqual([]);
   });
 
   it('opening a page claims its people: of two runs with the same person one asks', async () => {
@@ -346,8 +332,8 @@ describe('opening a page', () => {
     await answered('person:k2', 'email:k2', 'profile:k2');
     const rows = [{ keys: ['email:k2'] }, { keys: ['email:other'] }, { keys: ['profile:k2'] }];
     expect(await outcomesAfterOpening(rows)).toEqual([[null, null, 'duplicate']]);
-    const claims = await warehouse.pool.query(`select 1 from claims where identity_key = 'profile:k2'`);
-    expect(claims.rows).toEqual([]);
+    const claims = await warehouse.query`select 1 from claims where identity_key = 'profile:k2'`;
+    expect(claims).toEqual([]);
   });
 
   it('opening a page does not ask for a known person whom an open page of the run asks for', async () => {
@@ -423,10 +409,8 @@ describe('people who opted out of calls', () => {
     }));
 
   async function positionsOf(runId: string): Promise<Record<string, number>> {
-    const { rows } = await warehouse.pool.query<{ row_number: number; position: number }>(
-      'select row_number, position from run_people where run_id = $1',
-      [runId],
-    );
+    const rows = await warehouse.query<{ row_number: number; position: number }>`
+      select row_number, position from run_people where run_id = ${runId}`;
     return Object.fromEntries(rows.map(({ row_number, position }) => [row_number, position]));
   }
 

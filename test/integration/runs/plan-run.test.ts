@@ -15,9 +15,7 @@ const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budget
 
 it('planRun() refuses a run that is bound to another plan, also in a retry', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
-  await warehouse.pool.query(`update runs set expected_plan_hash = '0123456789abcdef' where run_id = $1`, [
-    runId,
-  ]);
+  await warehouse.query`update runs set expected_plan_hash = '0123456789abcdef' where run_id = ${runId}`;
   expect(await planRun(dependencies(), runId)).toMatchObject(refused);
   expect(await planRun(dependencies(), runId)).toMatchObject(refused);
 });
@@ -63,10 +61,10 @@ it('a plan with calls only for other sources has a range that includes the assum
   const runOf = async (source: string): Promise<string> => {
     const people = Array.from({ length: 10 }, (_, n) => ({ keys: [`email:${source}${n}@varied.example`] }));
     const { runId } = await stagedRun(warehouse, people);
-    await warehouse.pool.query(
-      `update runs set source = $2, options = options || jsonb_build_object('service', $3::text) where run_id = $1`,
-      [runId, source, service],
-    );
+    await warehouse.query`
+      update runs
+      set source = ${source}, options = options || jsonb_build_object('service', ${service}::text)
+      where run_id = ${runId}`;
     return runId;
   };
   const rangeOf = async (source: string): Promise<unknown> => {
@@ -120,10 +118,8 @@ describe('expectations on an export', () => {
     }));
     const options = { ...spec.options, source: 'expecting', expectations, schedule };
     const { runId } = await stagedRun(warehouse, rows, { ...spec, options });
-    await warehouse.pool.query(
-      `update runs set source = 'expecting', mapping = '{"Email": "email"}' where run_id = $1`,
-      [runId],
-    );
+    await warehouse.query`
+      update runs set source = 'expecting', mapping = '{"Email": "email"}' where run_id = ${runId}`;
     return runId;
   };
 
@@ -164,23 +160,17 @@ describe('the choice of rows', () => {
       })),
       { ...spec, options: { ...spec.options, ...choice } },
     );
-    await warehouse.pool.query(
-      `update runs set header = $2, mapping = '{"Email": "email"}' where run_id = $1`,
-      [runId, header],
-    );
+    await warehouse.query`
+      update runs set header = ${header}, mapping = '{"Email": "email"}' where run_id = ${runId}`;
     for (const [index, row] of rows.entries())
-      await warehouse.pool.query(`update run_rows set raw = $3 where run_id = $1 and row_number = $2`, [
-        runId,
-        index + 1,
-        JSON.stringify(row.slice(0, 3)),
-      ]);
+      await warehouse.query`
+        update run_rows set raw = ${JSON.stringify(row.slice(0, 3))}
+        where run_id = ${runId} and row_number = ${index + 1}`;
     return runId;
   };
   const asked = async (runId: string): Promise<number[]> => {
-    const { rows } = await warehouse.pool.query<{ row_number: number }>(
-      `select row_number from run_people where run_id = $1 order by position`,
-      [runId],
-    );
+    const rows = await warehouse.query<{ row_number: number }>`
+      select row_number from run_people where run_id = ${runId} order by position`;
     return rows.map((row) => row.row_number);
   };
 
@@ -260,7 +250,7 @@ describe('the choice of rows', () => {
 
   it('--only with a missing column refuses the run, and names only columns that hold no person', async () => {
     const runId = await begin([['ada', 'lead', '']], { only: [{ column: 'Segment', values: ['a'] }] });
-    await warehouse.pool.query(`update runs set header = '{Email, Ada Moreau}' where run_id = $1`, [runId]);
+    await warehouse.query`update runs set header = '{Email, Ada Moreau}' where run_id = ${runId}`;
     expect(await planRun(dependencies(), runId)).toEqual({
       kind: 'refused',
       pauseReason: {
@@ -274,10 +264,9 @@ describe('the choice of rows', () => {
 
   it('--only with a value of a column that identifies people refuses the run, without the value', async () => {
     const runId = await begin([['ada', 'lead', '']], { only: [{ column: 'Vorname', values: ['Ada'] }] });
-    await warehouse.pool.query(
-      `update runs set header = '{Email, Vorname}', mapping = '{"Vorname": "first_name"}' where run_id = $1`,
-      [runId],
-    );
+    await warehouse.query`
+      update runs set header = '{Email, Vorname}', mapping = '{"Vorname": "first_name"}'
+      where run_id = ${runId}`;
     expect(await planRun(dependencies(), runId)).toMatchObject({
       kind: 'refused',
       pauseReason: { type: 'setting.invalid', reason: 'this condition seems to name a person (--only)' },

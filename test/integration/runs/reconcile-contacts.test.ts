@@ -31,7 +31,7 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
      values ('test', $1, $2, 'answer', now(), $5, 'a1', array['email:' || $3::text], $6, $4)`,
     [key, personId, email, JSON.stringify(facts), runId, matchKeysOfPerson({ email })],
   );
-  await warehouse.pool.query(`select enrichment.project('test', array[$1], '{}', '{}')`, [key]);
+  await warehouse.query`select enrichment.project('test', array[${key}], '{}', '{}')`;
   return key;
 }
 
@@ -43,7 +43,7 @@ async function runOf(
 ): Promise<string> {
   const row = { keys: [`email:${email}`], email, firstName, lastName: 'Novak', contactId };
   const { runId } = await stagedRun(warehouse, [row]);
-  await warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
+  await warehouse.query`update runs set source = ${source} where run_id = ${runId}`;
   return runId;
 }
 
@@ -55,7 +55,7 @@ async function endedRunOf(
   firstName?: string,
 ): Promise<string> {
   const runId = await runOf(email, contactId, source, firstName);
-  await warehouse.pool.query(`update run_rows set outcome = 'not_found' where run_id = $1`, [runId]);
+  await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
   await endRun(warehouse, runId, 'finished', undefined);
   return runId;
 }
@@ -83,10 +83,8 @@ async function answered(
 }
 
 async function contactsOfSource(source: string): Promise<unknown[]> {
-  const { rows } = await warehouse.pool.query<{ contact_id: string }>(
-    'select contact_id from enriched_contacts where source = $1 order by contact_id',
-    [source],
-  );
+  const rows = await warehouse.query<{ contact_id: string }>`
+    select contact_id from enriched_contacts where source = ${source} order by contact_id`;
   return rows.map(({ contact_id: id }) => id);
 }
 
@@ -143,7 +141,7 @@ describe('reconcileContacts()', () => {
       expect(await contactsOfSource(source)).toEqual(['c9']);
       const named = { keys: [], firstName: lastName === 'Other' ? 'Zoe' : 'Ada', lastName, contactId: 'c9' };
       const { runId } = await stagedRun(warehouse, [named]);
-      await warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
+      await warehouse.query`update runs set source = ${source} where run_id = ${runId}`;
       await reconcile(runId);
       expect(await contactsOfSource(source)).toEqual(left);
     },
@@ -157,9 +155,8 @@ describe('reconcileContacts()', () => {
     await knownPerson('other@ten.example', 'p-other-ten', runId);
     await knownPerson('ada@ten.example', 'p-ten', runId);
     expect(await reconcile(runId)).toEqual({ filled: 1, withdrawn: 0 });
-    const { rows } = await warehouse.pool.query(
-      `select email from enriched_contacts where source = 'crm-b' and contact_id = 'b-ten'`,
-    );
+    const rows = await warehouse.query`
+      select email from enriched_contacts where source = 'crm-b' and contact_id = 'b-ten'`;
     expect(rows).toEqual([{ email: 'ada@ten.example' }]);
   });
 
@@ -179,15 +176,11 @@ describe('reconcileContacts()', () => {
       await reconcile(newest);
       await prune(warehouse, retention, signal);
       const backfill = await runOf(former, 'c13', source);
-      await warehouse.pool.query(`update runs set as_of = now() - interval '1 day' where run_id = $1`, [
-        backfill,
-      ]);
+      await warehouse.query`update runs set as_of = now() - interval '1 day' where run_id = ${backfill}`;
       const key = await knownPerson(former, `former-${source}`, backfill);
       if (verb === 'asks for') await answered(backfill, { source, contactId: 'c13', personKey: key });
       await reconcile(backfill);
-      const { rows } = await warehouse.pool.query('select email from enriched_contacts where source = $1', [
-        source,
-      ]);
+      const rows = await warehouse.query`select email from enriched_contacts where source = ${source}`;
       expect(rows).toEqual([{ email: present }]);
     },
   );
@@ -204,10 +197,8 @@ describe('reconcileContacts()', () => {
         { daysAgo: 2, address: email, firstName: 'Ada' },
       ]) {
         const runId = await endedRunOf(address, 'c14', source, firstName);
-        await warehouse.pool.query(
-          'update runs set as_of = now() - make_interval(days => $2) where run_id = $1',
-          [runId, daysAgo],
-        );
+        await warehouse.query`
+          update runs set as_of = now() - make_interval(days => ${daysAgo}) where run_id = ${runId}`;
         if (daysAgo === 2 && verb === 'asks for')
           await answered(runId, { source, contactId: 'c14', personKey: key });
         await reconcile(runId);
@@ -224,12 +215,10 @@ describe('reconcileContacts()', () => {
     const key = await knownPerson('ada@three.example', 'p3');
     const runId = await runOf('ada@three.example', 'c3');
     await reconcile(runId);
-    await warehouse.pool.query(
-      `insert into enrichment.contact_matches
-         (source, contact_id, service, person_key, evidence, asked, run_id, row_number, decided_at)
-       values ('generic', 'c3', 'test', $1, 'email', true, $2, 1, now())`,
-      [key, runId],
-    );
+    await warehouse.query`
+      insert into enrichment.contact_matches
+        (source, contact_id, service, person_key, evidence, asked, run_id, row_number, decided_at)
+      values ('generic', 'c3', 'test', ${key}, 'email', true, ${runId}, 1, now())`;
     expect((await readRunFacts(warehouse, runId)).filled).toBe(0);
   });
 });

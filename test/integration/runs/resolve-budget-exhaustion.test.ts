@@ -17,10 +17,9 @@ const budgets = {};
 const note = { by: 'a test', reason: undefined };
 
 async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void> {
-  await warehouse.pool.query(
-    `update runs set options = jsonb_set(options, '{onBudget}', to_jsonb($2::text)) where run_id = $1`,
-    [runId, onBudget],
-  );
+  await warehouse.query`
+    update runs set options = jsonb_set(options, '{onBudget}', to_jsonb(${onBudget}::text))
+    where run_id = ${runId}`;
 }
 
 describe('a run that met a limit', () => {
@@ -57,7 +56,7 @@ describe('a run that met a limit', () => {
       (await runsAwaitingLateResults(warehouse, budgetId)).includes(runId);
     expect(await told(`run:${runId}`)).toBe(false);
     await admit(warehouse.database, { runId, rowNumbers: [1] });
-    await warehouse.pool.query(`update attempts set status = 'awaiting' where run_id = $1`, [runId]);
+    await warehouse.query`update attempts set status = 'awaiting' where run_id = ${runId}`;
     expect(await told(`run:${runId}`)).toBe(true);
     expect(await told('run:another')).toBe(false);
     expect(await told('day:2026-11-21')).toBe(true);
@@ -118,10 +117,9 @@ describe('a run that met a limit', () => {
 describe('a page that is skipped', () => {
   it('a skipped page asks for no further people and leaves out people of calls in flight', async () => {
     const runId = await runningRun(warehouse);
-    await warehouse.pool.query(
-      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 1030) n`,
-      [runId],
-    );
+    await warehouse.query`
+      insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
+      from generate_series(1, 1030) n`;
     const ask = (rowNumbers: readonly number[]) =>
       admit(
         warehouse.database,
@@ -136,10 +134,8 @@ describe('a page that is skipped', () => {
     expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 2 });
     expect(await ask([3])).toEqual({ kind: 'taken' });
     expect(await ask([1001])).toMatchObject({ kind: 'admitted' });
-    await warehouse.pool.query(
-      `update run_rows set outcome = 'enriched' where run_id = $1 and row_number < 3`,
-      [runId],
-    );
+    await warehouse.query`
+      update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number < 3`;
     expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 0 });
   });
 });

@@ -33,10 +33,7 @@ async function undo(runId: string): Promise<void> {
 /** A planned run with the people of a call, whom it need not ask for. */
 async function plannedRunOf(call: PhonesCall, extras: LateExtras): Promise<string> {
   const { runId } = await stagedRun(warehouse, rowsOf(call));
-  await warehouse.pool.query('update runs set options = options || $2::jsonb where run_id = $1', [
-    runId,
-    extras,
-  ]);
+  await warehouse.query`update runs set options = options || ${extras}::jsonb where run_id = ${runId}`;
   await planRows(warehouse, runId, askedBy((await getRun(warehouse, runId)).options));
   expect(await outcomesOf(warehouse, runId)).toEqual(['fresh', 'fresh', 'fresh']);
   return runId;
@@ -72,11 +69,9 @@ async function runThatFound(
 
 /** Observations of undone runs that later runs use. */
 async function reusedObservations({ ids }: PhonesCall): Promise<readonly object[]> {
-  const { rows } = await warehouse.pool.query<object>(
-    `select run_id, origin_observation_id from observations where kind = 'reused' and person_id = any($1) order by 2`,
-    [ids],
-  );
-  return rows;
+  return warehouse.query<object>`
+    select run_id, origin_observation_id
+    from observations where kind = 'reused' and person_id = any(${ids}) order by 2`;
 }
 
 async function countFilled(column: 'phone' | 'email', { people }: PhonesCall): Promise<number> {

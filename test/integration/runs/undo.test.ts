@@ -86,10 +86,8 @@ async function contents(): Promise<unknown> {
 }
 
 async function contact(contactId: string): Promise<Record<string, unknown> | undefined> {
-  const { rows } = await warehouse.pool.query<Record<string, unknown>>(
-    'select * from enriched_contacts where contact_id = $1',
-    [contactId],
-  );
+  const rows = await warehouse.query<Record<string, unknown>>`
+    select * from enriched_contacts where contact_id = ${contactId}`;
   return rows[0];
 }
 
@@ -153,10 +151,8 @@ describe('undoRun()', () => {
   describe('a decision that the undo of another run led to', () => {
     /** Makes the decisions of a run count only while another run is undone. */
     async function countOnlyWhileUndone(runId: string, undone: string): Promise<void> {
-      await warehouse.pool.query('update contact_matches set while_undone = array[$2] where run_id = $1', [
-        runId,
-        undone,
-      ]);
+      await warehouse.query`
+        update contact_matches set while_undone = array[${undone}] where run_id = ${runId}`;
     }
 
     it('measureUndo() ignores a decision that counts only while another run is undone, and no run is', async () => {
@@ -272,13 +268,11 @@ describe('undoRun()', () => {
   it('undoRun() adds changed and deleted contacts to the change feed', async () => {
     const first = await runThatWrote(['fed', { id: 'fed', title: 'CTO' }]);
     const second = await runThatWrote(['fed', { id: 'fed', title: 'CEO' }]);
-    const seen = await warehouse.pool.query<{ last: string }>('select max(change_id) as last from changes');
+    const seen = await warehouse.query<{ last: string }>`select max(change_id) as last from changes`;
     await undo(second);
     await undo(first);
-    const { rows } = await warehouse.pool.query(
-      'select operation, contact_id, field_groups from changes where change_id > $1 order by change_id',
-      [seen.rows[0]!.last],
-    );
+    const rows = await warehouse.query`
+      select operation, contact_id, field_groups from changes where change_id > ${seen[0]!.last} order by change_id`;
     expect(rows).toEqual([
       { operation: 'upsert', contact_id: 'fed', field_groups: ['title'] },
       { operation: 'delete', contact_id: 'fed', field_groups: ['title', 'person_id'] },
@@ -295,10 +289,8 @@ describe('a late result of an undone run', () => {
     expect(await contents()).toEqual(before);
     expect((await readRunFacts(warehouse, call.runId)).credits.settled).toBe('27');
     await revertUndo(warehouse, call.runId, noSignal);
-    const { rows } = await warehouse.pool.query(
-      'select count(phone)::int as phones from enriched_contacts where run_id = $1',
-      [call.runId],
-    );
+    const rows = await warehouse.query`
+      select count(phone)::int as phones from enriched_contacts where run_id = ${call.runId}`;
     expect(rows).toEqual([{ phones: 3 }]);
   });
 });
@@ -324,9 +316,7 @@ describe('people of an undone run', () => {
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
     await revertUndo(warehouse, call.runId, noSignal);
     expect(await everything(warehouse)).not.toContain(call.ids[0]);
-    const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where run_id = $1', [
-      call.runId,
-    ]);
+    const rows = await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`;
     expect(rows).toHaveLength(2);
   });
 });
@@ -341,9 +331,8 @@ describe('prune()', () => {
     const before = await contents();
     await prune(warehouse, { observations: 0 }, noSignal);
     expect(await contents()).toEqual(before);
-    const { rows } = await warehouse.pool.query(
-      `select facts #>> '{title,title}' as title from observations where person_id = 'replaced' order by 1`,
-    );
+    const rows = await warehouse.query`
+      select facts #>> '{title,title}' as title from observations where person_id = 'replaced' order by 1`;
     expect(rows).toEqual([{ title: 'CEO' }, { title: 'CTO' }]);
   });
 });

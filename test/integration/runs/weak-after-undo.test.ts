@@ -40,18 +40,14 @@ const undo = (runId: string): Promise<unknown> =>
   undoRun(warehouse, runId, { by: 'somebody', reason: undefined }, signal);
 
 async function personsOf(source: string, contactId: string): Promise<readonly string[]> {
-  const { rows } = await warehouse.pool.query<{ person_id: string }>(
-    'select person_id from enriched_contacts where source = $1 and contact_id = $2',
-    [source, contactId],
-  );
+  const rows = await warehouse.query<{ person_id: string }>`
+    select person_id from enriched_contacts where source = ${source} and contact_id = ${contactId}`;
   return rows.map(({ person_id: id }) => id);
 }
 
 async function reasonOf(runId: string): Promise<string> {
-  const { rows } = await warehouse.pool.query<{ reason: string }>(
-    'select reason from run_rows where run_id = $1 and row_number = 1',
-    [runId],
-  );
+  const rows = await warehouse.query<{ reason: string }>`
+    select reason from run_rows where run_id = ${runId} and row_number = 1`;
   return rows[0]!.reason;
 }
 

@@ -21,8 +21,9 @@ beforeAll(async () => {
     ['b.csv', 300],
   ] as const)
     writeFileSync(join(folder, name), [...sampleExport({ people, seed: 1 })].join(''));
-  await warehouse.pool.query(`create table public.leads (id int, email text);
-    insert into public.leads values (1, 'ada@leads.example')`);
+  await warehouse.query`
+    create table public.leads (id int, email text);
+    insert into public.leads values (1, 'ada@leads.example')`;
 });
 
 /** Times so many hours apart. */
@@ -109,10 +110,9 @@ describe('the outlook of a schedule', () => {
 
   it('the outlook of a schedule leaves no run that a command would continue', async () => {
     await outlook({ file: 'b.csv' }, [0, 24]);
-    const { rows } = await warehouse.pool.query(
-      `select distinct status, (select count(*)::int from run_rows) as rows
-        from runs where run_key like 'plan %'`,
-    );
+    const rows = await warehouse.query`
+      select distinct status, (select count(*)::int from run_rows) as rows
+      from runs where run_key like 'plan %'`;
     expect(rows).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-
 const warehouse = await warehouseOfFile({ connections: 2 });
 
 afterEach(async () => {
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
+  await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
 });
 
 const ok = httpAnswer(200, '{"is_logged_in":true}');
