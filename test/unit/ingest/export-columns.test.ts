@@ -519,4 +519,17 @@ describe('headers of other languages and tools are understood', () => {
       opted_out: ['_fivetran_deleted'],
     });
   });
+
+  it.each([
+    ['電子メール アドレス', '電子メール 2 アドレス'],
+    ['Adresse de messagerie', 'Adresse de messagerie 2'],
+    ['Correo electrónico', 'Correo electrónico secundario'],
+    ['Adresse e-mail', 'Adresse e-mail secondaire'],
+    ['E-Mail', 'Sekundäre E-Mail'],
+  ])('headers of further addresses in other languages are read: %s, %s', (first, second) => {
+    expect(taken([first, second, 'Nombre de Cuenta'])).toEqual({
+      email: [first, second],
+      organization_name: ['Nombre de Cuenta'],
+    });
+  });
 });

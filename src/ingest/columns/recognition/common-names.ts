@@ -37,10 +37,13 @@ export const commonNames: FieldNames = {
     ...localHeaders.email,
     ...listed(`
       mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico,
+      電子メール アドレス, sekundäre e-mail, adresse e-mail secondaire, e-mail secondaire, correo electrónico secundario,
+      correo secundario, e-mail secundário, e-mail secondaria,
       contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email,
       person email work, person email, person email home, person email other, secondary email, tertiary email,
       alternate email, email home, home email, personal email, private email, email personal, email other,
-      other email, additional email, additional emails, emails`),
+      other email, additional email, additional emails, emails, adresse de messagerie 2, adresse de messagerie 3,
+      電子メール 2 アドレス, 電子メール 3 アドレス`),
   ],
   hashed_email: listed('hashed email, email hash, email sha256, sha256 email, email md5, md5 email'),
   profile_url: [...profiles, ...localHeaders.linkedin_url, ...profiles.map((name) => `${name} c`)],
@@ -63,7 +66,7 @@ export const commonNames: FieldNames = {
     ...listed(`
       company name, organization name, organisation name, account name, employer, company, organization, organisation,
       current company, account, business name, household account name, accountname, account-name, nom du compte,
-      nombre de la cuenta`),
+      nombre de la cuenta, nombre de cuenta`),
     ...localHeaders.organization_name,
     ...listed('société, nom de l’entreprise, compañía'),
   ],

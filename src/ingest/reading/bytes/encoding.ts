@@ -68,17 +68,17 @@ export class EncodingDetector {
         next: 'leave the encoding out, or name the right one with --encoding NAME',
       });
     }
-    if (this.#sawUtf8) {
-      throw new UsageProblem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
-        where: `${this.#path}, line ${this.#foreignLine}`,
-        next: `export it again as UTF-8, or correct that line; ${nameEncoding}`,
-      });
-    }
     const otherLine = this.#unknownLine ?? (this.#words.areGarbled ? this.#garbledLine : undefined);
     if (otherLine !== undefined) {
       throw new UsageProblem('export.encoding', 'the file is neither UTF-8 nor Windows-1252', {
         where: `${this.#path}, line ${otherLine}`,
         next: `export it again as UTF-8 (in Excel "CSV UTF-8", not "CSV (MS-DOS)"); ${nameEncoding}`,
+      });
+    }
+    if (this.#sawUtf8) {
+      throw new UsageProblem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
+        where: `${this.#path}, line ${this.#foreignLine}`,
+        next: `export it again as UTF-8, or correct that line; ${nameEncoding}`,
       });
     }
     return {
@@ -95,9 +95,10 @@ export class EncodingDetector {
       this.#sawUtf8 ||= !isAscii(bytes);
     } else {
       this.#foreignLine ??= this.#line + countLines(bytes.subarray(0, firstInvalid(bytes)));
-      const unknown = bytes.toString('latin1').search(unknownBytes);
+      const foreign = withoutUtf8(bytes);
+      const unknown = foreign.toString('latin1').search(unknownBytes);
       if (unknown !== -1) this.#unknownLine ??= this.#line + countLines(bytes.subarray(0, unknown));
-      const garbled = this.#words.read(bytes);
+      const garbled = this.#words.read(foreign);
       if (garbled !== undefined) this.#garbledLine ??= this.#line + countLines(bytes.subarray(0, garbled));
       const decoded = new TextDecoder('utf-8').decode(bytes);
       this.#sawUtf8 ||= /[^\0-\u007f\ufffd]/.test(decoded);
@@ -110,6 +111,18 @@ const nameEncoding =
   'if all of the file has another encoding, name it with --encoding NAME or in a mapping file, such as windows-1251 ' +
   '(Cyrillic), windows-1250 (Central European), macintosh, shift_jis (Japanese), gb18030 or big5 (Chinese), euc-kr ' +
   '(Korean)';
+
+/**
+ * The bytes with a letter for each byte of a UTF-8 character. The rest tells in which encoding the file is: two bytes
+ * of East Asian encodings can be a UTF-8 character by chance, and a real one can have bytes that Windows-1252 lacks.
+ */
+function withoutUtf8(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1').replace(utf8Characters, (found) => 'a'.repeat(found.length));
+  return Buffer.from(text, 'latin1');
+}
+
+const utf8Characters =
+  /[\u00c2-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f4][\u0080-\u00bf]{3}/g;
 
 /** Bytes that are no characters in Windows-1252. */
 const unknownBytes = /[\u0081\u008d\u008f\u0090\u009d]/;
