@@ -1,4 +1,4 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
@@ -70,7 +70,7 @@ async function continueRun(run: RunState, paused: StatusReason): Promise<void> {
  */
 async function beforeNextTry(run: RunState): Promise<void> {
   run.missedCredits += 1;
-  if (run.missedCredits === 1 && patched('first-try-at-once')) return;
+  if (run.missedCredits === 1) return;
   await condition(() => run.budgetChanged || run.isCancelling, pauseBetweenTriesMilliseconds, {
     summary: 'a worker with a lower limit of its own found no credits: tried again',
   });

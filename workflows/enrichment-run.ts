@@ -3,7 +3,6 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
-  patched,
   startChild,
 } from '@temporalio/workflow';
 import type { PageResult } from '../src/contract/activities.ts';
@@ -236,9 +235,8 @@ async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean
   if (!late || run.isCancelling) return false;
   run.enter('awaiting late results');
   const isOverBudget = end?.ending === 'over_budget';
-  const seesBudgets = isOverBudget && patched('late-results-wait-sees-budgets');
   const resumesBefore = run.resumes;
-  const hasChanged = (): boolean => seesBudgets && (run.budgetChanged || run.resumes !== resumesBefore);
+  const hasChanged = (): boolean => isOverBudget && (run.budgetChanged || run.resumes !== resumesBefore);
   await late.sync();
   const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling || hasChanged();
   await late.untilEnough(() => isOver() || isHistoryLong());

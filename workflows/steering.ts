@@ -1,4 +1,4 @@
-import { condition, patched, setHandler } from '@temporalio/workflow';
+import { condition, setHandler } from '@temporalio/workflow';
 import { needsResume, type PauseReason } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
@@ -111,7 +111,7 @@ function acceptPauseAndResume(run: RunState): void {
     // A pause in the meantime stays.
     if (run.pauseReason === before) run.pauseReason = null;
     // The command has just read how many calls the service has left.
-    if (patched('resume-wakes-page')) await run.wakePage();
+    await run.wakePage();
   };
   setHandler(resumeUpdate, resume, {
     description: 'Continue a paused run.',
