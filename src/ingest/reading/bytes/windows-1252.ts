@@ -22,14 +22,15 @@ export class Windows1252Words {
     let firstGarbled: number | undefined;
     // Each byte is one character. As a stream: of a whole buffer, Node 20 decodes windows-1252 as if it were latin1.
     const text = new TextDecoder('windows-1252').decode(bytes, { stream: true });
-    for (const { 0: word, index } of text.matchAll(wordsBeyondAscii)) {
+    for (const { 0: end, 1: begin = '', index } of text.matchAll(wordsBeyondAscii)) {
+      const word = begin + end;
       this.#words += 1;
       for (const [letter] of word.toLowerCase().matchAll(letterBeyondAscii))
         this.#letters.set(letter, (this.#letters.get(letter) ?? 0) + 1);
       const part = word.slice(0, longestWord);
       if (!garbled.some((pattern) => pattern.test(part))) continue;
       this.#garbled += 1;
-      firstGarbled ??= index;
+      firstGarbled ??= index - begin.length;
     }
     return firstGarbled;
   }
@@ -54,7 +55,8 @@ const enoughWords = 100_000;
 /** A longer word is no name, and the time of the patterns grows with the square of its length. */
 const longestWord = 200;
 
-const wordsBeyondAscii = /[A-Za-z]*[^\0-\u007f\u00a0][A-Za-z\u0080-\u009f\u00a1-\uffff]*/g;
+/** Looks back for the letters before the first one beyond ASCII: looking ahead took seconds for 60 KB of Base64. */
+const wordsBeyondAscii = /[^\0-\u007f\u00a0](?<=([A-Za-z]{0,200})[^])[A-Za-z\u0080-\u009f\u00a1-\uffff]*/g;
 const letterBeyondAscii = /[^\P{L}a-z]/gu;
 
 const symbols = '¡¢£¤¥¦§¨ªº¬¯±³¶¸¹¼½¾¿÷†‡‰ˆ˜€‚';
