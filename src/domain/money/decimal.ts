@@ -10,11 +10,11 @@ const scale = 1_000_000n;
  * Reads a decimal number of credits.
  *
  * @param text as in JSON, in a flag or in a PostgreSQL numeric: `12`, `0.25`, `1e2`
- * @returns millionths; undefined if the text is no finite number, is negative, has more than six decimals, or
- *   exceeds numeric(20, 6)
+ * @returns millionths; undefined if the text is no finite number, is negative, has more than six decimals (or more
+ *   than 40 with zeros, which would take long to read), or exceeds numeric(20, 6)
  */
 export function parseCredits(text: string): Credits | undefined {
-  const match = /^\s*(\d{1,20})(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?\s*$/.exec(text);
+  const match = /^\s*(\d{1,20})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?\s*$/.exec(text);
   if (!match) return undefined;
   const digits = match[1]! + (match[2] ?? '');
   const exponent = Number(match[3] ?? 0) - (match[2]?.length ?? 0) + 6;

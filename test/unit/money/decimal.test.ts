@@ -14,7 +14,7 @@ describe('parseCredits()', () => {
     expect(parseCredits(text)).toBe(credits);
   });
 
-  it.each(['', '-1', '0.0000001', '100000000000000', 'NaN', '1,5', '0x10'])(
+  it.each(['', '-1', '0.0000001', '100000000000000', 'NaN', '1,5', '0x10', `1.${'0'.repeat(100)}`])(
     'parseCredits() refuses %o',
     (text) => {
       expect(parseCredits(text)).toBeUndefined();
