@@ -37,6 +37,19 @@ const example = new Map(
 );
 /** In .env, and empty in the containers of the product. */
 const blanked = ['WAREHOUSE_PASSWORD', 'TEMPORAL_DATABASE_PASSWORD', 'WORKERS'];
+/** Of workers and commands: the receiver accepts requests from the internet, and calls nothing with these. */
+const blankInReceiver = [
+  'ENRICHMENT_API_KEY',
+  'ENRICHMENT_ACCESS_TOKEN',
+  'ENRICHMENT_ACCESS_TOKEN_COMMAND',
+  'AWS_SECRET_ACCESS_KEY',
+  'NOTIFY_URL',
+  'NOTIFY_SECRET',
+  'NOTIFY_COMMAND',
+  'OPENLINEAGE_API_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'CODEC_SERVER_TOKEN',
+];
 const composeOnly = [
   'WAREHOUSE_PASSWORD',
   'TEMPORAL_DATABASE_PASSWORD',
@@ -75,7 +88,7 @@ describe('.env.example', () => {
 
 describe('docker-compose.yml', () => {
   it('docker-compose.yml sets only what the settings know, for worker, receiver and commands', () => {
-    const known = new Set([...settingNames, ...blanked, 'TEMPORAL_NAMESPACE']);
+    const known = new Set([...settingNames, ...blanked, ...blankInReceiver, 'TEMPORAL_NAMESPACE']);
     for (const name of ['worker', 'receiver', 'cli']) {
       const unknown = Object.keys(compose.services[name]!.environment!).filter(
         (setting) => !known.has(setting),
@@ -102,6 +115,11 @@ describe('docker-compose.yml', () => {
   it('docker-compose.yml passes its own settings to no container of the product', () => {
     for (const name of ['worker', 'receiver', 'cli'])
       for (const setting of blanked) expect(compose.services[name]!.environment![setting]).toBe('');
+  });
+
+  it('docker-compose.yml gives the receiver no credential that only workers and commands need', () => {
+    const { environment } = compose.services['receiver']!;
+    expect(blankInReceiver.filter((setting) => environment![setting] !== '')).toEqual([]);
   });
 
   it('docker-compose.yml builds the image of the product once and does not pull it', () => {
