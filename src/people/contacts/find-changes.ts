@@ -12,6 +12,7 @@ import { ByMatchKey } from '../known/by-match-key.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { readUndonePeople, type KnownPerson, type PeopleToRead } from '../known/known-people.ts';
 import { readAnsweredBeforeUndo } from './answered-before-undo.ts';
+import { readAnsweredForSame } from './answered-for-same.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
 
@@ -185,21 +186,26 @@ async function fillFromUndone(
 }
 
 /**
- * Weak evidence gives stored answers of undone runs to contacts that had the same person by it before the undo, with
- * the same record id and cells. Everything that is known now counts: a rival keeps the person away.
+ * Weak evidence gives people to contacts for which a call has asked, although not by their present row:
+ *
+ * - stored answers of undone runs, to contacts that had the same person by it before the undo, with the same record id
+ *   and cells;
+ * - the person of another contact, to contacts that share an identifier with it.
+ *
+ * Everything that is known now counts: a rival keeps the person away.
  */
 async function fillAnswered(
   database: Kysely<Tables>,
   service: string,
   contacts: readonly ContactState[],
 ): Promise<ContactChange[]> {
-  const answered = await readAnsweredBeforeUndo(database, service, contacts);
-  if (answered.size === 0) return [];
-  const asked = [...answered].map(([contact, people]) => ({
-    contact,
-    people,
-    state: { ...contact, wasAsked: true },
-  }));
+  const beforeUndo = await readAnsweredBeforeUndo(database, service, contacts);
+  const forSame = await readAnsweredForSame(database, service, contacts);
+  const asked = contacts.flatMap((contact) => {
+    const people = [...(beforeUndo.get(contact) ?? []), ...(forSame.get(contact) ?? [])];
+    return people.length === 0 ? [] : [{ contact, people, state: { ...contact, wasAsked: true } }];
+  });
+  if (asked.length === 0) return [];
   const matchKeys = asked.flatMap(({ contact }) => matchKeysOfIdentity(contact.compared.identity));
   const undone = await readUndonePeople(database, service, { matchKeys: [...new Set(matchKeys)] });
   const states = asked.map(({ state }) => state);
