@@ -84,6 +84,8 @@ export interface RunRowsTable extends IdentityColumns {
   record_row: number | null;
   /** The rows with this record id name different people. */
   is_contested: Generated<boolean>;
+  /** The contact got the data of a known person by this row, without a call. */
+  filled: Generated<boolean>;
   /** The run that claimed the person of an `in_flight` row, and the row that represents the person there. */
   claimed_by_run_id: string | null;
   claimed_by_row_number: number | null;

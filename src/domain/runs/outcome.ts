@@ -52,9 +52,6 @@ export type AnsweredOutcome = {
 /** Beginning of the reason of a `duplicate` whose person another row of the file represents. */
 export const samePersonReason = 'the same person as row ';
 
-/** Suffix of the reason of a row whose contact got the data of a known person. */
-export const filledReason = 'filled without a call';
-
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
 /**

@@ -20,7 +20,6 @@ import { applyChanges } from '../../people/contacts/apply-changes.ts';
 import { reuseForLeftOut } from '../../people/log/reuse-observations.ts';
 import { findChanges, type ContactChange } from '../../people/contacts/find-changes.ts';
 import { eachOf } from '../../keys/shares-match-key.ts';
-import { filledReason } from '../../domain/runs/outcome.ts';
 import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -228,26 +227,28 @@ async function repeatedRecords(
   return new Map(rows.map(({ batch, numbers }) => [batch, numbers]));
 }
 
-/** Says in a row's reason whether its contact was filled; an earlier note is replaced. */
+/** Keeps whether the contact of a row was filled, and says it in the reason; an earlier note is replaced. */
 async function noteRows(transaction: Transaction<Tables>, changes: readonly ContactChange[]): Promise<void> {
   const notes = changes.flatMap((change) => {
     const { runId, rowNumber } = change.contact;
-    if (change.kind === 'fill') return [{ runId, rowNumber, note: filledReason }];
+    if (change.kind === 'fill') return [{ runId, rowNumber, filled: true, note: 'filled without a call' }];
     return change.kind === 'refuse' && !change.contact.wasAsked
-      ? [{ runId, rowNumber, note: `not filled: ${change.reason}` }]
+      ? [{ runId, rowNumber, filled: false, note: `not filled: ${change.reason}` }]
       : [];
   });
   if (notes.length === 0) return;
   await sql`
     update run_rows r
-    set reason = concat_ws(
-      '; ',
-      nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledReason})$`}, ''), ''),
-      n.note)
+    set filled = n.filled,
+      reason = concat_ws(
+        '; ',
+        nullif(regexp_replace(r.reason, '(; |^)(not filled: .*|filled without a call)$', ''), ''),
+        n.note)
     from (
-      select run_id, row_number, n.note
+      select run_id, row_number, n.filled, n.note
       from unnest(${notes.map(({ runId }) => runId)}::text[], ${notes.map(({ rowNumber }) => rowNumber)}::int[],
-        ${notes.map(({ note }) => note)}::text[]) as n (run_id, row_number, note)
+        ${notes.map(({ filled }) => filled)}::boolean[], ${notes.map(({ note }) => note)}::text[])
+        as n (run_id, row_number, filled, note)
       join run_rows using (run_id, row_number)
       order by run_id, row_number
       for update of run_rows

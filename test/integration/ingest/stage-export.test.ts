@@ -126,6 +126,7 @@ describe('a row', () => {
         reason: null,
         record_row: null,
         is_contested: false,
+        filled: false,
         claimed_by_run_id: null,
         claimed_by_row_number: null,
         raw: expect.any(String),

@@ -130,7 +130,8 @@ describe('the views for the questions of docs/warehouse.md', () => {
     ]);
     await warehouse.query`
       update run_rows set outcome = case contact_id when 'filled' then 'fresh' when 'never' then 'not_found'
-        else 'enriched' end, reason = case contact_id when 'filled' then 'asked recently; filled without a call' end
+        else 'enriched' end, filled = contact_id = 'filled',
+        reason = case contact_id when 'filled' then 'asked recently; filled without a call' end
       where run_id = ${runId}`;
     await warehouse.query`update runs set source = 'hubspot' where run_id = ${runId}`;
     for (const contactId of ['keeps', 'loses', 'filled', 'never'])

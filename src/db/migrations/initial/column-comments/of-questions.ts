@@ -36,6 +36,7 @@ export const commentsOfQuestions = {
   },
   row_results: {
     reason: 'Reason of `run_rows`, and why the contact lost the person that the row gave it',
+    filled: 'Whether the row gave its contact the data of a known person, without a call',
     lost_reason: 'Why the contact lost its person; null: it did not',
     lost_at: 'When the contact lost its person',
   },

@@ -28,6 +28,7 @@ export const commentsOfRuns = {
   },
   run_rows: {
     record_row: 'Other row of the file with this contact, if this row is a `duplicate` of the contact',
+    filled: 'Whether the row gave its contact the data of a known person, without a call',
     is_contested: 'Whether the rows with this record id name different people',
     claimed_by_run_id: 'Run that asks for the person of an `in_flight` row',
     claimed_by_row_number: 'Row that represents the person in that run',

@@ -1,6 +1,5 @@
 import { contactValues } from '../functions/project-people.ts';
 import { switchboard } from '../../../../domain/identity/values/phone.ts';
-import { filledReason } from '../../../../domain/runs/outcome.ts';
 import { contactsWith } from '../contacts-with.ts';
 import { isValidMatch } from '../../../valid-entries.ts';
 
@@ -100,7 +99,7 @@ export const questions = [
     select r.run_id, r.row_number, u.source, r.contact_id, r.outcome,
       case when lost.reason is null then r.reason
         else concat_ws('; ', r.reason, 'the contact lost its person: ' || lost.reason) end as reason,
-      lost.reason as lost_reason, lost.decided_at as lost_at
+      r.filled, lost.reason as lost_reason, lost.decided_at as lost_at
     from enrichment.run_rows r
     join enrichment.runs u on u.run_id = r.run_id
     left join enrichment.contacts c on c.source = u.source and c.contact_id = r.contact_id
@@ -108,7 +107,7 @@ export const questions = [
       select m.evidence as reason, m.decided_at, m.person_key
       from enrichment.contact_matches m
       where c.contact_id is null
-        and (r.outcome = 'enriched' or r.reason like '%${filledReason}')
+        and (r.outcome = 'enriched' or r.filled)
         and u.undone_at is null
         and m.source = u.source
         and m.contact_id = r.contact_id

@@ -56,6 +56,7 @@ export const runTables = [
     reason text,
     record_row integer,
     is_contested boolean not null default false,
+    filled boolean not null default false,
     claimed_by_run_id text,
     claimed_by_row_number integer,
     raw text not null,
