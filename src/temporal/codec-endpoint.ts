@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ListenAddress } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
@@ -59,11 +59,14 @@ function createServer({ codec, origins, token }: CodecEndpointSettings): Fastify
       vary: 'origin, access-control-request-headers',
     });
   });
+  // Before the body is read: bodies are large.
+  const requireToken = async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (token !== undefined && !isBearer(headers.authorization, token))
+      await reply.code(401).send({ error: 'the bearer token is missing or wrong' });
+  };
   for (const path of ['/encode', '/decode'] as const) {
     server.options(path, (_, reply) => reply.code(204).send());
-    server.post(path, async (request, reply) => {
-      if (token !== undefined && !isBearer(request.headers.authorization, token))
-        return reply.code(401).send({ error: 'the bearer token is missing or wrong' });
+    server.post(path, { onRequest: requireToken }, async (request, reply) => {
       const given = body.safeParse(request.body);
       if (!given.success) return reply.code(400).send({ error: 'no payloads' });
       try {

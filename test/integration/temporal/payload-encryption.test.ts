@@ -246,8 +246,9 @@ describe('the codec server', () => {
     ).toBeNull();
   });
 
-  it('the codec server refuses a request without the token', async () => {
+  it('the codec server refuses a request without the token, and does not read its body', async () => {
     expect((await ask('/decode', { payloads: [] }, {})).status).toBe(401);
+    expect((await ask('/decode', '{', {})).status).toBe(401);
     expect((await ask('/decode', { payloads: [] }, { authorization: 'Bearer other' })).status).toBe(401);
   });
 
