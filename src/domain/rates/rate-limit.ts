@@ -17,7 +17,12 @@ export interface ReportedWindow {
   readonly left: number | null | undefined;
 }
 
-const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
+const named: ReadonlyMap<string, number> = new Map([
+  ['second', 1],
+  ['minute', 60],
+  ['hour', 3_600],
+  ['day', 86_400],
+]);
 
 /** Calls are kept as long as the longest window. Services have none above a month. */
 const longestWindowSeconds = 366 * 86_400;
@@ -35,7 +40,7 @@ export function parseRateLimits(text: string): RateLimit[] {
     const calls = Number(match?.[1] ?? 0);
     const window = match?.[2]?.toLowerCase() ?? '';
     if (!match || calls < 1) throw invalid(part);
-    const seconds = named[window] ?? (/^\d/.test(window) ? parseDuration(window, 'RATE_LIMITS') : 0);
+    const seconds = named.get(window) ?? (/^\d/.test(window) ? parseDuration(window, 'RATE_LIMITS') : 0);
     if (seconds < 1) throw invalid(part);
     if (seconds > longestWindowSeconds) throw invalid(part, 'its window is longer than 366 days');
     return { calls, seconds };
@@ -58,7 +63,7 @@ export function lowestLimits(limits: readonly RateLimit[]): RateLimit[] {
 }
 
 function windowName(seconds: number): string {
-  return Object.keys(named).find((name) => named[name] === seconds) ?? formatDuration(seconds);
+  return [...named].find(([, size]) => size === seconds)?.[0] ?? formatDuration(seconds);
 }
 
 function invalid(part: string, reason?: string): Problem {

@@ -17,7 +17,12 @@ interface OpenWindow {
   readonly used: number;
 }
 
-const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
+const named = new Map([
+  ['second', 1],
+  ['minute', 60],
+  ['hour', 3_600],
+  ['day', 86_400],
+]);
 const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
@@ -38,7 +43,7 @@ export function parseWindowLimits(text: string): WindowLimit[] {
       const [, calls, window = ''] =
         /^\s*(\d{1,9}|unlimited)\s*\/\s*(\w+)\s*$/.exec(part.toLowerCase()) ?? [];
       const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(window) ?? [];
-      const seconds = named[window] ?? Number(count) * (units[unit] ?? 0);
+      const seconds = named.get(window) ?? Number(count) * (units[unit] ?? 0);
       const limit = calls === 'unlimited' ? Number.POSITIVE_INFINITY : Number(calls);
       if (limit > 0 && seconds > 0) return { calls: limit, seconds };
       throw new RangeError(`"${part.trim()}" is not a limit such as 600/hour, 20/10s or 100/5m`);

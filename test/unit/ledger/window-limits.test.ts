@@ -11,13 +11,22 @@ describe('the sandbox and the pipeline read rate limits alike', () => {
     },
   );
 
-  it.each(['', '0/hour', '20', '20/q', '20/0s', '20/-1s', '20/5 m', '1.5/hour', 'many'])(
-    'the sandbox and the pipeline both refuse the rate limits %j',
-    (text) => {
-      expect(() => parseWindowLimits(text)).toThrow(RangeError);
-      expect(() => parseRateLimits(text)).toThrow();
-    },
-  );
+  it.each([
+    '',
+    '0/hour',
+    '20',
+    '20/q',
+    '20/0s',
+    '20/-1s',
+    '20/5 m',
+    '1.5/hour',
+    'many',
+    '1/constructor',
+    '1/__proto__',
+  ])('the sandbox and the pipeline both refuse the rate limits %j', (text) => {
+    expect(() => parseWindowLimits(text)).toThrow(RangeError);
+    expect(() => parseRateLimits(text)).toThrow();
+  });
 });
 
 it('a rate window of more than 366 days is refused before any call', () => {
