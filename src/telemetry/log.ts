@@ -59,6 +59,10 @@ const secretPaths = [
   'body',
 ].flatMap((name) => [name, `*.${name}`]);
 
+/** Errors whose messages quote a value: of JSON.parse and BigInt, and PostgreSQL's data exceptions. */
+const quotesValue = (error: Error, code: unknown): boolean =>
+  error instanceof SyntaxError || (typeof code === 'string' && /^22[\dA-Z]{3}$/.test(code));
+
 /**
  * The parts of an error that a log may contain. Messages of drivers and parsers can quote statements and
  * cells.
@@ -70,7 +74,7 @@ export function describeError(error: unknown): Record<string, unknown> {
     name: error.name,
     ...(typeof code === 'string' && { code }),
     ...(typeof type === 'string' && { type }),
-    message: withoutPersonalData(error.message),
+    message: quotesValue(error, code) ? '[quotes a value]' : withoutPersonalData(error.message),
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^\s+at /.test(line))
