@@ -158,6 +158,7 @@ function configOf(values: SettingValues) {
     },
     embedded: {
       dataDirectory: values.ENRICH_DATA_DIR,
+      directories: embeddedDirectories(values.ENRICH_DATA_DIR),
       cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
       temporalCliPath: values.TEMPORAL_CLI_PATH,
       /** 0: a free one. */
@@ -193,6 +194,21 @@ function configOf(values: SettingValues) {
     },
     /** Undefined: no metrics are served. */
     metricsListen: values.METRICS_LISTEN,
+  };
+}
+
+/** Folders of the embedded components' state, below the data directory. */
+function embeddedDirectories(dataDirectory: string) {
+  return {
+    postgres: join(dataDirectory, 'postgres'),
+    temporal: join(dataDirectory, 'temporal'),
+    sandbox: join(dataDirectory, 'sandbox'),
+    /** Has a mark of each process that uses the servers. */
+    users: join(dataDirectory, 'users'),
+    /** Has a mark of each command with a worker for embedded Temporal. */
+    workers: join(dataDirectory, 'workers'),
+    /** Has the mark of the process that starts or stops the servers. */
+    changing: join(dataDirectory, 'changing'),
   };
 }
 

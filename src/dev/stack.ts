@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Config, ServiceSettings } from '../config/settings.ts';
 import { searchAttributes } from '../contract/temporal-names.ts';
 import { Problem } from '../domain/problem.ts';
@@ -38,20 +37,7 @@ export interface Stack {
   release(): Promise<void>;
 }
 
-/** Folder of the embedded components' state, below the data directory. */
-export function embeddedDirectories(dataDirectory: string) {
-  return {
-    postgres: join(dataDirectory, 'postgres'),
-    temporal: join(dataDirectory, 'temporal'),
-    sandbox: join(dataDirectory, 'sandbox'),
-    /** Has a mark of each process that uses the servers. */
-    users: join(dataDirectory, 'users'),
-    /** Has a mark of each command with a worker for embedded Temporal. */
-    workers: join(dataDirectory, 'workers'),
-    /** Has the mark of the process that starts or stops the servers. */
-    changing: join(dataDirectory, 'changing'),
-  };
-}
+type Directories = Config['embedded']['directories'];
 
 /** The first start can build the Temporal CLI, and other commands wait for it. */
 const waitSeconds = 15 * 60;
@@ -71,7 +57,7 @@ export async function acquireStack(
   needs: StackNeeds,
   onStep: (text: string) => void,
 ): Promise<Stack> {
-  const directories = embeddedDirectories(config.embedded.dataDirectory);
+  const { directories } = config.embedded;
   const embedded = {
     postgres: needs.postgres === true && config.databaseUrl === undefined,
     temporal: needs.temporal === true && config.temporalAddress === undefined,
@@ -144,7 +130,7 @@ interface StackParts {
 async function startServers(
   config: Config,
   wanted: Stack['embedded'],
-  directories: ReturnType<typeof embeddedDirectories>,
+  directories: Directories,
   onStep: (text: string) => void,
 ): Promise<StackParts> {
   const { ports, temporalCliPath, cacheDirectory } = config.embedded;
@@ -195,7 +181,7 @@ async function startServers(
 async function startAgain(
   config: Config,
   part: keyof Stack['embedded'],
-  directories: ReturnType<typeof embeddedDirectories>,
+  directories: Directories,
   before: StackParts,
   onStep: (text: string) => void,
 ): Promise<void> {
@@ -212,7 +198,7 @@ async function startAgain(
 
 function watchedServers(
   embedded: Stack['embedded'],
-  directories: ReturnType<typeof embeddedDirectories>,
+  directories: Directories,
 ): WatchedServer<keyof Stack['embedded']>[] {
   const names = { postgres: 'embedded PostgreSQL', temporal: 'Temporal dev server', sandbox: 'sandbox' };
   return (['postgres', 'temporal', 'sandbox'] as const)
@@ -220,7 +206,7 @@ function watchedServers(
     .map((part) => ({ part, name: names[part], directory: directories[part] }));
 }
 
-async function stopServers(directories: ReturnType<typeof embeddedDirectories>): Promise<void> {
+async function stopServers(directories: Directories): Promise<void> {
   await Promise.all([
     stopEmbeddedSandbox(directories.sandbox),
     stopEmbeddedTemporal(directories.temporal),

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { embeddedDirectories } from '../../src/dev/stack.ts';
 import { CallLog, type LoggedDelivery } from '../../src/sandbox/account/call-log.ts';
 import { LateStore } from '../../src/sandbox/late-results/late-store.ts';
 import { startLineageReceiver } from '../helpers/servers/lineage-receiver.ts';
@@ -12,7 +11,7 @@ const system = await TestSystem.ofFile();
 
 /** The sandbox that the demo has started itself: it runs on, because the system uses the same folder. */
 async function demoSandbox(): Promise<Witness & { readonly root: string }> {
-  const { sandbox: directory } = embeddedDirectories(join(system.directory, 'state'));
+  const directory = join(system.directory, 'state', 'sandbox');
   const { port } = JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8')) as { port: number };
   const root = `http://127.0.0.1:${port}`;
   const deliveries = (await (await fetch(`${root}/sandbox/deliveries`)).json()) as LoggedDelivery[];

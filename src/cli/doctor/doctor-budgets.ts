@@ -1,7 +1,6 @@
 import type { Config } from '../../config/settings.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { runningPostgres } from '../../dev/postgres.ts';
-import { embeddedDirectories } from '../../dev/stack.ts';
 import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { counted } from '../../domain/text/counted.ts';
@@ -31,7 +30,7 @@ async function storedLimits({
   embedded,
   budgets,
 }: Config): Promise<readonly PeriodBudget[] | undefined> {
-  const url = databaseUrl ?? runningPostgres(embeddedDirectories(embedded.dataDirectory).postgres);
+  const url = databaseUrl ?? runningPostgres(embedded.directories.postgres);
   if (url === undefined) return undefined;
   const warehouse = openWarehouse(url);
   try {

@@ -11,7 +11,6 @@ import { Problem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { postgresBinaries } from '../../dev/postgres-files.ts';
 import { runningRecord } from '../../dev/server-record.ts';
-import { embeddedDirectories } from '../../dev/stack.ts';
 import { serverAccount } from '../../dev/unprivileged.ts';
 import { schemaName } from '../../db/database.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
@@ -108,7 +107,7 @@ function checkNode(): Finding[] {
 }
 
 function checkEmbeddedPostgres(config: Config): Finding[] {
-  const directory = embeddedDirectories(config.embedded.dataDirectory).postgres;
+  const directory = config.embedded.directories.postgres;
   const version = spawnSync(join(postgresBinaries(), 'postgres'), ['--version'], { encoding: 'utf8' });
   if (version.status !== 0) {
     const next = 'run npm rebuild (install scripts must be allowed), or set DATABASE_URL';

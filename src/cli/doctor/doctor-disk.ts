@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { runningPostgres } from '../../dev/postgres.ts';
-import { embeddedDirectories } from '../../dev/stack.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { measurePrune } from '../../privacy/retention/prune.ts';
@@ -15,8 +14,10 @@ const fewFreeBytes = 500_000_000;
 
 /** Size of the folder for embedded state, and what `enrich prune` would remove. Starts no server. */
 export async function checkDisk(config: Config): Promise<Finding[]> {
-  const { dataDirectory } = config.embedded;
-  const { postgres } = embeddedDirectories(dataDirectory);
+  const {
+    dataDirectory,
+    directories: { postgres },
+  } = config.embedded;
   const size = existsSync(dataDirectory)
     ? `${dataDirectory} has ${megabytes(sizeOf(dataDirectory))}, the database in it ${megabytes(sizeOf(postgres))}`
     : `${dataDirectory} does not exist yet`;

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { Config } from '../../config/settings.ts';
 import { runningRecord } from '../../dev/server-record.ts';
-import { configuredTemporal, embeddedDirectories } from '../../dev/stack.ts';
+import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
 import {
   afterPlainText,
@@ -72,7 +72,7 @@ async function checkEmbeddedTemporal(config: Config): Promise<Finding> {
       'run npm run setup now (seconds by download; about 4 minutes by Go), or set TEMPORAL_ADDRESS';
     return attention('temporal', what, next);
   }
-  const running = runningRecord(embeddedDirectories(config.embedded.dataDirectory).temporal);
+  const running = runningRecord(config.embedded.directories.temporal);
   const state = running ? `running, its UI is http://127.0.0.1:${running.uiPort}` : 'not running now';
   return ok('temporal', `embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`);
 }

@@ -1,4 +1,4 @@
-import { embeddedDirectories, type Stack } from '../../dev/stack.ts';
+import type { Stack } from '../../dev/stack.ts';
 import { Problem } from '../../domain/problem.ts';
 
 /**
@@ -8,7 +8,7 @@ import { Problem } from '../../domain/problem.ts';
 export function adviseOnEmbedded(
   error: unknown,
   embedded: Pick<Stack['embedded'], 'postgres' | 'temporal'>,
-  dataDirectory: string,
+  postgresDirectory: string,
 ): unknown {
   if (!(error instanceof Problem)) return error;
   const { type, message, exitCode } = error;
@@ -17,7 +17,7 @@ export function adviseOnEmbedded(
     (type === 'database.unreachable' && embedded.postgres) ||
     (type === 'temporal.unreachable' && embedded.temporal);
   if (!isFull && !isAway) return error;
-  const where = isFull ? embeddedDirectories(dataDirectory).postgres : error.where;
+  const where = isFull ? postgresDirectory : error.where;
   return new Problem(type, message, {
     ...(where !== undefined && { where }),
     next: isFull

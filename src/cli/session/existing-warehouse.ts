@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/settings.ts';
-import { embeddedDirectories } from '../../dev/stack.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { settingsOf, type GivenSettings } from './settings-flags.ts';
 
@@ -12,9 +11,8 @@ import { settingsOf, type GivenSettings } from './settings-flags.ts';
  */
 export function settingsOfExisting(options: object, more?: GivenSettings): Config {
   const config = settingsOf(options, more);
-  const { dataDirectory } = config.embedded;
-  if (config.databaseUrl !== undefined || existsSync(embeddedDirectories(dataDirectory).postgres))
-    return config;
+  const { dataDirectory, directories } = config.embedded;
+  if (config.databaseUrl !== undefined || existsSync(directories.postgres)) return config;
   const isFolderThere = existsSync(dataDirectory);
   throw new UsageProblem(
     'warehouse.missing',

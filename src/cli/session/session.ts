@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/settings.ts';
 import { announce, withdraw } from '../../dev/presence.ts';
-import { acquireStack, embeddedDirectories, type Stack } from '../../dev/stack.ts';
+import { acquireStack, type Stack } from '../../dev/stack.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
 import { describeLogLine } from '../terminal/log-line.ts';
@@ -86,7 +86,7 @@ export async function withSession<Result>(
     throw adviseOnEmbedded(
       await describeFailure(error, stack, needs),
       stack.embedded,
-      config.embedded.dataDirectory,
+      config.embedded.directories.postgres,
     );
   } finally {
     const seconds = config.service.callTimeoutSeconds + closeSecondsBeyondCall;
@@ -186,7 +186,7 @@ export function withWarehouse<Result>(
 
 /** Marks a command that has a worker for embedded Temporal, so that `enrich status` knows which runs continue. */
 function announceWorker(config: Config): () => Promise<void> {
-  const { workers } = embeddedDirectories(config.embedded.dataDirectory);
+  const { workers } = config.embedded.directories;
   const mark = announce(workers);
   return () => Promise.resolve(withdraw(workers, mark));
 }

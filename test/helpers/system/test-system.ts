@@ -11,7 +11,7 @@ import { readConfig } from '../../../src/config/settings.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { controlTaskQueue, searchAttributes } from '../../../src/contract/temporal-names.ts';
 import { identityOf } from '../../../src/dev/processes.ts';
-import { acquireStack, embeddedDirectories, type Stack } from '../../../src/dev/stack.ts';
+import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
 import { startEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import {
@@ -108,7 +108,7 @@ export class TestSystem {
   /** The stack then finds this server. */
   async #startTemporalInMemory(): Promise<void> {
     const { embedded } = readConfig(this.#environment);
-    const directory = embeddedDirectories(embedded.dataDirectory).temporal;
+    const directory = embedded.directories.temporal;
     await startEmbeddedTemporal({ directory, cli: embedded, searchAttributes, durable: false });
   }
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { runningRecord } from '../../../src/dev/server-record.ts';
-import { acquireStack, embeddedDirectories } from '../../../src/dev/stack.ts';
+import { acquireStack } from '../../../src/dev/stack.ts';
 import { initialisedPostgres } from '../../helpers/servers/initialised-postgres.ts';
 import { compiledModule } from '../../helpers/system/compiled.ts';
 
@@ -21,7 +21,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL');
-  await stopEmbeddedPostgres(embeddedDirectories(home).postgres);
+  await stopEmbeddedPostgres(directories().postgres);
   rmSync(home, { recursive: true, force: true });
 });
 
@@ -59,7 +59,8 @@ async function holdStack(): Promise<Holder> {
   };
 }
 
-const runningPostgres = () => runningRecord(embeddedDirectories(home).postgres);
+const directories = () => readConfig({ ENRICH_DATA_DIR: home }).embedded.directories;
+const runningPostgres = () => runningRecord(directories().postgres);
 
 async function hold() {
   return acquireStack(readConfig({ ENRICH_DATA_DIR: home }), { postgres: true }, () => undefined);
@@ -67,7 +68,7 @@ async function hold() {
 
 /** The stack then starts without the step of a first start that takes longest. */
 function initialise(): void {
-  copyInitialised(embeddedDirectories(home).postgres);
+  copyInitialised(directories().postgres);
 }
 
 describe('the embedded stack', () => {
@@ -104,7 +105,7 @@ describe('the embedded stack', () => {
 
   it('the embedded stack ignores marks of processes that have ended', async () => {
     initialise();
-    const { changing, users } = embeddedDirectories(home);
+    const { changing, users } = directories();
     for (const directory of [changing, users]) {
       mkdirSync(directory, { recursive: true });
       // Our own process id with another start time: an id that was given to another person.
@@ -123,7 +124,7 @@ describe('the embedded stack', () => {
     const acquired = acquireStack(config, { postgres: true, temporal: true }, () => undefined);
     await expect(acquired).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
     expect(runningPostgres()).toBeUndefined();
-    expect(readdirSync(embeddedDirectories(home).users)).toEqual([]);
+    expect(readdirSync(directories().users)).toEqual([]);
   });
 
   it('the embedded stack starts a server again that is killed while a command watches it', async () => {
@@ -143,7 +144,7 @@ describe('the embedded stack', () => {
     initialise();
     const stack = await hold();
     const lost = new Promise((resolve) => stack.watch(resolve));
-    rmSync(join(embeddedDirectories(home).postgres, 'data', 'PG_VERSION'));
+    rmSync(join(directories().postgres, 'data', 'PG_VERSION'));
     process.kill(runningPostgres()!.pid, 'SIGKILL');
     expect(await lost).toMatchObject({
       type: 'server.lost',

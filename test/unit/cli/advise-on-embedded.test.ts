@@ -8,7 +8,7 @@ const full = new Problem('database.disk-full', 'the disk of the database is full
 });
 
 it('adviseOnEmbedded() names the folder of an embedded PostgreSQL whose disk is full', () => {
-  expect(adviseOnEmbedded(full, { postgres: true, temporal: true }, '/data')).toMatchObject({
+  expect(adviseOnEmbedded(full, { postgres: true, temporal: true }, '/data/postgres')).toMatchObject({
     type: 'database.disk-full',
     where: '/data/postgres',
     next: 'free space there',
@@ -16,5 +16,5 @@ it('adviseOnEmbedded() names the folder of an embedded PostgreSQL whose disk is 
 });
 
 it('adviseOnEmbedded() leaves the address of a configured PostgreSQL whose disk is full', () => {
-  expect(adviseOnEmbedded(full, { postgres: false, temporal: true }, '/data')).toBe(full);
+  expect(adviseOnEmbedded(full, { postgres: false, temporal: true }, '/data/postgres')).toBe(full);
 });

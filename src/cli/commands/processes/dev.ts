@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { httpAddress } from '../../../config/settings.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
-import { embeddedDirectories } from '../../../dev/stack.ts';
 import { shellWord } from '../../../domain/text/shell-word.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { isCommandPresent } from '../../run/describe/present-status.ts';
@@ -47,7 +46,7 @@ function describeReceiver({ config, receiver }: Session): string {
 function describeStack(session: Session): string {
   const { config, stack } = session;
   const database = addressWithoutPassword(stack.databaseUrl);
-  const directories = embeddedDirectories(config.embedded.dataDirectory);
+  const { postgres } = config.embedded.directories;
   const rows: [string, string][] = [
     ['Temporal UI', stack.temporal.uiUrl ?? 'see TEMPORAL_ADDRESS'],
     ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
@@ -56,10 +55,7 @@ function describeStack(session: Session): string {
     ['receiver', describeReceiver(session)],
   ];
   if (stack.embedded.postgres) {
-    rows.push([
-      'psql',
-      `PGPASSWORD=$(cat ${shellWord(`${directories.postgres}/password`)}) psql ${database}`,
-    ]);
+    rows.push(['psql', `PGPASSWORD=$(cat ${shellWord(`${postgres}/password`)}) psql ${database}`]);
   }
   return table(rows);
 }

@@ -6,7 +6,6 @@ import { schemaName } from '../../../db/database.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { findProgram } from '../../../dev/find-program.ts';
 import { onInterruption } from '../../../dev/interruption.ts';
-import { embeddedDirectories } from '../../../dev/stack.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { decodePercent } from '../../../domain/text/decode-percent.ts';
@@ -165,7 +164,7 @@ function jsonValue(text: string | null, type: number): unknown {
 }
 
 function howToConnect({ stack, config }: Session, address: string): string {
-  const { postgres } = embeddedDirectories(config.embedded.dataDirectory);
+  const { postgres } = config.embedded.directories;
   const password = stack.embedded.postgres ? `the content of ${postgres}/password` : 'as in DATABASE_URL';
   return [
     'psql is not installed. Connect any PostgreSQL client while enrich dev or another command runs:',

@@ -2,7 +2,6 @@ import type { Config } from '../../../config/settings.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import type { RunStatus } from '../../../contract/run-statuses.ts';
 import { othersPresent } from '../../../dev/presence.ts';
-import { embeddedDirectories } from '../../../dev/stack.ts';
 import { readClock } from '../../../db/expressions.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem } from '../../../domain/problem.ts';
@@ -27,7 +26,7 @@ export const interrupted = 'interrupted';
 
 /** Whether a command on this machine has a worker for the embedded Temporal. */
 export function isCommandPresent({ embedded }: Config): boolean {
-  return othersPresent(embeddedDirectories(embedded.dataDirectory).workers).length > 0;
+  return othersPresent(embedded.directories.workers).length > 0;
 }
 
 /**
