@@ -19,8 +19,14 @@ import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs
 import { runToSteer } from './steer/run-to-steer.ts';
 import { hasWorker } from './describe/present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { byOption, noteOf, reasonOption, type NoteFlags } from '../terminal/note-flags.ts';
+import {
+  jsonOption,
+  type JsonFlag,
+  byOption,
+  noteOf,
+  reasonOption,
+  type NoteFlags,
+} from '../terminal/flags.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';

@@ -15,7 +15,6 @@ import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, tell } from '../terminal/output.ts';
 import { checkService } from './check-service.ts';
 import { describeChangedOptions } from './changed-options.ts';
-import { continueIfAgreed, waitsForPerson } from './continue-if-agreed.ts';
 import { approvalQuestion, describePlan } from './describe/describe-plan.ts';
 import { describeContestedRows } from './describe/describe-row-notes.ts';
 import { describeRun, exitCodeOf } from './describe/describe-run.ts';
@@ -27,6 +26,7 @@ import type { SpecifiedRun } from './run-spec.ts';
 import { sendUpdate } from './steer/send-update.ts';
 import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from './steer/steer-run.ts';
 import { cancelRun } from './steer/stop-run.ts';
+import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
 
 /**
  * Enriches an export until the run ends or needs a person.
@@ -166,4 +166,35 @@ function notApproved(runId: string): Problem {
     next: `run the same command again to approve; enrich cancel ${runId} ends the run`,
     exitCode: exitCodes.needsPerson,
   });
+}
+
+const byPerson: PauseReasonType = 'run.paused';
+
+/**
+ * Whether only a person lets a run continue: a quality gate has paused it, or a person has. A run without an approval
+ * asks in any case, if a person can answer.
+ *
+ * @param asks whether a person can answer
+ */
+export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
+  if (status !== 'paused' || pauseReason === null) return false;
+  return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === byPerson);
+}
+
+/**
+ * Asks on the terminal whether to continue a run that waits for a person. If so, continues the run and waits.
+ *
+ * @param facts of the run before
+ * @param asks whether a person can answer
+ * @returns facts of the run afterwards
+ */
+export async function continueIfAgreed(session: Session, facts: RunFacts, asks: boolean): Promise<RunFacts> {
+  let latest = facts;
+  for (;;) {
+    const run = await getRun(session.warehouse, latest.run_id);
+    if (!asks || !waitsForPerson(run, asks)) return latest;
+    tell(run.pauseReason?.reason ?? '');
+    if (!(await agrees('continue with the other people?'))) return latest;
+    latest = await waitForRun(session, await resumeRun(session, run));
+  }
 }

@@ -6,7 +6,7 @@ import { exitCodes } from '../../domain/problem.ts';
 import { skippedTimes } from '../../domain/text/cron.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
+import { jsonOption, type JsonFlag } from '../terminal/flags.ts';
 import { deleteSchedule, openTimesOf } from './delete-schedule.ts';
 import { withScheduleFlags } from '../run-options/read-run-options.ts';
 import { defineSchedule, flagName, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';

@@ -12,8 +12,6 @@ import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
 import { tell } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
-import { adviseOnEmbedded } from './advise-on-embedded.ts';
-import { endsWithin } from './ends-within.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 
 /** The open parts of a command, as its `SessionNeeds` request them. */
@@ -202,5 +200,46 @@ function requireCredential(config: Config): void {
   throw new UsageProblem('setting.missing', 'a service is set without a credential', {
     where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
     next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',
+  });
+}
+
+/** Waits for work, but no longer than a limit; work that takes longer is abandoned. @throws as the work fails */
+export async function endsWithin(work: Promise<unknown>, seconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const late = (): void => reject(new Error(`not ended after ${seconds} s`));
+    timer = setTimeout(late, seconds * 1_000);
+  });
+  try {
+    await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Replaces the advice of a failed embedded server. No setting names the server, and its address does not say which disk
+ * is full.
+ */
+export function adviseOnEmbedded(
+  error: unknown,
+  embedded: Pick<Stack['embedded'], 'postgres' | 'temporal'>,
+  postgresDirectory: string,
+): unknown {
+  if (!(error instanceof Problem)) return error;
+  const { type, message, exitCode } = error;
+  const isFull = type === 'database.disk-full' && embedded.postgres;
+  const isAway =
+    (type === 'database.unreachable' && embedded.postgres) ||
+    (type === 'temporal.unreachable' && embedded.temporal);
+  if (!isFull && !isAway) return error;
+  const where = isFull ? postgresDirectory : error.where;
+  return new Problem(type, message, {
+    ...(where !== undefined && { where }),
+    next: isFull
+      ? error.next
+      : 'run the same command again: it starts the embedded server and continues; nothing is lost',
+    exitCode,
+    cause: error,
   });
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { exitCodes } from '../../domain/problem.ts';
-import type { JsonFlag } from './json-option.ts';
+import type { JsonFlag } from './flags.ts';
 import { tell } from './output.ts';
 
 /**

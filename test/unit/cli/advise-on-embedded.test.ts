@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { adviseOnEmbedded } from '../../../src/cli/session/advise-on-embedded.ts';
+import { adviseOnEmbedded } from '../../../src/cli/session/session.ts';
 import { Problem } from '../../../src/domain/problem.ts';
 
 const full = new Problem('database.disk-full', 'the disk of the database is full', {

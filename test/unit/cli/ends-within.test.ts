@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { endsWithin } from '../../../src/cli/session/ends-within.ts';
+import { endsWithin } from '../../../src/cli/session/session.ts';
 
 it('endsWithin() abandons work that does not end within its limit', async () => {
   await expect(endsWithin(new Promise(() => {}), 0.02)).rejects.toThrow('not ended after 0.02 s');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { waitsForPerson } from '../../../src/cli/run/continue-if-agreed.ts';
+import { waitsForPerson } from '../../../src/cli/run/enrich-export.ts';
 import type { RunRecord } from '../../../src/runs/runs.ts';
 
 function paused(type: 'run.paused' | 'run.interrupted', isApproved: boolean): RunRecord {

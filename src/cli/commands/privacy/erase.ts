@@ -6,14 +6,12 @@ import { findNamesakes } from '../../../privacy/erasure/find-namesakes.ts';
 import { keysOfRecord } from '../../../privacy/erasure/keys-of-record.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
-import { jsonOption } from '../../terminal/json-option.ts';
+import { jsonOption, byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/flags.ts';
 import { approves } from '../../terminal/confirm.ts';
-import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 interface EraseFlags extends NoteFlags {
   readonly contact?: string;

@@ -10,17 +10,22 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../suppression/suppression-list.ts';
-import { wholeNumber } from '../../terminal/number-flag.ts';
+import {
+  wholeNumber,
+  jsonOption,
+  type JsonFlag,
+  byOption,
+  noteOf,
+  reasonOption,
+  type NoteFlags,
+} from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
-import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
 import type { CommandFlags } from '../../run-options/command-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 export function suppressCommand(): Command {
   return new Command('suppress')

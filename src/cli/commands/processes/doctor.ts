@@ -4,7 +4,7 @@ import { exitCodes } from '../../../domain/problem.ts';
 import { examine } from '../../doctor/doctor-checks.ts';
 import type { Finding } from '../../doctor/finding.ts';
 import { printFacts, table } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { settingsWithoutWrong, withSettings } from '../../session/settings-flags.ts';
 
 const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;

@@ -9,7 +9,7 @@ import { openApi } from '../../../sandbox/interface/openapi.ts';
 import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
 import { defaultApiKey, startSandbox, type SandboxOptions } from '../../../sandbox/server/server.ts';
-import { share, wholeNumber } from '../../terminal/number-flag.ts';
+import { share, wholeNumber } from '../../terminal/flags.ts';
 import { print } from '../../terminal/output.ts';
 import { readYamlFile } from '../../terminal/read-yaml.ts';
 import { untilStopped } from '../../session/stop-signal.ts';

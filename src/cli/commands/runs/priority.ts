@@ -3,10 +3,9 @@ import { taskPriorities, type RunPriority } from '../../../contract/run-prioriti
 import { setRunPriority } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
 import { printFacts } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withSession } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { sendUpdate } from '../../run/steer/send-update.ts';
 import { requireUnfinished } from '../../run/steer/stop-run.ts';
 

@@ -8,8 +8,7 @@ import { renderReport, reportFormats, type ReportFormat } from '../../../report/
 import { anyRun } from '../../run/steer/run-to-steer.ts';
 import { print, tell, write } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',

@@ -4,10 +4,9 @@ import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../../config/settings.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
 import { reportRun, resultOf } from '../../run/enrich-export.ts';
-import { jsonOption } from '../../terminal/json-option.ts';
+import { jsonOption } from '../../terminal/flags.ts';
 import { withSession } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { interruptionOf, resumeRun, waitForRun } from '../../run/steer/steer-run.ts';
 import { requireUnfinished } from '../../run/steer/stop-run.ts';
 

@@ -6,16 +6,14 @@ import { UsageProblem, exitCodes, type Problem } from '../../../domain/problem.t
 import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
-import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
-import { reasonOption } from '../../terminal/note-flags.ts';
+import { jsonArrayOption, jsonOption, type JsonFlag, reasonOption } from '../../terminal/flags.ts';
 import { deleteSchedule, openTimesOf } from '../../schedule/delete-schedule.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
 import { backfillSchedule, missedTimes, requireDate } from '../../schedule/schedule-backfill.ts';
 import { getSchedule, listSchedules, triggerSchedule } from '../../schedule/schedule-server.ts';
 import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from '../../schedule/schedule-session.ts';
 import { describeList, describeSchedule, factsOf } from '../../schedule/schedule-view.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 export function scheduleCommand(): Command {
   const command = new Command('schedule').description(

@@ -11,7 +11,7 @@ import { listRuns } from '../../../runs/runs.ts';
 import { describeContestedRows, describeLostContacts } from '../../run/describe/describe-row-notes.ts';
 import { describeRun } from '../../run/describe/describe-run.ts';
 import { anyRun } from '../../run/steer/run-to-steer.ts';
-import { wholeNumber } from '../../terminal/number-flag.ts';
+import { wholeNumber } from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {
   describeCallWait,
@@ -23,8 +23,7 @@ import {
 } from '../../run/describe/present-status.ts';
 import { runPage } from '../../run/describe/run-page.ts';
 import { withSession } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 export function statusCommand(): Command {
   return withSettings(new Command('status'))

@@ -6,16 +6,14 @@ import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
-import { jsonOption } from '../../terminal/json-option.ts';
+import { jsonOption, byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/flags.ts';
 import { approves } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe/describe-run.ts';
 import { anyRun } from '../../run/steer/run-to-steer.ts';
-import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
 import { progressReporter } from '../../terminal/progress-reporter.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 interface UndoFlags extends NoteFlags {

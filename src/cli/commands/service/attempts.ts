@@ -19,12 +19,18 @@ import { describeBill } from '../../run/describe/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run-options/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
-import { wholeNumber } from '../../terminal/number-flag.ts';
-import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
-import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import {
+  wholeNumber,
+  byOption,
+  noteOf,
+  reasonOption,
+  type NoteFlags,
+  jsonArrayOption,
+  jsonOption,
+  type JsonFlag,
+} from '../../terminal/flags.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 export function attemptsCommand(): Command {
   return new Command('attempts')

@@ -10,12 +10,10 @@ import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../../led
 import type { Warehouse } from '../../../db/database.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { setBudgetCommand } from '../../run/budget-change.ts';
-import { jsonArrayOption } from '../../terminal/json-option.ts';
-import { wholeNumber } from '../../terminal/number-flag.ts';
+import { jsonArrayOption, wholeNumber } from '../../terminal/flags.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 const forms = `${budgetNameForms}, ${defaultBudgetNames.join(', ')}`;
 

@@ -14,13 +14,11 @@ import {
 import { makePollsDue } from '../../../late-results/late-polls.ts';
 import { countAwaitedAfterRuns } from '../../../late-results/read-late-results-status.ts';
 import { getRun } from '../../../runs/runs.ts';
-import { wholeNumber } from '../../terminal/number-flag.ts';
+import { wholeNumber, jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { writeBytes } from '../../terminal/write-lines.ts';
-import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { withSessionClient } from '../../session/with-service.ts';
 
 export function inboxCommand(): Command {

@@ -6,14 +6,13 @@ import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import type { CreditUsage, OperationUsage, ServiceClient } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
-import { jsonOption } from '../../terminal/json-option.ts';
+import { jsonOption } from '../../terminal/flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { serviceName, type Config } from '../../../config/settings.ts';
 import { conclusionsOf, reconciliationTable } from '../../run/describe/describe-reconciliation.ts';
 import { keepCreditStatement } from '../../../calls/service/keep-credit-statement.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withSession } from '../../session/session.ts';
 import { withService, withSessionClient } from '../../session/with-service.ts';
 

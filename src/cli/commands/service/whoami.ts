@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { jsonOption } from '../../terminal/json-option.ts';
+import { jsonOption } from '../../terminal/flags.ts';
 import { printFacts, table } from '../../terminal/output.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withService } from '../../session/with-service.ts';

@@ -2,12 +2,11 @@ import { Command } from 'commander';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import { readChanges, type FeedEntry } from '../../../people/change-feed.ts';
-import { wholeNumber } from '../../terminal/number-flag.ts';
+import { wholeNumber } from '../../terminal/flags.ts';
 import { print, table } from '../../terminal/output.ts';
 import { writeLines } from '../../terminal/write-lines.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 interface ChangesFlags {
   readonly since?: string;

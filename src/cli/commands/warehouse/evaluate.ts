@@ -4,10 +4,9 @@ import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import type { Evaluation } from '../../../domain/evaluation/evaluate.ts';
 import { evaluateTruth } from '../../../report/evaluation/evaluate-truth.ts';
 import { printFacts, table } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 export function evaluateCommand(): Command {
   return withSettings(new Command('evaluate'))

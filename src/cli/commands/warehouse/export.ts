@@ -28,8 +28,7 @@ import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import { printJson, tell } from '../../terminal/output.ts';
 import { writeBytes } from '../../terminal/write-lines.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 interface ExportFlags extends Partial<CrmImportFlags> {
   readonly run?: string;

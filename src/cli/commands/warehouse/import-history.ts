@@ -5,7 +5,7 @@ import { UsageProblem } from '../../../domain/problem.ts';
 import { importLookups } from '../../../people/known/lookup-history.ts';
 import { describeService } from '../../run/describe/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
 import { collect } from '../../run-options/read-run-options.ts';
 import type { CommandFlags } from '../../run-options/command-flags.ts';

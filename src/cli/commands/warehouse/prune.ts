@@ -4,11 +4,10 @@ import { formatDuration } from '../../../domain/text/duration.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { retained, type Retained } from '../../../domain/runs/retention.ts';
 import { measurePrune, prune, type PruneFigures } from '../../../privacy/retention/prune.ts';
-import { jsonOption } from '../../terminal/json-option.ts';
+import { jsonOption } from '../../terminal/flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 export function pruneCommand(): Command {

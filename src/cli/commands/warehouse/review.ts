@@ -9,13 +9,19 @@ import {
   type DecidedContact,
 } from '../../../people/decisions/record-decision.ts';
 import { approves } from '../../terminal/confirm.ts';
-import { jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
-import { byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/note-flags.ts';
-import { wholeNumber } from '../../terminal/number-flag.ts';
+import {
+  jsonArrayOption,
+  jsonOption,
+  type JsonFlag,
+  byOption,
+  noteOf,
+  reasonOption,
+  type NoteFlags,
+  wholeNumber,
+} from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 export function reviewCommand(): Command {
   return new Command('review')

@@ -10,8 +10,7 @@ import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { decodePercent } from '../../../domain/text/decode-percent.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { print, printJson, recordTable } from '../../terminal/output.ts';
 
 /** PostgreSQL's code for a statement that would write. */

@@ -5,11 +5,9 @@ import type { RunRecord } from '../../../runs/runs.ts';
 import { warnOfPlainText, warnWithoutWorker } from '../follow/follow-run.ts';
 import { runToSteer, steeredRun } from './run-to-steer.ts';
 import { printFacts } from '../../terminal/output.ts';
-import { reasonOption } from '../../terminal/note-flags.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { reasonOption, jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withSession, type Session } from '../../session/session.ts';
-import { settingsOfExisting } from '../../session/existing-warehouse.ts';
-import { withSettings } from '../../session/settings-flags.ts';
+import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 /** Makes `pause` or `cancel`: a command that sends an update to a run, with a reason that the UI shows. */
 export function steerCommand(
