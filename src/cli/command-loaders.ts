@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command } from './terminal/command.ts';
 
 type Load = () => Promise<Command>;
 

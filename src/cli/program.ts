@@ -1,4 +1,5 @@
-import { Command, CommanderError, Help, type Option } from 'commander';
+import { CommanderError, Help, type Command, type Option } from 'commander';
+import { Command as EnrichCommand } from './terminal/command.ts';
 import { loaders } from './command-loaders.ts';
 import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.ts';
 import { beginCommand } from '../dev/interruption.ts';
@@ -98,11 +99,9 @@ function withJoinedOrder(words: readonly string[]): string[] {
 }
 
 function emptyProgram(): Command {
-  return new Command('enrich')
+  return new EnrichCommand('enrich')
     .description('Enriches CRM exports into a PostgreSQL warehouse, within rate limits and credit budgets.')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Examples:
   enrich plan contacts.csv       shows people, price and duration; spends nothing
   enrich run contacts.csv        shows the plan and asks; enrich status latest shows its figures
@@ -116,8 +115,7 @@ With --json, standard output ends in one JSON value on one line: the result, or 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something that needs a person,
 129, 130 and 143 ended by a signal (SIGHUP, Ctrl-C, SIGTERM) before a run began, or by a second signal.
 A first signal pauses a run and the command ends with 3 (reason_type run.interrupted): the same command continues it.
-With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command ends with 3 (run.continues).`,
-    )
+With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command ends with 3 (run.continues).`)
     .configureHelp({
       optionDescription: (option) =>
         `${option.mandatory ? 'required: ' : ''}${Help.prototype.optionDescription(option)}`,

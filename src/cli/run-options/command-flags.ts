@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf } from '../session/settings-flags.ts';
 import { flagHeadings } from './run-option-flags.ts';

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { Option, type Command } from '../terminal/command.ts';
 import { formatRowFilters } from '../../domain/runs/row-choice.ts';
 import {
   optionsSetBy,

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import { budgetNameForms, defaultBudgetNames, periodNames } from '../../domain/money/budget-periods.ts';
@@ -47,9 +47,7 @@ export function setBudgetCommand(): Command {
     .addOption(reasonOption('reason, kept in the history'))
     .option(...byOption)
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Periods are UTC. ${periodNames.map((period) => `"${period}"`).join(' and ')} without a date mean the current period.
 Their limit ends with the period.
 A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
@@ -62,8 +60,7 @@ Examples:
   enrich budget set day 800 --reason "trade fair"
   enrich budget set day 500 --from-now-on
   enrich budget set run:latest 250
-  enrich budget set month used                    spend nothing more this month`,
-    )
+  enrich budget set month used                    spend nothing more this month`)
     .action(async (name: string, limit: string, options: SetOptions) => {
       const config = settingsOf(options);
       const { budget, fromNowOn } = budgetOf(name, options.fromNowOn === true);

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { Command } from 'commander';
+import { Command } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
 import { readClock } from '../../db/expressions.ts';
 import { exitCodes } from '../../domain/problem.ts';
@@ -48,9 +48,7 @@ export function setCommand(): Command {
     .option('--jitter <duration>', 'maximum random delay of the start')
     .option('--pause-on-failure', 'pause the schedule when a run fails')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 ${whatRunsSchedules}
 
 Examples:
@@ -58,8 +56,7 @@ Examples:
     --newest "/exports/hubspot-*.csv" --max-credits 500
   enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
   enrich schedule set synced --cron "0 3 * * *" --from-table crm.contacts --max-credits 500
-  enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`,
-    )
+  enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`)
     .action(async (name: string, file: string | undefined, options: Readonly<Record<string, unknown>>) => {
       const config = settingsOf(options);
       const given = { ...fieldsGiven(options), ...(file !== undefined && { file }) };
@@ -98,9 +95,7 @@ export function applyCommand(): Command {
     .argument('<file>', 'YAML file of schedules')
     .option('--yes', 'apply without asking')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 The command deletes only schedules of the file's group: its key "group", or without one the file's name.
 Without a terminal and without --yes, the command shows the difference, changes nothing and exits with code 3.
 
@@ -114,8 +109,7 @@ schedules.yaml:
       pause-on-failure: true
 
 Example:
-  enrich schedule apply schedules.yaml --yes`,
-    )
+  enrich schedule apply schedules.yaml --yes`)
     .action(async (path: string, options: { yes?: boolean } & JsonFlag) => {
       const config = settingsOf(options);
       const file = await readScheduleFile(path, { hasBudget: hasBudget(config) });

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { Option, type Command } from '../terminal/command.ts';
 import { WrongSettings, readConfig, type Config } from '../../config/settings.ts';
 import { versionSettings, type Setting } from '../../config/settings-schema.ts';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../../src/cli/terminal/command.ts';
 import { expect, it } from 'vitest';
 import {
   chosenOptions,

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { isRoleAddress } from '../../../domain/identity/values/email-address.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { erase, type ErasureFigures, measureErasure } from '../../../privacy/erasure/erase.ts';
@@ -28,9 +28,7 @@ export function eraseCommand(): Command {
     .option(...byOption)
     .option('--yes', 'erase without asking')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 ${waysToNamePerson}
 The person is found by every identifier in the warehouse: rows and contacts that share one are one person.
 So are rows of one CRM record with the same name, also with another address.
@@ -42,8 +40,7 @@ Exports that you keep, the CRM, and backups are not changed (docs/privacy.md).
 
 Examples:
   enrich erase ada@orbit.example --reason "ticket 17"
-  enrich erase --contact hubspot/4711 --yes`,
-    )
+  enrich erase --contact hubspot/4711 --yes`)
     .action(async (who: string | undefined, options: EraseFlags) => {
       const find = personOf(who, options.contact);
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { exitCodes } from '../../../domain/problem.ts';
@@ -34,27 +34,21 @@ export function suppressCommand(): Command {
     .addCommand(importCommand())
     .addCommand(removeCommand())
     .addCommand(checkCommand())
-    .addCommand(listCommand())
-    .addHelpText(
-      'after',
-      `
+    .addCommand(listCommand()).explain(`
 The list stores only hashes. Rows of listed people end as "suppressed", and their data is not kept.
 Data that is already in the warehouse stays: enrich erase removes it (docs/privacy.md).
 
 Examples:
   enrich suppress add ada@orbit.example --reason "ticket 17"
   enrich suppress import opt-outs.csv
-  enrich suppress check ada@orbit.example`,
-    );
+  enrich suppress check ada@orbit.example`);
 }
 
 function addCommand(): Command {
   return withNote(withSettings(new Command('add')))
     .description('Add people to the list.')
     .argument('<who...>', 'people, or @acme.example for a domain and its subdomains')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 ${waysToNamePerson}
 @eu.acme.example lists all of acme.example.
 Runs leave out every row that shares an identifier with a listed person, directly or by way of other rows.
@@ -62,8 +56,7 @@ Add every identifier that you know.
 
 Examples:
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
-  enrich suppress add @acme.example --reason "customer, not to be enriched"`,
-    )
+  enrich suppress add @acme.example --reason "customer, not to be enriched"`)
     .action(async (who: string[], options: NoteFlags & JsonFlag) => {
       const keys = keysOf(who);
       const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
@@ -84,7 +77,7 @@ function importCommand(): Command {
     .argument('<file>', 'a file with a header, or s3://… or https://…, as for enrich run')
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
-    .addHelpText('after', '\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
+    .explain('\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
     .action(async (file: string, options: CommandFlags & NoteFlags & JsonFlag) => {
       const config = settingsOf(options);
       const spec = await specifyRun(addressOf(file, options), options, config);
@@ -108,7 +101,7 @@ function removeCommand(): Command {
     .description('Remove people from the list; runs may ask for them again.')
     .argument('<who...>', 'people or @domain, named as when they were added')
     .option(...jsonOption)
-    .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
+    .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
       const keys = keysOf(who);
       const removed = await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
@@ -128,7 +121,7 @@ function checkCommand(): Command {
     .description('Check whether people are on the list. Exit code 0: none is, 3: at least one is.')
     .argument('<who...>', 'people or @domain')
     .option(...jsonOption)
-    .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
+    .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
       const keys = who.map(keyOf);
       const listed = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
@@ -148,7 +141,7 @@ function listCommand(): Command {
     .description('Show the newest entries of the list, without names.')
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich suppress list')
+    .explain('\nExample:\n  enrich suppress list')
     .action(async (options: { limit: number; json?: boolean }) => {
       const { entries, counts } = await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => ({
         entries: await listSuppressions(warehouse, options.limit),

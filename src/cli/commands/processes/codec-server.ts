@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { portTaken } from '../../../domain/port-taken.ts';
 import { httpAddress } from '../../../config/settings.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
@@ -13,17 +13,14 @@ export function codecServerCommand(): Command {
     .description('Decrypt payloads for the Temporal UI, in the foreground.')
     .option('--listen <host:port>', 'address to listen on (CODEC_SERVER_LISTEN, default 127.0.0.1:8081)')
     .option('--ui-origin <urls>', 'addresses of the UI, joined by commas (CODEC_SERVER_UI_ORIGINS)')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 In the Temporal UI, set the server's address as the codec server (the glasses at the upper right). For the temporal
 command, use --codec-endpoint. The server decrypts every request, so it listens only on this machine by default. For
 other machines, put a proxy with TLS and a login in front of it, or set CODEC_SERVER_TOKEN, the clients' bearer token.
 
 Examples:
   enrich codec-server --ui-origin http://127.0.0.1:8233
-  temporal workflow show --workflow-id run-… --codec-endpoint http://127.0.0.1:8081`,
-    )
+  temporal workflow show --workflow-id run-… --codec-endpoint http://127.0.0.1:8081`)
     .action(async (options: { listen?: string; uiOrigin?: string }) => {
       const { temporalCodec, codecServer } = settingsOf(options, {
         CODEC_SERVER_LISTEN: { flag: '--listen', text: options.listen },

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { httpAddress } from '../../../config/settings.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { shellWord } from '../../../domain/text/shell-word.ts';
@@ -11,15 +11,12 @@ import { untilStopped } from '../../session/stop-signal.ts';
 export function devCommand(): Command {
   return withSettings(new Command('dev'))
     .description('Run database, Temporal with its UI, sandbox and a worker in the foreground.')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Other commands in the same folder use these servers meanwhile, also another enrich dev. The last command stops them.
 Their data stays for the next start.
 
 Example:
-  enrich dev`,
-    )
+  enrich dev`)
     .action(async (options: Record<string, unknown>) => {
       const config = settingsOf(options);
       const isShared = config.temporalAddress === undefined && isCommandPresent(config);

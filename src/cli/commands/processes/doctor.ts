@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { misspeltSettings } from '../../../config/misspelt-settings.ts';
 import { exitCodes } from '../../../domain/problem.ts';
 import { examine } from '../../doctor/doctor-checks.ts';
@@ -15,15 +15,12 @@ export function doctorCommand(): Command {
       'Check the set-up: components in use, what is missing and how to get it. Starts and spends nothing.',
     )
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Examples:
   enrich doctor
   enrich doctor --json | jq '.findings[] | select(.state != "ok")'
 
-Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`,
-    )
+Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`)
     .action(async (options: JsonFlag) => {
       const { config, wrong } = settingsWithoutWrong(options);
       const findings = await examine(config, wrong, misspeltSettings(process.env));

@@ -1,6 +1,7 @@
 import { describeCode } from '../../../domain/error-code.ts';
 import { readFile } from 'node:fs/promises';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { Command, Option } from '../../terminal/command.ts';
 import type { z } from 'zod';
 import { portTaken } from '../../../domain/port-taken.ts';
 import { UsageProblem, type Problem } from '../../../domain/problem.ts';
@@ -76,14 +77,11 @@ export function sandboxCommand(): Command {
       'folder that keeps log, bill, late results and the use of rate windows over restarts',
     )
     .option('--openapi', 'print the OpenAPI description of the sandbox, without starting')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Examples:
   enrich sandbox --port 8650 --rate-limits 20/10s
   ENRICHMENT_BASE_URL=http://127.0.0.1:8650/api/v1 ENRICHMENT_API_KEY=${defaultApiKey} enrich run contacts.csv
-  curl http://127.0.0.1:8650/sandbox/bill`,
-    )
+  curl http://127.0.0.1:8650/sandbox/bill`)
     .action(async (flags: SandboxFlags) => {
       if (flags.checkScenario !== undefined) {
         await readScenario(flags.checkScenario);

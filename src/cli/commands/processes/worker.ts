@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { serviceName } from '../../../config/settings.ts';
 import { formatRateLimits } from '../../../domain/rates/rate-limit.ts';
 import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
@@ -10,15 +10,12 @@ import { untilStopped } from '../../session/stop-signal.ts';
 export function workerCommand(): Command {
   return withSettings(new Command('worker'))
     .description('Run a worker of a Temporal server in the foreground.')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Any number of workers may run, on any number of machines: they share rate limits and budgets through the database.
 SIGTERM drains: the worker begins no call and waits for calls in flight, for at most CALL_TIMEOUT + 30 s.
 
 Example:
-  TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`,
-    )
+  TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`)
     .action(async (options: Record<string, unknown>) => {
       const config = settingsOf(options);
       await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {

@@ -1,12 +1,10 @@
-import type { Command } from 'commander';
+import type { Command } from '../../terminal/command.ts';
 import { enrichingCommand } from './run.ts';
 
 export function backfillCommand(): Command {
-  return enrichingCommand('backfill', 'backfill')
-    .description('Enrich a large export; calls of every other run go first.')
-    .addHelpText(
-      'after',
-      `
+  return enrichingCommand('backfill', 'backfill').description(
+    'Enrich a large export; calls of every other run go first.',
+  ).explain(`
 For an export that takes hours or days: the first load of a CRM, or all people again with phones. Calls of
 "enrich run" and of schedules have priority; the backfill uses the remaining slots. All runs share the rate limit and
 the period budgets: limit the backfill with --max-credits, so that the nightly run keeps the rest.
@@ -23,6 +21,5 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
 Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
 With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
-129, 130 and 143: a signal before the run began, or a second signal.`,
-    );
+129, 130 and 143: a signal before the run began, or a second signal.`);
 }

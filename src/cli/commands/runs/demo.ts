@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { asUnusable, makeFolder } from '../../../files/make-folder.ts';
 import { writeWholeFile } from '../../../files/write-whole-file.ts';
 import type { Config } from '../../../config/settings.ts';
@@ -33,7 +33,7 @@ export function demoCommand(): Command {
     .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
+    .explain('\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number } & JsonFlag) => {
       // The sandbox delivers phones within seconds, so a minute is enough.
       const config = settingsOf(options, {

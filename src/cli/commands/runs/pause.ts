@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command } from '../../terminal/command.ts';
 import { steerCommand } from '../../run/steer/steer-command.ts';
 import { pauseRun, staysPaused } from '../../run/steer/stop-run.ts';
 

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { describeService } from '../../run/describe/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { ProposalWritten } from '../../run/mapping-proposal.ts';
@@ -11,14 +11,11 @@ import { withSettings } from '../../session/settings-flags.ts';
 export function planCommand(): Command {
   return withCommandFlags(withSettings(new Command('plan')))
     .description('Show the people, price and duration of a run of this export. Spends nothing.')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Examples:
   enrich plan contacts.csv
   enrich plan --query "select id, email, first_name, last_name from crm.contacts where stage = 'lead' order by id"
-  enrich run contacts.csv --plan HASH --yes      runs only the printed plan`,
-    )
+  enrich run contacts.csv --plan HASH --yes      runs only the printed plan`)
     .action(async (file: string | undefined, options: CommandFlags) => {
       const config = settingsOfRun(options);
       tell(describeService(config));

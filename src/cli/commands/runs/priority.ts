@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command } from '../../terminal/command.ts';
 import { taskPriorities, type RunPriority } from '../../../contract/run-priorities.ts';
 import { setRunPriority } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
@@ -19,7 +19,7 @@ export function priorityCommand(): Command {
       ),
     )
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich priority latest backfill')
+    .explain('\nExample:\n  enrich priority latest backfill')
     .action(async (runId: string, priority: RunPriority, options: JsonFlag) => {
       const config = settingsOfExisting(options);
       const server = config.temporalAddress !== undefined;

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command, Option } from '../../terminal/command.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { asUnwritable } from '../../../files/unwritable.ts';
 import { gatherReport } from '../../../report/gather.ts';
@@ -42,15 +42,12 @@ export function reportCommand(): Command {
     )
     .option('--output <file>', 'file, which is replaced (default: standard output)')
     .option('--truth <file>', 'CSV file of known values to compare with, as for enrich evaluate')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 The HTML page is one file that needs no network. No report holds data of the people in the file.
 
 Examples:
   enrich report latest
-  enrich report latest --output report.html`,
-    )
+  enrich report latest --output report.html`)
     .action(async (runId: string, options: { format?: ReportFormat; output?: string; truth?: string }) => {
       const config = settingsOfExisting(options);
       const output = options.output === '-' ? undefined : options.output;

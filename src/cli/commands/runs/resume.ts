@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../../config/settings.ts';
@@ -15,15 +15,12 @@ export function resumeCommand(): Command {
     .description('Continue a paused or interrupted run, and wait for it.')
     .argument('<run>', steeredRun.waiting)
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 A run that has finished in the meantime shows its result. A cancelled run is refused: run the file again.
 
 Examples:
   enrich resume enrich-hubspot-day2-20261122T0007-32f8a1
-  enrich resume latest`,
-    )
+  enrich resume latest`)
     .action(async (runId: string, options: { json?: boolean }) => {
       const config = settingsOfExisting(options);
       const needs = { temporal: true, service: knowsService(config) };

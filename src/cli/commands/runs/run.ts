@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import type { RunPriority } from '../../../contract/run-priorities.ts';
 import { exitCodes } from '../../../domain/problem.ts';
 import { knowsService } from '../../../config/settings.ts';
@@ -13,13 +13,9 @@ import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/describe/present-status.ts';
 
 export function runCommand(): Command {
-  return enrichingCommand('run', 'ad-hoc')
-    .description(
-      'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
-    )
-    .addHelpText(
-      'after',
-      `
+  return enrichingCommand('run', 'ad-hoc').description(
+    'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
+  ).explain(`
 The question about the plan has three ends: yes spends, no (also Enter) cancels the run and ends with 0, and Ctrl-C
 leaves the run as it is and ends with 3. Any other answer is asked again. Only yes spends.
 Without a terminal and without --yes, the command prints the plan and spends nothing.
@@ -37,8 +33,7 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
 Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
 With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
-129, 130 and 143: a signal before the run began, or a second signal.`,
-    );
+129, 130 and 143: a signal before the run began, or a second signal.`);
 }
 
 /**

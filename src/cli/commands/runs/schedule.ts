@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { readClock } from '../../../db/expressions.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../../domain/text/moment.ts';
@@ -31,23 +31,20 @@ export function scheduleCommand(): Command {
     deleteCommand(),
   ])
     command.addCommand(child);
-  return command.addHelpText(
-    'after',
-    `
+  return command.explain(`
 ${whatRunsSchedules}
 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
   enrich schedule apply schedules.yaml      schedules in a file under version control
-  enrich schedule list`,
-  );
+  enrich schedule list`);
 }
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('List schedules with their next and last times.')
     .option(...jsonArrayOption)
-    .addHelpText('after', '\nExample:\n  enrich schedule list')
+    .explain('\nExample:\n  enrich schedule list')
     .action(async (options: { json?: boolean }) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const schedules = await listSchedules(client);
@@ -64,7 +61,7 @@ function showCommand(): Command {
     .description('Show a schedule: its flags, its next times, and how the last times ended.')
     .argument('<name>', 'name of the schedule')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich schedule show nightly')
+    .explain('\nExample:\n  enrich schedule show nightly')
     .action(async (name: string, options: { json?: boolean }) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const facts = await factsOf(session, await getSchedule(client, name));
@@ -79,7 +76,7 @@ function pauseCommand(): Command {
     .argument('<name>', 'name of the schedule')
     .addOption(reasonOption('reason, shown in the Temporal UI and by show', 'enrich schedule pause'))
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
+    .explain('\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
     .action(async (name: string, options: { reason: string } & JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const { paused: wasPaused, note = '' } = (await getSchedule(client, name)).description.state;
@@ -99,7 +96,7 @@ function resumeCommand(): Command {
     .description('Resume a paused schedule, from its next time on.')
     .argument('<name>', 'name of the schedule')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich schedule resume nightly')
+    .explain('\nExample:\n  enrich schedule resume nightly')
     .action(async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         await getSchedule(client, name);
@@ -116,7 +113,7 @@ function triggerCommand(): Command {
     .description('Start a run of a schedule now, also while the schedule is paused.')
     .argument('<name>', 'name of the schedule')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
+    .explain('\nExample:\n  enrich schedule trigger nightly')
     .action(async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const known = await getSchedule(client, name);
@@ -147,15 +144,12 @@ function backfillCommand(): Command {
     )
     .requiredOption('--to <time>', 'the same; a date includes its whole day, up to now')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 In the path of the export, {date} becomes the date of the missed time. An export without {date} is refused:
 each run would read the present file. enrich schedule trigger NAME reads it once.
 
 Example:
-  enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`,
-    )
+  enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`)
     .action(async (name: string, options: { from: string; to: string } & JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const { definition } = await getSchedule(client, name);
@@ -187,16 +181,13 @@ function deleteCommand(): Command {
     .argument('<name>', 'name of the schedule')
     .option('--cancel-runs', 'also cancel runs in progress, and runs that wait for a person')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 On a terminal, the command asks whether to cancel runs in progress. Cancelled runs keep paid results.
 A scheduled time that still waits for a worker, and has no run yet, is always cancelled.
 
 Examples:
   enrich schedule delete nightly
-  enrich schedule delete nightly --cancel-runs`,
-    )
+  enrich schedule delete nightly --cancel-runs`)
     .action(async (name: string, options: { cancelRuns?: boolean } & JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async ({ warehouse }, client) => {
         const times = await openTimesOf(client, name);

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { skipPageAfterCalls } from '../../../runs/pages/skip-page.ts';
@@ -31,14 +31,11 @@ export function skipCommand(): Command {
     )
     .addOption(reasonOption('reason, kept with the outcome of its people', 'enrich skip'))
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Calls in flight are recorded first. The next run of the file asks for the skipped people.
 
 Example:
-  enrich skip latest --page 7 --reason "wrong region"`,
-    )
+  enrich skip latest --page 7 --reason "wrong region"`)
     .action(async (runId: string, options: SkipOptions & JsonFlag) => {
       const config = settingsOfExisting(options);
       const needs = { temporal: config.temporalAddress !== undefined, service: false };

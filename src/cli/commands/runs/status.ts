@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { describeAskedService, sandbox } from '../../../domain/runs/asked-service.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
@@ -31,7 +31,7 @@ export function statusCommand(): Command {
     .argument('[run]', anyRun)
     .option('--json', 'result as one JSON object; without a run, as one JSON array')
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
-    .addHelpText('after', '\nExamples:\n  enrich status\n  enrich status latest --json')
+    .explain('\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
       const config = settingsOfExisting(options);
       // The command prints a link to a UI that runs already, and starts no server for it.

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { countLookups, deleteLookups } from '../../../people/known/lookup-history.ts';
@@ -55,9 +55,7 @@ export function undoCommand(): Command {
     .option(...byOption)
     .option('--yes', 'do it without asking')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Contacts from only this run are removed. Other contacts keep the values from other runs. The run must have ended.
 Its answers stay stored. Its late results are stored and paid for, and change no contact.
 
@@ -67,8 +65,7 @@ right source, uses the stored answers without calls. With --forget the next run 
 Examples:
   enrich undo latest
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --yes --reason "the export of another system"
-  enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`,
-    )
+  enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`)
     .action(async (runId: string, options: UndoFlags) => {
       await withWarehouse(settingsOfExisting(options), (session) => undo(session, runId, options));
     });

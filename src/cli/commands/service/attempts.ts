@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, Option } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
@@ -39,7 +39,7 @@ export function attemptsCommand(): Command {
     .addCommand(showCommand())
     .addCommand(releaseCommand())
     .addCommand(retryCommand())
-    .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
+    .explain('\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
 }
 
 type ListFlags = JsonFlag & { readonly all?: boolean; readonly overdue?: boolean; readonly limit?: number };
@@ -54,8 +54,7 @@ function listCommand(): Command {
     )
     .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumber(1))
     .option(...jsonArrayOption)
-    .addHelpText(
-      'after',
+    .explain(
       '\nExamples:\n  enrich attempts list\n  enrich attempts list --overdue\n  enrich attempts list --all --limit 50',
     )
     .action(async (runId: string | undefined, options: ListFlags) => {
@@ -129,7 +128,7 @@ function showCommand(): Command {
     .description('Show a call with its rows.')
     .argument('<attempt>', 'id of a call, as list shows it, or its beginning')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
+    .explain('\nExample:\n  enrich attempts show 0b54…')
     .action(async (attemptId: string, options: JsonFlag) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const attempt = await getAttempt(warehouse, attemptId);
@@ -219,14 +218,10 @@ function decisionCommand(name: string): Command {
     .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
     .addOption(reasonOption('reason, kept with the call; no names'))
     .option(...byOption)
-    .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .option(...jsonOption).explain(`
 Examples:
   enrich attempts ${name} 0b54… --reason "invoice of November"
-  enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
-    );
+  enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { budgetNameForms, defaultBudgetNames } from '../../../domain/money/budget-periods.ts';
 import { parseBudgetName } from '../../../domain/money/budget-name.ts';
@@ -26,24 +26,18 @@ export function budgetCommand(): Command {
     .addCommand(showCommand())
     .addCommand(setBudgetCommand())
     .addCommand(historyCommand())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  enrich budget show\n  enrich budget set day 800 --reason "trade fair"',
-    );
+    .explain('\nExamples:\n  enrich budget show\n  enrich budget set day 800 --reason "trade fair"');
 }
 
 function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('Show limits, settled and reserved credits of the newest periods and runs.')
     .option(...jsonArrayOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 "alarms" are the shares of BUDGET_ALARMS (default: 80%,100%) that settled and reserved credits have reached.
 
 Example:
-  enrich budget show`,
-    )
+  enrich budget show`)
     .action(async (options: { json?: boolean }) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const budgets = await readBudgets(warehouse.database, shownOfEach);
@@ -73,7 +67,7 @@ function historyCommand(): Command {
     .argument('[budget]', `changes of this budget: ${forms}`)
     .option(...jsonArrayOption)
     .option('--limit <n>', 'maximum number of changes', wholeNumber(1, 10_000), 50)
-    .addHelpText('after', '\nExample:\n  enrich budget history day')
+    .explain('\nExample:\n  enrich budget history day')
     .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const budgetIds = name === undefined ? undefined : await budgetIdsOf(warehouse, name);

@@ -1,6 +1,6 @@
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
-import { Command, Option } from 'commander';
+import { Command, Option } from '../../terminal/command.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { drainInbox } from '../../../late-results/drain-inbox.ts';
 import { syncLateResults } from '../../../late-results/sync-late-results.ts';
@@ -28,7 +28,7 @@ export function inboxCommand(): Command {
     .addCommand(showCommand())
     .addCommand(replayCommand())
     .addCommand(sweepCommand())
-    .addHelpText('after', '\nExamples:\n  enrich inbox list --status quarantined\n  enrich inbox sweep');
+    .explain('\nExamples:\n  enrich inbox list --status quarantined\n  enrich inbox sweep');
 }
 
 function listCommand(): Command {
@@ -38,7 +38,7 @@ function listCommand(): Command {
     .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
     .option('--limit <n>', 'maximum number of deliveries', wholeNumber(1), 50)
     .option(...jsonArrayOption)
-    .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
+    .explain('\nExample:\n  enrich inbox list --status quarantined')
     .action(
       async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {
         await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
@@ -79,7 +79,7 @@ function showCommand(): Command {
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option('--body', 'only the original body, with personal data')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
+    .explain('\nExample:\n  enrich inbox show 0b54… --body | jq')
     .action(async (deliveryId: string, options: { body?: boolean } & JsonFlag) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const delivery = await getDelivery(warehouse, deliveryId);
@@ -95,7 +95,7 @@ function replayCommand(): Command {
     .description('Apply a quarantined or orphaned delivery again.')
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
+    .explain('\nExample:\n  enrich inbox replay 0b54…')
     .action(async (named: string, options: JsonFlag) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const before = await getDelivery(warehouse, named);
@@ -116,15 +116,12 @@ function sweepCommand(): Command {
   return withSettings(new Command('sweep'))
     .description('Apply late results of ended runs now, and poll those that are still awaited.')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Workers do this every five minutes, by the Temporal schedule enrichment-late-results. They wait up to an hour between
 two polls of a call; this command polls at once.
 
 Example:
-  enrich inbox sweep`,
-    )
+  enrich inbox sweep`)
     .action(async (options: JsonFlag) => {
       const config = settingsOfExisting(options);
       await withSession(config, { temporal: false, service: true }, (session) =>

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { worstCaseCredits } from '../../../domain/money/credit-rules.ts';
 import { formatCredits } from '../../../domain/money/decimal.ts';
 import { parseDomain } from '../../../domain/identity/values/domain-name.ts';
@@ -57,15 +57,12 @@ export function matchCommand(): Command {
     .option('--reveal-email', 'also ask for personal email addresses')
     .option('--yes', 'spend the price without asking')
     .option('--json', 'the answer as the service gave it; without --yes, the request')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the period
 budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.
 
 Example:
-  enrich match --email mira@nordlys.example --last-name Lindqvist --yes`,
-    )
+  enrich match --email mira@nordlys.example --last-name Lindqvist --yes`)
     .action(async (options: MatchOptions) => {
       const config = settingsOf(options);
       const person = readIdentity(options);

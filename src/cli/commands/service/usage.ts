@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
 import { callsLeft } from '../../../domain/rates/rate-limit.ts';
 import { exitCodes, Problem } from '../../../domain/problem.ts';
@@ -21,16 +21,13 @@ export function usageCommand(): Command {
     .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')
     .option('--reconcile', 'compare the service’s statement with the warehouse by credit cycle')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Needs a master key, or a key with the scope for usage statistics. If the service states only the rate windows or only
 the credits, the exit code is 3.
 
 Examples:
   enrich usage
-  enrich usage --reconcile`,
-    )
+  enrich usage --reconcile`)
     .action(async (options: { json?: boolean; reconcile?: boolean }) => {
       if (options.reconcile === true) return reconcile(settingsOfExisting(options), options.json === true);
       await withService(settingsOf(options), async (client, service) => {

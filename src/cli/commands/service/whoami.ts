@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { jsonOption } from '../../terminal/flags.ts';
 import { printFacts, table } from '../../terminal/output.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -8,7 +8,7 @@ export function whoamiCommand(): Command {
   return withSettings(new Command('whoami'))
     .description('Show which user of the service the credential acts as. Costs nothing.')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich whoami --json')
+    .explain('\nExample:\n  enrich whoami --json')
     .action(async (options: { json?: boolean }) => {
       const config = settingsOf(options);
       await withService(config, async (client, service) => {

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import { readChanges, type FeedEntry } from '../../../people/change-feed.ts';
@@ -20,9 +20,7 @@ export function changesCommand(): Command {
     .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
     .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
     .option('--json', 'one JSON object per line')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named after
 their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
 later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
@@ -30,8 +28,7 @@ command fails: write all contacts with enrich export --output FILE --json, and c
 
 Examples:
   enrich changes --json --limit 1000
-  enrich changes --json --since CURSOR`,
-    )
+  enrich changes --json --since CURSOR`)
     .action(async (options: ChangesFlags) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { describeRate } from '../../../domain/runs/match-rate.ts';
 import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import type { Evaluation } from '../../../domain/evaluation/evaluate.ts';
@@ -14,16 +14,13 @@ export function evaluateCommand(): Command {
     .requiredOption('--truth <file>', 'CSV file of known values, by record id of the CRM or by email')
     .option('--source <name>', 'source of the contacts (default: the only one in the warehouse)')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Columns are found by their names: record id or email as the key; email, phone, title, organization, domain, LinkedIn
 URL, city, state, country as values; first and last name to find contacts with the data of another person.
 
 Examples:
   enrich evaluate --truth sample.csv
-  enrich report latest --truth sample.csv --output report.html`,
-    )
+  enrich report latest --truth sample.csv --output report.html`)
     .action(async (options: { truth: string; source?: string } & JsonFlag) => {
       const evaluation = await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
         evaluateTruth(warehouse.database, options.truth, options.source),

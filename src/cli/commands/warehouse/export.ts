@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Command, Option } from 'commander';
+import { Command, Option } from '../../terminal/command.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { importerNames } from '../../../domain/crm/importer.ts';
 import { sandbox } from '../../../domain/runs/asked-service.ts';
@@ -76,9 +76,7 @@ export function exportCommand(): Command {
     .option('--policies <file>', 'YAML file of fields and policies for --for')
     .option('--policy <pairs>', 'policies over those of the file, such as title=overwrite-older,email=fill')
     .option('--json', 'with --output: what was written as one JSON object; with --for the manifest')
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 --output replaces a file or an object when the new one is complete, so a nightly job can write the same name. A folder
 of --for is replaced too, but only a folder that the command wrote.
 
@@ -96,8 +94,7 @@ Examples:
   enrich export --select contact_id,email,email_status,phone --source hubspot > hubspot.csv
   enrich export --table phones --output s3://lake/enrich/phones.parquet --json
   enrich export --since CURSOR --format jsonl | load-into-lake
-  enrich export --for hubspot --run latest --output hubspot-import`,
-    )
+  enrich export --for hubspot --run latest --output hubspot-import`)
     .action(async (options: ExportFlags) => {
       const config = settingsOfExisting(options);
       refusePoliciesWithoutImporter(options);

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { parseMoment } from '../../../domain/text/moment.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
@@ -24,15 +24,12 @@ export function importHistoryCommand(): Command {
     .option('--waterfall <fields>', 'fields that further vendors were asked for: email, phone', collect)
     .option('--max-credits-per-person <n>', 'as for enrich run, with --waterfall')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Runs then leave these people out as fresh until FRESHNESS has passed since that time. People without data in the
 warehouse count as not found. The command makes no call. docs/production.md describes when to use it.
 
 Example:
-  enrich import-history /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`,
-    )
+  enrich import-history /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`)
     .action(async (file: string, options: CommandFlags & JsonFlag & { readonly askedAt: string }) => {
       const askedAt = timeOf(options.askedAt);
       const config = settingsOf(options);

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { acquireStack } from '../../../dev/stack.ts';
 import { allowAnalyst, migrate } from '../../../db/migrate.ts';
 import { print, printFacts, tell } from '../../terminal/output.ts';
@@ -10,17 +10,14 @@ export function migrateCommand(): Command {
     .description('Bring the warehouse tables up to this release. Every command does so at its start.')
     .option('--analyst-role <role>', 'existing role that may read contacts, outcomes, calls and credits')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Migrations only add, so they can run beside workers of this release and the previous one. They wait up to a minute for
 users of the tables. An analyst role cannot read bodies, rows of exports and tokens, and cannot write; later
 migrations update its rights.
 
 Examples:
   DATABASE_URL=postgres://… enrich migrate
-  DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`,
-    )
+  DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
     .action(async (options: { analystRole?: string } & JsonFlag) => {
       const stack = await acquireStack(settingsOf(options), { postgres: true }, tell);
       try {

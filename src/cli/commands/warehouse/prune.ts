@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { formatDuration } from '../../../domain/text/duration.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
@@ -18,9 +18,7 @@ export function pruneCommand(): Command {
     .option('--retention <times>', 'time to keep each (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove; otherwise only show what would be removed')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 answers: bodies of the service's answers.
 deliveries: bodies of webhooks and polls with effect.
 quarantine: bodies of orphaned and quarantined deliveries, which can be replayed until then; at least 30d.
@@ -33,8 +31,7 @@ call or delivery needs stays. The command runs beside workers and can be stopped
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`,
-    )
+  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`)
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
       const config = settingsOfExisting(options, {
         RETENTION: { flag: '--retention', text: options.retention },

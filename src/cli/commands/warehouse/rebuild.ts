@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { readAnswersAgain } from '../../../calls/answers/read-answers-again.ts';
@@ -21,17 +21,14 @@ export function rebuildCommand(): Command {
     )
     .option('--check', 'only compare; exit code 1 where something differs, 3 beside an unfinished undo')
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 --from-answers changes observations that this release reads differently. Observations without a stored body stay.
 It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.
 
 Examples:
   enrich rebuild --check
   enrich rebuild
-  enrich rebuild --from-answers`,
-    )
+  enrich rebuild --from-answers`)
     .action(async (options: { check?: boolean; fromAnswers?: boolean; json?: boolean }) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const check = options.check === true;

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { requireSource } from '../../../people/contacts/contact-sources.ts';
 import { findWithheld } from '../../../people/decisions/find-withheld.ts';
@@ -30,10 +30,7 @@ export function reviewCommand(): Command {
     .addCommand(showCommand())
     .addCommand(decisionCommand('confirm'))
     .addCommand(decisionCommand('reject'))
-    .addCommand(decisionCommand('withdraw'))
-    .addHelpText(
-      'after',
-      `
+    .addCommand(decisionCommand('withdraw')).explain(`
 A decision comes before all evidence, costs no credits, and holds until the record in the CRM gets another name or other
 identifiers (docs/identity.md). The commands print only ids. To see a person:
   enrich sql -c "select * from enrichment.people where person_id = 'PERSON'"
@@ -41,8 +38,7 @@ identifiers (docs/identity.md). The commands print only ids. To see a person:
 Examples:
   enrich review list --source hubspot
   enrich review confirm hubspot 4711 p-83f1 --reason "ticket 17"
-  enrich review reject hubspot 4711 p-83f1`,
-    );
+  enrich review reject hubspot 4711 p-83f1`);
 }
 
 function listCommand(): Command {
@@ -51,7 +47,7 @@ function listCommand(): Command {
     .option('--source <name>', 'only contacts of this source')
     .option('--limit <n>', 'maximum number of contacts and people', wholeNumber(1), 50)
     .option(...jsonArrayOption)
-    .addHelpText('after', '\nExample:\n  enrich review list --source hubspot --limit 10')
+    .explain('\nExample:\n  enrich review list --source hubspot --limit 10')
     .action(async ({ source, limit, json, ...options }: { source?: string; limit: number } & JsonFlag) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
         if (source !== undefined) await requireSource(database, source);
@@ -76,7 +72,7 @@ function showCommand(): Command {
     .argument('<source>', 'source of the contact, as list shows it')
     .argument('<contact>', 'record id of the contact')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich review show hubspot 4711')
+    .explain('\nExample:\n  enrich review show hubspot 4711')
     .action(async (source: string, contactId: string, options: JsonFlag) => {
       const review = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
         readReview(database, { source, contactId }),
@@ -147,7 +143,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .option(...byOption)
     .option('--yes', 'record the decision without asking')
     .option(...jsonOption)
-    .addHelpText('after', `\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
+    .explain(`\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
     .action(async (source: string, contactId: string, personId: string, options: DecisionFlags) => {
       const decision = { source, contactId, personId, verdict };
       const facts = (recorded: boolean, decided: DecidedContact) => ({

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import pg from 'pg';
 import { schemaName } from '../../../db/database.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
@@ -29,16 +29,13 @@ export function sqlCommand(): Command {
       'with --command: the rows as one JSON array of objects; otherwise one JSON object with the address, without a ' +
         'password',
     )
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 Tables are found without the prefix enrichment. docs/warehouse.md has questions with their SQL.
 
 Examples:
   enrich sql
   enrich sql --command 'select source, count(*) from enriched_contacts group by 1'
-  enrich sql --command 'select * from run_costs' --json | jq '.[0]'`,
-    )
+  enrich sql --command 'select * from run_costs' --json | jq '.[0]'`)
     .action(async (options: { json?: boolean; command?: string }) => {
       await withWarehouse(settingsOfExisting(options), async (session) => {
         if (options.command !== undefined) {

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command } from '../../terminal/command.ts';
 import type { RunNeed } from '../../../runs/latest-run.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
@@ -27,14 +27,11 @@ export function steerCommand(
       ),
     )
     .option(...jsonOption)
-    .addHelpText(
-      'after',
-      `
+    .explain(`
 The command records its decision in the database before it waits for a worker. Ctrl-C is safe meanwhile: the
 run makes no further call.
 
-Example:\n  enrich ${name} latest --reason "budget review"`,
-    )
+Example:\n  enrich ${name} latest --reason "budget review"`)
     .action(async (runId: string, options: { reason: string } & JsonFlag) => {
       const config = settingsOfExisting(options);
       // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
