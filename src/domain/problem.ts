@@ -20,7 +20,7 @@ export class Problem extends Error {
   constructor(
     type: string,
     what: string,
-    options: { next: string; where?: string; exitCode?: number; cause?: unknown },
+    options: { next: string; where?: string | undefined; exitCode?: number; cause?: unknown },
   ) {
     super(what, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Problem';
@@ -50,7 +50,11 @@ export class Problem extends Error {
 
 /** A problem that the person who typed the command corrects: the same command again would fail as well. */
 export class UsageProblem extends Problem {
-  constructor(type: string, what: string, options: { next: string; where?: string; cause?: unknown }) {
+  constructor(
+    type: string,
+    what: string,
+    options: { next: string; where?: string | undefined; cause?: unknown },
+  ) {
     super(type, what, { ...options, exitCode: exitCodes.usage });
   }
 }

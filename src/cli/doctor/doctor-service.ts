@@ -41,7 +41,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
 function withoutSpending(error: unknown): never {
   if (!(error instanceof Problem)) throw error;
   throw new Problem(error.type, error.message.replace('; nothing was spent', ''), {
-    ...(error.where !== undefined && { where: error.where }),
+    where: error.where,
     next: error.next,
     cause: error,
   });

@@ -103,7 +103,7 @@ async function openWithProposal(
   const isProposed = fields.some((field) => field !== undefined);
   const isComplete = await isReadable(path, reading, proposal);
   const { type, message, where, exitCode } = problem;
-  const options = { exitCode, cause: problem, ...(where !== undefined && { where }) };
+  const options = { exitCode, cause: problem, where };
   const use = (file: string): string => useMapping(isComplete ? 'check' : 'complete', file, shown);
   if (flags.writeMapping !== undefined) {
     await writeMapping(flags.writeMapping, path, proposal, [

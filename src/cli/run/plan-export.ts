@@ -116,7 +116,7 @@ export async function ingestHere(
   const { message, where } = problem;
   throw new UsageProblem(problem.type, withoutPersonalData(message), {
     next: pauseReason.next,
-    ...(where !== undefined && { where: withoutPersonalData(where) }),
+    where: where && withoutPersonalData(where),
   });
 }
 

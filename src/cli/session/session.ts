@@ -227,19 +227,13 @@ export function adviseOnEmbedded(
   postgresDirectory: string,
 ): unknown {
   if (!(error instanceof Problem)) return error;
-  const { type, message, exitCode } = error;
-  const isFull = type === 'database.disk-full' && embedded.postgres;
+  const { type, message, where, next, exitCode } = error;
+  if (type === 'database.disk-full' && embedded.postgres)
+    return new Problem(type, message, { where: postgresDirectory, next, exitCode, cause: error });
   const isAway =
     (type === 'database.unreachable' && embedded.postgres) ||
     (type === 'temporal.unreachable' && embedded.temporal);
-  if (!isFull && !isAway) return error;
-  const where = isFull ? postgresDirectory : error.where;
-  return new Problem(type, message, {
-    ...(where !== undefined && { where }),
-    next: isFull
-      ? error.next
-      : 'run the same command again: it starts the embedded server and continues; nothing is lost',
-    exitCode,
-    cause: error,
-  });
+  if (!isAway) return error;
+  const again = 'run the same command again: it starts the embedded server and continues; nothing is lost';
+  return new Problem(type, message, { where, next: again, exitCode, cause: error });
 }

@@ -14,16 +14,16 @@ const unbreakable = /^\d[\d.,:TZ-]*$/;
  * Formats a table: text aligned to the left, numbers to the right. If lines do not fit the terminal, wraps the widest
  * cells between words, and words that are still too long lose their middle.
  *
- * @param rows texts without styles, and numbers
+ * @param rows texts without styles, and numbers; false: left out
  * @param width maximum length of a line, in characters
  */
 export function table(
-  rows: readonly (readonly (string | number)[])[],
+  rows: readonly (readonly (string | number)[] | false)[],
   width = terminalWidth(process.stdout),
 ): string {
-  const cells = rows.map((row) =>
-    row.map((cell) => visibleInLine(typeof cell === 'number' ? formatNumber(cell) : cell)),
-  );
+  const cells = rows
+    .filter((row) => row !== false)
+    .map((row) => row.map((cell) => visibleInLine(typeof cell === 'number' ? formatNumber(cell) : cell)));
   const columns = (cells[0] ?? []).map((_, column) => cells.map((row) => row[column] ?? ''));
   const widths = fittingWidths(columns, width - gap);
   return cells

@@ -146,13 +146,11 @@ function describe(figures: UndoFigures, texts: typeof undoTexts, removedKeys?: n
     ["contacts of the run's people, in all exports", ''],
     [texts.onlyHere, figures.removed],
     [texts.elsewhere, figures.restored],
-    ...(['emails', 'phones'] as const).flatMap((field) => {
+    ...(['emails', 'phones'] as const).map((field) => {
       const contacts = figures[`only_${field}`];
-      return contacts === 0
-        ? []
-        : [[`  of these, ${field} known from this run alone: ${texts.change}`, contacts]];
+      return contacts > 0 && [`  of these, ${field} known from this run alone: ${texts.change}`, contacts];
     }),
-    ...(removedKeys === undefined ? [] : [['keys of the lookup history', removedKeys]]),
+    removedKeys !== undefined && ['keys of the lookup history', removedKeys],
   ]);
 }
 

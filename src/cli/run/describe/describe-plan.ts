@@ -18,17 +18,15 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
     `plan ${plan.planHash}`,
     table([
       ['rows in the file', plan.rows],
-      ...(plan.withEmail === null ? [] : ([['  with an e-mail address', plan.withEmail]] as const)),
+      plan.withEmail !== null && ['  with an e-mail address', plan.withEmail],
       ...Object.entries(inOrderOfOutcomes(plan.dropped)).map(([outcome, rows]): [string, number] => [
         // Only --only cancels rows before there is a run.
         `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
         rows,
       ]),
-      ...(plan.filled > 0 ? ([['contacts filled without a call, at most', plan.filled]] as const) : []),
+      plan.filled > 0 && ['contacts filled without a call, at most', plan.filled],
       ['people to ask for', plan.people],
-      ...(plan.peopleWithoutPhones > 0
-        ? ([['  opted out of calls: no phone', plan.peopleWithoutPhones]] as const)
-        : []),
+      plan.peopleWithoutPhones > 0 && ['  opted out of calls: no phone', plan.peopleWithoutPhones],
       ['calls, up to ten people each', plan.calls],
       ['credits, at least', formatNumber(plan.credits.minimum)],
       ['credits, expected', formatNumber(plan.credits.expected)],

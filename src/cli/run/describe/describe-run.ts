@@ -35,13 +35,13 @@ function figuresOf(facts: RunFacts): string {
       rows,
     ]),
     ['rows', rowsOf(facts)],
-    ...(facts.filled > 0 ? ([['contacts filled without a call', facts.filled]] as const) : []),
+    facts.filled > 0 && ['contacts filled without a call', facts.filled],
     ['calls', facts.calls],
     ['credits settled', formatNumber(credits.settled)],
     ['credits reserved', formatNumber(credits.reserved)],
     ['credits unknown', formatNumber(credits.unknown)],
     ...(hasLate
-      ? ([
+      ? [
           ['late results awaited, calls', late.awaited],
           ['late results expired, calls', late.expired],
           ['deliveries applied', late.arrived],
@@ -50,7 +50,7 @@ function figuresOf(facts: RunFacts): string {
           ['deliveries for no person', late.orphaned],
           ['deliveries repeated', late.duplicate],
           ['deliveries in quarantine', late.quarantined],
-        ] as const)
+        ]
       : []),
   ]);
 }
