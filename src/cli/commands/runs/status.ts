@@ -11,7 +11,7 @@ import { listRuns } from '../../../runs/runs.ts';
 import { describeContestedRows, describeLostContacts } from '../../run/describe/describe-row-notes.ts';
 import { describeRun } from '../../run/describe/describe-run.ts';
 import { anyRun } from '../../run/steer/run-to-steer.ts';
-import { wholeNumber } from '../../terminal/flags.ts';
+import { wholeNumber, type JsonFlag } from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {
   describeCallWait,
@@ -22,7 +22,7 @@ import {
   withPresentReason,
 } from '../../run/describe/present-status.ts';
 import { runPage } from '../../run/describe/run-page.ts';
-import { withSession } from '../../session/session.ts';
+import { withSession, type Session } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
 export function statusCommand(): Command {
@@ -32,60 +32,67 @@ export function statusCommand(): Command {
     .option('--json', 'result as one JSON object; without a run, as one JSON array')
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
     .explain('\nExamples:\n  enrich status\n  enrich status latest --json')
-    .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
+    .action(async (runId: string | undefined, options: JsonFlag & { limit: number }) => {
       const config = settingsOfExisting(options);
       // The command prints a link to a UI that runs already, and starts no server for it.
       const needs = { temporal: runId !== undefined && hasUi(config), service: false };
       await withSession(config, needs, async (session) => {
-        const { warehouse } = session;
-        const factsOf = async (id: string): Promise<RunFacts> =>
-          withPresentReason(session, await readRunFacts(warehouse, id));
-        // Hints are for a person: with --json they go to standard error.
-        const hint = options.json === true ? tell : print;
-        if (runId !== undefined) {
-          const facts = await factsOf(runId);
-          const { runIds, lines } = await findInterrupted(session, [facts]);
-          const status = runIds.length > 0 ? interrupted : facts.status;
-          printFacts<'run'>(options.json, facts, describeRun(facts, status));
-          lines.forEach(hint);
-          const contested = await readContestedRows(warehouse.database, facts.run_id);
-          describeContestedRows(facts, contested).forEach(hint);
-          describeLostContacts(facts, await readLostContacts(warehouse.database, facts.run_id)).forEach(hint);
-          (await describeCallWait(session, facts)).forEach(hint);
-          (await describePreempted(session, facts)).forEach(hint);
-          const page = needs.temporal ? await runPage(session, facts.run_id) : undefined;
-          if (page !== undefined) hint(`  ${page}`);
-          return;
-        }
-        const runs = await listRuns(warehouse, options.limit);
-        const facts = await Promise.all(runs.map((run) => factsOf(run.runId)));
-        const { runIds, lines } = await findInterrupted(session, facts);
-        const statusOf = ({ run_id, status }: RunFacts): string =>
-          runIds.includes(run_id) ? interrupted : status;
-        if (options.json === true) {
-          printJson<'run-list'>(facts);
-        } else if (facts.length === 0) {
-          print('no runs yet: enrich run FILE begins one');
-        } else {
-          print(
-            table([
-              ['run', 'status', 'rows', 'calls', 'credits', 'file'],
-              ...facts.map((run) => [
-                run.run_id,
-                run.undone ? `${run.status}, undone` : statusOf(run),
-                run.rows,
-                run.calls,
-                formatNumber(run.credits.settled),
-                run.file,
-              ]),
-            ]),
-          );
-        }
-        lines.forEach(hint);
-        const ofSandbox = facts.filter(({ service }) => service === sandbox).length;
-        if (ofSandbox > 0) hint(`  ${counted(ofSandbox, 'run')} asked ${describeAskedService(sandbox)}`);
+        if (runId === undefined) await showRuns(session, options);
+        else await showRun(session, runId, options, needs.temporal);
       });
     });
+}
+
+/** Hints are for a person: with --json they go to standard error. */
+function hinter({ json }: JsonFlag): (line: string) => void {
+  return json === true ? tell : print;
+}
+
+async function showRun(session: Session, runId: string, flags: JsonFlag, showsPage: boolean): Promise<void> {
+  const { warehouse } = session;
+  const hint = hinter(flags);
+  const facts = await factsOf(session, runId);
+  const { runIds, lines } = await findInterrupted(session, [facts]);
+  printFacts<'run'>(flags.json, facts, describeRun(facts, runIds.length > 0 ? interrupted : facts.status));
+  lines.forEach(hint);
+  const contested = await readContestedRows(warehouse.database, facts.run_id);
+  describeContestedRows(facts, contested).forEach(hint);
+  describeLostContacts(facts, await readLostContacts(warehouse.database, facts.run_id)).forEach(hint);
+  (await describeCallWait(session, facts)).forEach(hint);
+  (await describePreempted(session, facts)).forEach(hint);
+  const page = showsPage ? await runPage(session, facts.run_id) : undefined;
+  if (page !== undefined) hint(`  ${page}`);
+}
+
+async function showRuns(session: Session, flags: JsonFlag & { limit: number }): Promise<void> {
+  const hint = hinter(flags);
+  const runs = await listRuns(session.warehouse, flags.limit);
+  const facts = await Promise.all(runs.map((run) => factsOf(session, run.runId)));
+  const { runIds, lines } = await findInterrupted(session, facts);
+  const statusOf = ({ run_id, status }: RunFacts): string => (runIds.includes(run_id) ? interrupted : status);
+  if (flags.json === true) printJson<'run-list'>(facts);
+  else if (facts.length === 0) print('no runs yet: enrich run FILE begins one');
+  else
+    print(
+      table([
+        ['run', 'status', 'rows', 'calls', 'credits', 'file'],
+        ...facts.map((run) => [
+          run.run_id,
+          run.undone ? `${run.status}, undone` : statusOf(run),
+          run.rows,
+          run.calls,
+          formatNumber(run.credits.settled),
+          run.file,
+        ]),
+      ]),
+    );
+  lines.forEach(hint);
+  const ofSandbox = facts.filter(({ service }) => service === sandbox).length;
+  if (ofSandbox > 0) hint(`  ${counted(ofSandbox, 'run')} asked ${describeAskedService(sandbox)}`);
+}
+
+async function factsOf(session: Session, runId: string): Promise<RunFacts> {
+  return withPresentReason(session, await readRunFacts(session.warehouse, runId));
 }
 
 function hasUi(config: Config): boolean {

@@ -1,15 +1,15 @@
 import { Command } from '../../terminal/command.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
-import { readAnswersAgain } from '../../../calls/answers/read-answers-again.ts';
-import { rebuild } from '../../../people/rebuild.ts';
+import { readAnswersAgain, type ReadAgainFigures } from '../../../calls/answers/read-answers-again.ts';
+import { rebuild, type RebuildFigures } from '../../../people/rebuild.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { readUnfinishedUndo } from '../../../runs/undo-run.ts';
 import { jsonOption } from '../../terminal/flags.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
-import { print, printJson } from '../../terminal/output.ts';
+import { printFacts } from '../../terminal/output.ts';
 import { progressReporter } from '../../terminal/progress-reporter.ts';
 
 export function rebuildCommand(): Command {
@@ -41,35 +41,16 @@ Examples:
           );
         if (check) await requireFinishedUndos(warehouse);
         const read = options.fromAnswers === true ? await readAnswersAgain(warehouse, signal) : undefined;
-        const figures = await rebuild(warehouse, {
-          check,
-          signal,
-          progress: progressReporter('people and contacts'),
-        });
-        const { people, contacts, differing, differences, complete } = figures;
+        const progress = progressReporter('people and contacts');
+        const figures = await rebuild(warehouse, { check, signal, progress });
+        const { differences, complete } = figures;
         if (check && differences > 0) await requireFinishedUndos(warehouse);
-        if (options.json === true)
-          printJson<'rebuild'>({
-            check,
-            ...(read && { bodies: read.bodies, observations_changed: read.changed }),
-            people,
-            contacts,
-            differences,
-            differing,
-            complete,
-          });
-        else {
-          if (read)
-            print(
-              `${counted(read.bodies, 'stored body', 'stored bodies')} read: ` +
-                `${counted(read.changed, 'observation')} changed`,
-            );
-          const what = `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}`;
-          print(
-            `${what}: ${counted(differences, 'difference')}${check || differences === 0 ? '' : ', corrected'}`,
-          );
-          for (const key of differing) print(`  ${key}`);
-        }
+        const ofBodies = read && { bodies: read.bodies, observations_changed: read.changed };
+        printFacts<'rebuild'>(
+          options.json,
+          { check, ...ofBodies, ...figures },
+          [...(read ? [describeRead(read)] : []), ...describe(figures, check)].join('\n'),
+        );
         if (!complete)
           throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
             where: 'enrich rebuild',
@@ -79,6 +60,19 @@ Examples:
         if (check && differences > 0) process.exitCode = exitCodes.failed;
       });
     });
+}
+
+function describeRead({ bodies, changed }: ReadAgainFigures): string {
+  return `${counted(bodies, 'stored body', 'stored bodies')} read: ${counted(changed, 'observation')} changed`;
+}
+
+function describe({ people, contacts, differing, differences }: RebuildFigures, check: boolean): string[] {
+  const what = `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}`;
+  const correction = check || differences === 0 ? '' : ', corrected';
+  return [
+    `${what}: ${counted(differences, 'difference')}${correction}`,
+    ...differing.map((key) => `  ${key}`),
+  ];
 }
 
 /**
