@@ -188,7 +188,7 @@ export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, a
  * @param asks whether a person can answer
  * @returns facts of the run afterwards
  */
-export async function continueIfAgreed(session: Session, facts: RunFacts, asks: boolean): Promise<RunFacts> {
+async function continueIfAgreed(session: Session, facts: RunFacts, asks: boolean): Promise<RunFacts> {
   let latest = facts;
   for (;;) {
     const run = await getRun(session.warehouse, latest.run_id);
