@@ -43,12 +43,23 @@ describe('the comparison form', () => {
 });
 
 describe('names', () => {
-  it.each(['', '-', '12345', 'n/a', 'NULL', '[not provided]', 'x'.repeat(301)])(
-    '%j is no name of a person',
-    (cell) => {
-      expect(parseName(cell)).toBeUndefined();
-    },
-  );
+  it.each([
+    ...['', '-', '12345', 'n/a', 'NULL', '[not provided]', 'x'.repeat(301)],
+    ...[
+      'k.A.',
+      'unbekannt',
+      'Non renseigné',
+      'Desconocido',
+      'sconosciuto',
+      'onbekend',
+      '不明',
+      '未知',
+      'неизвестно',
+    ],
+    ...['#NV', '#BEZUG!', '#DIV/0!', '#NOM?', '#N/D', '#¿NOMBRE?', '#¡REF!', '#RIF!', '#ИМЯ?', '#Н/Д'],
+  ])('%j is no name of a person', (cell) => {
+    expect(parseName(cell)).toBeUndefined();
+  });
 
   it.each(['Null', 'Na', 'O', 'Ng', '李'])('%j is a name of a person', (cell) => {
     expect(parseName(cell)).toBe(cell);
@@ -141,8 +152,24 @@ describe('organizations', () => {
     expect(parseOrganizationName('1800')).toBe('1800');
   });
 
-  it.each(['Self-employed', 'freelancer', '--', '[Not Provided]'])('%j is no employer', (cell) => {
+  it.each([
+    ...[
+      'Self-employed',
+      'freelancer',
+      '--',
+      '[Not Provided]',
+      'privat',
+      'Selbstständig',
+      'Rentnerin',
+      'Particulier',
+    ],
+    ...['retraité', 'Autónomo', 'Libero professionista', 'gepensioneerd', '個人', '#NAZWA?', 'Unbekannt'],
+  ])('%j is no employer', (cell) => {
     expect(parseOrganizationName(cell)).toBeUndefined();
+  });
+
+  it.each(['Privatbank', '#paid', 'Yahoo!', 'Studentenwerk', '#Startup!'])('%j is an employer', (cell) => {
+    expect(parseOrganizationName(cell)).toBe(cell);
   });
 });
 

@@ -46,12 +46,19 @@ export function comparisonForm(text: string): string {
 const placeholders = new Set(
   listed(`
     n/a, N/A, n.a., N.A., #N/A, null, NULL, (null), nil, none, NONE, undefined, unknown, Unknown, UNKNOWN, (unknown),
-    [not provided], [Not Provided], not provided, Not Provided, (blank), #REF!, #NAME?, #VALUE!`),
+    [not provided], [Not Provided], not provided, Not Provided, (blank), k.A., k. A., keine Angabe, Keine Angabe,
+    unbekannt, Unbekannt, nicht angegeben, inconnu, Inconnu, inconnue, non renseigné, Non renseigné, desconocido,
+    Desconocido, desconocida, sin datos, no disponible, desconhecido, Desconhecido, sconosciuto, Sconosciuto, onbekend,
+    Onbekend, n.v.t., nieznany, Nieznany, okänd, Okänd, ukjent, Ukjent, ukendt, Ukendt, tuntematon, neznámý, ismeretlen,
+    necunoscut, bilinmiyor, неизвестно, Неизвестно, нет данных, невідомо, 不明, 未設定, 該当なし, なし, 未知, 暂无, 없음, 미정,
+    #NV, #N/D, #N/B, #I/T, #YOK, #Н/Д`),
 );
+/** What a spreadsheet program shows of a formula that fails, in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
+const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
 const longestPlaceholder = Math.max(...[...placeholders].map((text) => text.length));
 
 export function isPlaceholder(name: string): boolean {
-  return name.length <= longestPlaceholder && placeholders.has(name);
+  return (name.length <= longestPlaceholder && placeholders.has(name)) || formulaError.test(name);
 }
 
 /** The display form of a cell that holds a name or a company; undefined without a letter and for a placeholder. */
@@ -138,7 +145,16 @@ export function hasLastNamesFirst(
 const longestName = 300;
 
 /** Texts of people without an employer, which identify no person. */
-const noEmployer = /^(?:self[ -]?employed|freelancer?|retired|unemployed|student|private)$/i;
+const noEmployer = new RegExp(
+  `^(?:${[
+    'self[ -]?employed|freelancer?|retired|unemployed|student|private',
+    'privat|privat(?:person|kund(?:e|in))|selbstst?ändig(?:er?)?|freiberufl(?:er|erin|ich)|rentner(?:in)?|arbeitslos',
+    'studentin|indépendante?|particulier|retraitée?|étudiante?|sans emploi|autónom[oa]|particular|jubilad[oa]',
+    "estudiante|desemplead[oa]|autônom[oa]|aposentad[oa]|privato|libero professionista|pensionat[oa]|zzp[’']?er",
+    'gepensioneerd|particuliere?|個人|個人事業主|自営業|フリーランス|无业|个人|自由职业|退休|개인|프리랜서',
+  ].join('|')})$`,
+  'iu',
+);
 
 /** The display form of an employer's name. Digits suffice: companies are called `3M` or `1-800-4`. */
 export function parseOrganizationName(cell: string): string | undefined {
