@@ -183,7 +183,7 @@ export function isUpdateRefused(error: unknown): boolean {
  * returned unchanged.
  */
 export function describeTemporalFailure(error: unknown, temporal: TemporalAddress): unknown {
-  if (isAway(error)) return unreachable(temporal, error);
+  if (isTemporalAway(error)) return unreachable(temporal, error);
   if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;
   return unknownNamespace(temporal, error);
 }
@@ -213,7 +213,7 @@ function unknownNamespace({ address, namespace }: TemporalAddress, cause: unknow
 /** gRPC's codes of a call without an answer: the deadline has passed, or the server is not there. */
 const codesWithoutAnswer: readonly unknown[] = [4, 14];
 
-function isAway(error: unknown): boolean {
+export function isTemporalAway(error: unknown): boolean {
   const causes = [error, (error as { cause?: unknown } | undefined)?.cause];
   return causes.some((each) => {
     const { code, details } = (each ?? {}) as { code?: unknown; details?: unknown };

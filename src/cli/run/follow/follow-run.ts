@@ -20,6 +20,7 @@ import {
   afterPlainText,
   describePlainText,
   describeWorkerPoll,
+  isTemporalAway,
   isWorkflowGone,
   readWorkerPoll,
   type WorkerPoll,
@@ -174,23 +175,30 @@ export async function warnOfPlainText(session: Session): Promise<void> {
   const { stack, config } = session;
   if (stack.temporal.embedded || config.temporalCodec !== undefined) return;
   const poll = await readPoll(session);
-  if (poll === undefined || poll.keyNames.length === 0) return;
+  if (poll === undefined || poll === 'away' || poll.keyNames.length === 0) return;
   tell(`${paint('yellow', 'warning:')} ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
 }
 
-/** @returns a hint if no worker polls a Temporal server; undefined: a worker polls, or Temporal does not answer */
-async function findLostWorker(session: Session): Promise<string | undefined> {
+/** @returns a hint if a Temporal server does not answer or no worker polls it; undefined: a worker polls */
+export async function findLostWorker(
+  session: Pick<Session, 'stack' | 'warehouse' | 'temporal'>,
+): Promise<string | undefined> {
   if (session.stack.temporal.embedded) return undefined;
   const poll = await readPoll(session);
+  if (poll === 'away') return 'Temporal does not answer: workers and this command wait for it';
   return poll?.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
 }
 
-/** @returns undefined if Temporal or the database does not answer */
-async function readPoll(session: Session): Promise<WorkerPoll | undefined> {
+/** @returns `away` if Temporal does not answer; undefined if it refuses, or the database does not answer */
+async function readPoll(
+  session: Pick<Session, 'warehouse' | 'temporal'>,
+): Promise<WorkerPoll | 'away' | undefined> {
   const client = await session.temporal();
   const read = async (): Promise<WorkerPoll> =>
     readWorkerPoll(client, await readClock(session.warehouse.database));
-  return withAnswerDeadline(session, read).catch(() => undefined);
+  return withAnswerDeadline(session, read).catch((error: unknown) =>
+    isTemporalAway(error) ? 'away' : undefined,
+  );
 }
 
 /**
@@ -204,7 +212,10 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
 }
 
 /** Without a deadline, a call to a server that does not answer would keep a signal from ending the wait. */
-async function withAnswerDeadline<Result>(session: Session, call: () => Promise<Result>): Promise<Result> {
+async function withAnswerDeadline<Result>(
+  session: Pick<Session, 'temporal'>,
+  call: () => Promise<Result>,
+): Promise<Result> {
   return (await session.temporal()).withDeadline(Date.now() + longestAnswerMilliseconds, call);
 }
 

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { findLostWorker } from '../../../src/cli/run/follow/follow-run.ts';
+import type { Session } from '../../../src/cli/session/session.ts';
+
+function sessionWhoseTemporalFailsWith(error: unknown): Session {
+  const client = { withDeadline: () => Promise.reject(error) };
+  return {
+    stack: { temporal: { address: 'temporal:7233', embedded: false } },
+    temporal: async () => client,
+  } as unknown as Session;
+}
+
+it.each([4, 14])('a waiting command says that Temporal does not answer (gRPC code %i)', async (code) => {
+  const session = sessionWhoseTemporalFailsWith({ code, details: 'no connection' });
+  expect(await findLostWorker(session)).toContain('Temporal does not answer');
+});
+
+it('a waiting command says nothing of workers if Temporal does not allow the question', async () => {
+  expect(await findLostWorker(sessionWhoseTemporalFailsWith({ code: 7, details: 'denied' }))).toBeUndefined();
+});
