@@ -1,4 +1,4 @@
-import { hasLastNamesFirst } from '../../domain/identity/values/normalise.ts';
+import { comparisonForm, hasLastNamesFirst } from '../../domain/identity/values/normalise.ts';
 import { firstOrWhole, lastOrWhole } from '../../domain/crm/local-headers.ts';
 import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
@@ -64,7 +64,7 @@ export function mapColumns(
     singleFields.map((field) => [field, given.single[field] ?? columns.claim(field, namesOf(field))]),
   ) as unknown as SingleColumns;
   const named = { ...claimed, ...takeShortNames(columns, layout, claimed) };
-  const single = withWholeNames(named, given.single, header);
+  const single = withLastNames(withWholeNames(named, given.single, header), given.single, rows);
   const emails = given.emails ?? columns.claim('email', namesOf('email'));
   const optOuts = [...given.optOuts, ...namedOptOuts(columns, header), ...stageOptOuts(columns, known)];
   const chosenColumns = {
@@ -133,6 +133,28 @@ function takeGiven(columns: Columns, mapping: ExportMapping | undefined): GivenC
   ) as Partial<SingleColumns>;
   const emails = given.email === undefined ? undefined : columns.take(given.email);
   return { single, emails, optOuts: givenOptOuts(columns, mapping) };
+}
+
+/**
+ * Beside a column of first names and none of last names, a column of names such as the German `Name` has last names,
+ * unless its cells repeat the first names.
+ */
+function withLastNames(
+  single: SingleColumns,
+  given: Partial<SingleColumns>,
+  rows: FirstRows['rows'],
+): SingleColumns {
+  const { first_name: first, last_name: last, name } = single;
+  const isGiven = given.name !== undefined || given.last_name !== undefined;
+  if (isGiven || first.length === 0 || last.length > 0 || name.length !== 1) return single;
+  const both = rows
+    .map((row) => ({
+      first: comparisonForm(row[first[0]!] ?? ''),
+      name: comparisonForm(row[name[0]!] ?? ''),
+    }))
+    .filter((cells) => cells.first !== '' && cells.name !== '');
+  const whole = both.filter((cells) => ` ${cells.name} `.includes(` ${cells.first} `));
+  return both.length > 2 * whole.length ? { ...single, last_name: name, name: [] } : single;
 }
 
 /** Without a column of other names, a column of first or whole names such as `Nombre` has whole names. */

@@ -3,7 +3,11 @@ import { findLostWorker } from '../../../src/cli/run/follow/follow-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 
 function sessionWhoseTemporalFailsWith(error: unknown): Session {
-  const client = { withDeadline: () => Promise.reject(error) };
+  const client = {
+    withDeadline: async () => {
+      throw error;
+    },
+  };
   return {
     stack: { temporal: { address: 'temporal:7233', embedded: false } },
     temporal: async () => client,

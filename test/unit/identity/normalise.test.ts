@@ -44,19 +44,33 @@ describe('the comparison form', () => {
 
 describe('names', () => {
   it.each([
-    ...['', '-', '12345', 'n/a', 'NULL', '[not provided]', 'x'.repeat(301)],
-    ...[
-      'k.A.',
-      'unbekannt',
-      'Non renseigné',
-      'Desconocido',
-      'sconosciuto',
-      'onbekend',
-      '不明',
-      '未知',
-      'неизвестно',
-    ],
-    ...['#NV', '#BEZUG!', '#DIV/0!', '#NOM?', '#N/D', '#¿NOMBRE?', '#¡REF!', '#RIF!', '#ИМЯ?', '#Н/Д'],
+    '',
+    '-',
+    '12345',
+    'n/a',
+    'NULL',
+    '[not provided]',
+    'x'.repeat(301),
+
+    'k.A.',
+    'unbekannt',
+    'Non renseigné',
+    'Desconocido',
+    'sconosciuto',
+    'onbekend',
+    '不明',
+    '未知',
+    'неизвестно',
+    '#NV',
+    '#BEZUG!',
+    '#DIV/0!',
+    '#NOM?',
+    '#N/D',
+    '#¿NOMBRE?',
+    '#¡REF!',
+    '#RIF!',
+    '#ИМЯ?',
+    '#Н/Д',
   ])('%j is no name of a person', (cell) => {
     expect(parseName(cell)).toBeUndefined();
   });
@@ -153,17 +167,21 @@ describe('organizations', () => {
   });
 
   it.each([
-    ...[
-      'Self-employed',
-      'freelancer',
-      '--',
-      '[Not Provided]',
-      'privat',
-      'Selbstständig',
-      'Rentnerin',
-      'Particulier',
-    ],
-    ...['retraité', 'Autónomo', 'Libero professionista', 'gepensioneerd', '個人', '#NAZWA?', 'Unbekannt'],
+    'Self-employed',
+    'freelancer',
+    '--',
+    '[Not Provided]',
+    'privat',
+    'Selbstständig',
+    'Rentnerin',
+    'Particulier',
+    'retraité',
+    'Autónomo',
+    'Libero professionista',
+    'gepensioneerd',
+    '個人',
+    '#NAZWA?',
+    'Unbekannt',
   ])('%j is no employer', (cell) => {
     expect(parseOrganizationName(cell)).toBeUndefined();
   });

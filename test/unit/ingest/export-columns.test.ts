@@ -532,4 +532,31 @@ describe('headers of other languages and tools are understood', () => {
       organization_name: ['Nombre de Cuenta'],
     });
   });
+
+  it.each([
+    ['Vorname', 'Zuname', 'E-Mail (geschäftlich)', 'Arbeitgeber'],
+    ['Prénom', 'NOM', 'Email pro', 'Raison sociale'],
+    ['Nombre(s)', 'Apellido paterno', 'Correo corporativo', 'Razón social'],
+    ['Nombre', 'Primer apellido', 'Correo electrónico laboral', 'Empresa'],
+    ['名（漢字）', '姓（漢字）', '会社メールアドレス', '貴社名'],
+  ])('headers that people write by hand are read: %s, %s, %s, %s', (first, last, email, company) => {
+    expect(taken([first, last, email, company])).toEqual({
+      first_name: [first],
+      last_name: [last],
+      email: [email],
+      organization_name: [company],
+    });
+  });
+
+  it.each([
+    ['has last names', 'Groß', { first_name: [0], last_name: [1], name: [] }],
+    ['has whole names', 'Groß, Jürgen', { first_name: [0], last_name: [], name: [1] }],
+  ])('a column Name beside first names %s, as its cells show', (_, cell, expected) => {
+    const rows = [
+      ['Jürgen', cell, 'Müller AG'],
+      ['', 'Meyer', 'Drei KG'],
+    ];
+    const header = ['Vorname', 'Name', 'Firma'];
+    expect(mapColumns('contacts.csv', { header, recognised: true, rows }, {}).single).toMatchObject(expected);
+  });
 });

@@ -202,8 +202,7 @@ it('the next step after --write-mapping quotes the names of files as a shell nee
 });
 
 it('--write-mapping of a file that is half recognised maps the columns that are left out', async () => {
-  const header =
-    'Kd-Nr.;Vorname;Nachname;E-Mail-Adresse (geschäftlich);Firma / Arbeitgeber;Webseite;Bemerkung';
+  const header = 'Kd-Nr.;Vorname;Nachname;E-Mail-Anschrift;Firma / Arbeitgeber;Webseite;Bemerkung';
   const rows = [
     'K-1;Mira;Berg;mira@orbit.example;Orbit;orbit.example;',
     'K-2;Jon;Lund;jon@acme.example;Acme;;x',

@@ -38,7 +38,12 @@ export const commonNames: FieldNames = {
     ...listed(`
       mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico,
       電子メール アドレス, sekundäre e-mail, adresse e-mail secondaire, e-mail secondaire, correo electrónico secundario,
-      correo secundario, e-mail secundário, e-mail secondaria,
+      correo secundario, e-mail secundário, e-mail secondaria, e-mail geschäftlich, geschäftliche e-mail,
+      e-mail dienstlich, dienstliche e-mail, e-mail-adresse geschäftlich, e-mail-adresse dienstlich, e-mail firma,
+      e-mail professionnel, email pro, courriel professionnel, adresse e-mail professionnelle, correo corporativo,
+      correo electrónico corporativo, correo electrónico laboral, correo laboral, correo profesional, e-mail aziendale,
+      e-mail corporativo, e-mail profissional, zakelijk e-mailadres, zakelijke e-mail, 会社メールアドレス, 会社メール,
+      勤務先メールアドレス, 勤務先メール, mail,
       contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email,
       person email work, person email, person email home, person email other, secondary email, tertiary email,
       alternate email, email home, home email, personal email, private email, email personal, email other,
@@ -50,12 +55,12 @@ export const commonNames: FieldNames = {
   first_name: [
     ...listed('first name, given name, forename, contact first name, contact1 first name, fname'),
     ...localHeaders.first_name,
-    'primer nombre',
+    ...listed('primer nombre, nombre s, 名 漢字'),
   ],
   last_name: [
     ...listed('last name, family name, surname, contact last name, contact1 last name, lname'),
     ...localHeaders.last_name,
-    'familienname',
+    ...listed('familienname, zuname, primer apellido, apellido paterno, 姓 漢字'),
   ],
   name: listed(`
     full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, volledige naam, naam,
@@ -68,7 +73,9 @@ export const commonNames: FieldNames = {
       current company, account, business name, household account name, accountname, account-name, nom du compte,
       nombre de la cuenta, nombre de cuenta`),
     ...localHeaders.organization_name,
-    ...listed('société, nom de l’entreprise, compañía'),
+    ...listed(
+      'société, nom de l’entreprise, compañía, arbeitgeber, employeur, raison sociale, razón social, 貴社名',
+    ),
   ],
   domain: listed(`
     company domain, company domain name, organization domain, organisation domain, domain, domain name, company website,
