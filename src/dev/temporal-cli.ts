@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { commandEnvironment } from '../config/command-environment.ts';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { findProgram } from './find-program.ts';
@@ -154,7 +155,7 @@ async function goInstall(
   const go = findProgram('go', settings.searchPath);
   if (go === undefined) throw new Error('no go on the PATH');
   onStep(`Building the Temporal CLI ${temporalCliVersion} with Go, once (about 4 minutes on two cores)`);
-  const { GOOS: _os, GOARCH: _architecture, ...environment } = process.env;
+  const { GOOS: _os, GOARCH: _architecture, ...environment } = commandEnvironment();
   let minutes = 0;
   const progress = setInterval(
     () => onStep(`Still building the Temporal CLI (${(minutes += 1)} min)`),
@@ -170,7 +171,7 @@ async function goInstall(
 
 async function versionOf(path: string): Promise<string | undefined> {
   try {
-    const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
+    const { stdout } = await run(path, ['--version'], { timeout: 20_000, env: commandEnvironment() });
     return /^temporal version .+$/m.exec(stdout)?.[0].replace('temporal version ', '');
   } catch {
     return undefined;

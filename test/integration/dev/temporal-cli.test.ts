@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ensureTemporalCli, findTemporalCli, temporalCliVersion } from '../../../src/dev/temporal-cli.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
@@ -46,6 +46,16 @@ describe('the Temporal CLI', () => {
   it('the Temporal CLI is not another program of that name', async () => {
     writeFileSync(program('bin/temporal', 'x'), '#!/bin/sh\nexit 1\n');
     expect(await findTemporalCli(settings())).toBeUndefined();
+  });
+
+  it('the Temporal CLI gets no credential when it is asked for its version', async () => {
+    vi.stubEnv('ENRICHMENT_API_KEY', 'canary');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    writeFileSync(
+      program('bin/temporal', 'x'),
+      '#!/bin/sh\necho "temporal version of $ENRICHMENT_API_KEY$HOME"\n',
+    );
+    expect((await findTemporalCli(settings()))?.version).toBe(`of ${process.env['HOME']}`);
   });
 
   it('the search for the Temporal CLI ends with the first one found', async () => {
