@@ -6,8 +6,8 @@ const harmless: ReadonlySet<string> = new Set(['XDG_CACHE_HOME', 'NETRC']);
 const foreignSecrets = /^(?:WAREHOUSE_PASSWORD|PG[A-Z]+|(?:TEMPORAL|AWS|OTEL)_\w+)$/;
 
 /**
- * The environment of other programs, such as a command that a setting names: that of this process without the product's settings and
- * without the credentials of its database, of Temporal, of S3 and of the receiver of traces.
+ * The environment of other programs, such as a command that a setting names: that of this process without the
+ * product's settings and without the credentials of its database, of Temporal, of S3 and of the receiver of traces.
  */
 export function commandEnvironment(): NodeJS.ProcessEnv {
   const settings: ReadonlySet<string> = new Set(settingNames);
