@@ -19,6 +19,10 @@ import {
 import { applyChanges } from '../../people/contacts/apply-changes.ts';
 import { reuseForLeftOut } from '../../people/log/reuse-observations.ts';
 import { findChanges, type ContactChange } from '../../people/contacts/find-changes.ts';
+import { weakEvidence } from '../../domain/identity/identity-evidence.ts';
+import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { anyOf } from '../../db/one-of.ts';
+import { identifiesAlone } from '../../keys/identifying-key.ts';
 import { eachOf } from '../../keys/shares-match-key.ts';
 import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
@@ -89,6 +93,8 @@ export async function reconcileContacts(
     await decide((transaction) => readDoubtfulContacts(transaction, service, keys));
     await decide((transaction) => readOpenContacts(transaction, service, keys));
   }
+  for await (const keys of identifiersOfWeakRows(warehouse, runId))
+    await decide((transaction) => readOpenContacts(transaction, service, { all: keys, identifying: keys }));
   return tally;
 }
 
@@ -161,6 +167,34 @@ async function* peopleFound(
       sql<boolean>`(o.run_id = ${runId} and o.observation_id > ${after} and o.observation_id <= ${last})`,
     );
     after = last;
+  }
+}
+
+/**
+ * The match keys of the identifiers of rows to which a run's calls gave people by weak evidence, in batches. The people
+ * do not have these identifiers, but contacts of ended runs can have them.
+ */
+async function* identifiersOfWeakRows(
+  { database }: Warehouse,
+  runId: string,
+): AsyncGenerator<readonly number[]> {
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const { rows } = await sql<{ number: number; keys: readonly string[] }>`
+      select p.row_number as number,
+        array(
+          select identity_key from unnest(r.keys) as identity_key where ${identifiesAlone(sql`identity_key`)}
+        ) as keys
+      from attempt_people p
+      join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+      where p.run_id = ${runId}
+        and p.row_number > ${after}
+        and p.evidence in (${anyOf(weakEvidence)})
+      order by p.row_number
+      limit ${rowsPerBatch}
+    `.execute(database);
+    const keys = matchKeysOfIdentityKeys(rows.flatMap((row) => row.keys));
+    if (keys.length > 0) yield keys;
+    after = rows.at(-1)?.number;
   }
 }
 

@@ -70,6 +70,20 @@ it('a fresh contact of another CRM gets the person of the contact with the same 
   expect(await personsOf('bea')).toEqual([`id-${name}`, `id-${name}`]);
 });
 
+it('a contact of an ended run gets the person whom a later run finds for a contact with its address', async () => {
+  const name = 'Fay Moss';
+  const runId = await runningRunOf(warehouse, [row('fay-1', name)], { source: 'one' });
+  await warehouse.query`update run_rows set outcome = 'in_flight' where run_id = ${runId}`;
+  await endRun(warehouse, runId, 'finished', undefined);
+  const later = await runOf('two', [row('fay-2', name)], [personOf(name)]);
+  expect(await personsOf('fay-2')).toEqual([`id-${name}`]);
+  expect(await personsOf('fay-1')).toEqual([`id-${name}`]);
+  await undo(later.runId);
+  expect(await personsOf('fay-1')).toEqual([]);
+  await revertUndo(warehouse, later.runId, signal);
+  expect(await personsOf('fay-1')).toEqual([`id-${name}`]);
+});
+
 it.each([
   ['another employer', (name: string) => row('other', name, 'Globex')],
   ['another name', () => ({ ...row('other', 'Cora Lund'), email: 'cleo.lund@private.example' })],
