@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../src/domain/problem.ts';
+import { readBytes } from '../../../src/ingest/reading/bytes/file-bytes.ts';
 import type { ReadingOptions } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 import { inEncoding } from '../../helpers/exports/in-encoding.ts';
@@ -432,6 +433,17 @@ describe('files', () => {
     [gzipSync(`${header}\n${row}\n`).subarray(0, -9), 'export.gzip-damaged'],
   ])('a refused file is named with the next step, case %#: %s', async (content, type) => {
     expect((await refusal(content)).type).toBe(type);
+  });
+
+  it('a gzip file that unpacks to far more than an export has is refused', async () => {
+    const path = file(gzipSync('a'.repeat(1_000_000)));
+    const unpack = async (most: number): Promise<number> => {
+      let bytes = 0;
+      for await (const piece of readBytes(path, true, undefined, most)) bytes += piece.length;
+      return bytes;
+    };
+    expect(await unpack(1_000_000)).toBe(1_000_000);
+    await expect(unpack(999_999)).rejects.toMatchObject({ type: 'export.too-large', exitCode: 2 });
   });
 
   it('a missing file is refused', async () => {

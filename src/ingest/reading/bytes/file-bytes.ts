@@ -15,6 +15,9 @@ const readBytesAtOnce = 1024 * 1024;
  */
 const pieceBytes = 64 * 1024;
 
+/** Of an unpacked file, as of a download: the rows of a small file could otherwise fill the disk of the warehouse. */
+const mostUnpackedBytes = 16 * 1024 ** 3;
+
 /** Size and time of a file: if one of them changes, the content is no longer the same. */
 export interface FileState {
   readonly bytes: number;
@@ -97,9 +100,14 @@ async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenera
 /**
  * Reads the bytes of a file in pieces, and unpacks gzip. A piece is valid until the next one.
  *
- * @throws Problem `export.unreadable`, `export.gzip-damaged`
+ * @throws Problem `export.unreadable`, `export.gzip-damaged`, `export.too-large`
  */
-export async function* readBytes(path: string, gzip: boolean, signal?: AbortSignal): AsyncGenerator<Buffer> {
+export async function* readBytes(
+  path: string,
+  gzip: boolean,
+  signal?: AbortSignal,
+  mostUnpacked = mostUnpackedBytes,
+): AsyncGenerator<Buffer> {
   if (!gzip) {
     yield* readStoredBytes(path, signal);
     return;
@@ -107,10 +115,16 @@ export async function* readBytes(path: string, gzip: boolean, signal?: AbortSign
   const gunzip = createGunzip({ chunkSize: pieceBytes });
   // An error of either stream ends the other stream, and the loop below throws it.
   pipeline(createReadStream(path, { ...(signal && { signal }) }), gunzip, () => {});
+  let bytes = 0;
   try {
-    yield* gunzip as AsyncIterable<Buffer>;
+    for await (const piece of gunzip as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > mostUnpacked) throw unpacksTooLarge(path, mostUnpacked);
+      yield piece;
+    }
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof Problem) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw fileProblem(path, error);
     throw new UsageProblem('export.gzip-damaged', 'the gzip file is damaged or cut off', {
@@ -119,6 +133,13 @@ export async function* readBytes(path: string, gzip: boolean, signal?: AbortSign
       cause: error,
     });
   }
+}
+
+function unpacksTooLarge(path: string, most: number): Problem {
+  return new UsageProblem('export.too-large', `the gzip file unpacks to more than ${most} bytes`, {
+    where: path,
+    next: 'check that this is the right export; split a large export',
+  });
 }
 
 async function openFile(path: string): Promise<FileHandle> {
