@@ -28,45 +28,38 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-describe('a call that was sent', () => {
-  it('a call without an answer in time is unknown, and neither a mistyped id nor Ctrl-C releases it', async () => {
-    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
-    await system.startWorker({ CALL_TIMEOUT: '3s' });
-    const ended = await system.here(['run', system.sample(30), '--yes', '--json']);
-    const runId = ended.facts().run_id;
-    const { stdout } = await system.here(['attempts', 'list', runId, '--json']);
-    const [call] = JSON.parse(stdout) as { attempt_id: string }[];
-    const shown = await system.here(['attempts', 'show', call!.attempt_id]);
-    expect(shown.stderr).toContain(
-      `next: enrich attempts release ${call!.attempt_id} if the service did not bill`,
-    );
-    const released = await system.here(['attempts', 'release', call!.attempt_id, 'no-such-attempt']);
-    expect(released).toMatchObject({ code: 2, stdout: '' });
-    // The first call needs no decision, which ends the command after its warning.
-    const billed = await system.here([
-      'attempts',
-      'release',
-      ...(await closedCallOf(runId)),
-      call!.attempt_id,
-    ]);
-    expect(billed).toMatchObject({ code: 2, stdout: '' });
-    expect(billed.stderr).toMatch(
-      /^warning: without 2 released calls, the service has billed \d+ credits more/m,
-    );
-    const release = ['attempts', 'release', call!.attempt_id, call!.attempt_id];
-    for (const [answer, code] of [
-      ['n\n', 0],
-      ['\u0003', 3],
-    ] as const) {
-      const refused = await system.answerPrompts(release, answer);
-      expect(refused.shown).toContain('nothing was released');
-      expect(refused.code).toBe(code);
-    }
-    expect((await attemptsOf(runId))['unknown']).toBe(1);
-    expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
-    expect(system.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(system);
-  });
+it('a call without an answer in time is unknown, and neither a mistyped id nor Ctrl-C releases it', async () => {
+  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
+  await system.startWorker({ CALL_TIMEOUT: '3s' });
+  const ended = await system.here(['run', system.sample(30), '--yes', '--json']);
+  const runId = ended.facts().run_id;
+  const { stdout } = await system.here(['attempts', 'list', runId, '--json']);
+  const [call] = JSON.parse(stdout) as { attempt_id: string }[];
+  const shown = await system.here(['attempts', 'show', call!.attempt_id]);
+  expect(shown.stderr).toContain(
+    `next: enrich attempts release ${call!.attempt_id} if the service did not bill`,
+  );
+  const released = await system.here(['attempts', 'release', call!.attempt_id, 'no-such-attempt']);
+  expect(released).toMatchObject({ code: 2, stdout: '' });
+  // The first call needs no decision, which ends the command after its warning.
+  const billed = await system.here(['attempts', 'release', ...(await closedCallOf(runId)), call!.attempt_id]);
+  expect(billed).toMatchObject({ code: 2, stdout: '' });
+  expect(billed.stderr).toMatch(
+    /^warning: without 2 released calls, the service has billed \d+ credits more/m,
+  );
+  const release = ['attempts', 'release', call!.attempt_id, call!.attempt_id];
+  for (const [answer, code] of [
+    ['n\n', 0],
+    ['\u0003', 3],
+  ] as const) {
+    const refused = await system.answerPrompts(release, answer);
+    expect(refused.shown).toContain('nothing was released');
+    expect(refused.code).toBe(code);
+  }
+  expect((await attemptsOf(runId))['unknown']).toBe(1);
+  expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
+  expect(system.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(system);
 });
 
 /** Settings of a command that leaves the choice of the service to the workers. */
@@ -135,20 +128,18 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
 describe('with one call at a time', () => {
   beforeAll(() => system.startWorker({ CALL_CONCURRENCY: '1' }));
 
-  describe('a call that was sent', () => {
-    it('a call that is answered with nothing or without a list is unknown, and no person gets data', async () => {
-      system.sandbox.faults.set({
-        rules: [
-          { path: '/people/bulk_match', from: 2, to: 2, answer: 'empty' },
-          { path: '/people/bulk_match', from: 3, to: 3, matches: 'not-a-list' },
-        ],
-      });
-      const facts = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
-      expect((await attemptsOf(facts.run_id))['unknown']).toBe(2);
-      expect(sum(facts.outcomes)).toBe(40);
-      expect(system.sandbox.log.bill().billedAgain).toEqual({});
-      await expectPromisesKept(system);
+  it('a call that is answered with nothing or without a list is unknown, and no person gets data', async () => {
+    system.sandbox.faults.set({
+      rules: [
+        { path: '/people/bulk_match', from: 2, to: 2, answer: 'empty' },
+        { path: '/people/bulk_match', from: 3, to: 3, matches: 'not-a-list' },
+      ],
     });
+    const facts = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
+    expect((await attemptsOf(facts.run_id))['unknown']).toBe(2);
+    expect(sum(facts.outcomes)).toBe(40);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 
   describe('an answer that the database refuses', () => {
@@ -187,27 +178,25 @@ describe('with one call at a time', () => {
     await expectPromisesKept(system);
   });
 
-  describe('an account without credits', () => {
-    it('an account without credits pauses the run, fails no row, and continues with new credits', async () => {
-      let command = ['run', system.sample(60), '--yes', '--json'];
-      for (const status of [200, 402, 403] as const) {
-        system.sandbox.faults.set({ credits_left: 12, out_of_credits: status });
-        const before = system.sandbox.log.bill().calls;
-        const paused = await system.here(command);
-        expect(paused.code).toBe(3);
-        expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
-        expect(paused.facts().outcomes['rejected']).toBeUndefined();
-        // A call with the credits that are left, and one that the service refuses.
-        expect(system.sandbox.log.bill().calls - before).toBeGreaterThan(1);
-        command = ['resume', paused.facts().run_id, '--json'];
-      }
-      system.sandbox.faults.set({});
-      const resumed = (await system.here(command)).facts();
-      expect(resumed.status).toBe('finished');
-      expect(sum(resumed.outcomes)).toBe(60);
-      expect(system.sandbox.log.bill().billedAgain).toEqual({});
-      await expectPromisesKept(system);
-    });
+  it('an account without credits pauses the run, fails no row, and continues with new credits', async () => {
+    let command = ['run', system.sample(60), '--yes', '--json'];
+    for (const status of [200, 402, 403] as const) {
+      system.sandbox.faults.set({ credits_left: 12, out_of_credits: status });
+      const before = system.sandbox.log.bill().calls;
+      const paused = await system.here(command);
+      expect(paused.code).toBe(3);
+      expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
+      expect(paused.facts().outcomes['rejected']).toBeUndefined();
+      // A call with the credits that are left, and one that the service refuses.
+      expect(system.sandbox.log.bill().calls - before).toBeGreaterThan(1);
+      command = ['resume', paused.facts().run_id, '--json'];
+    }
+    system.sandbox.faults.set({});
+    const resumed = (await system.here(command)).facts();
+    expect(resumed.status).toBe('finished');
+    expect(sum(resumed.outcomes)).toBe(60);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 
   describe('a price that the service did not announce', () => {

@@ -85,81 +85,73 @@ function deliveriesOfCallsAfter(calls: number): readonly { readonly status: numb
   return system.sandbox.log.deliveries().filter(({ requestId }) => requestIds.has(requestId));
 }
 
-describe('a receiver that is killed', () => {
-  it('a receiver that is killed repeatedly loses no accepted delivery, and each takes effect once', async () => {
-    await system.startWorker(server);
-    const receiving = keepReceiving(['delivery-arrived:3', 'delivery-stored:3', 'delivery-answered:3']);
-    const facts = await reveal(system.sample(120));
-    isKept = false;
-    await endAll();
-    expect(Math.min(...(await receiving))).toBeGreaterThan(0);
-    expect(facts).toMatchObject({
-      status: 'finished',
-      credits: { reserved: '0', unknown: '0' },
-      late_results: { awaited: 0, expired: 0 },
-    });
-    await expectPromisesKept(system);
+it('a receiver that is killed repeatedly loses no accepted delivery, and each takes effect once', async () => {
+  await system.startWorker(server);
+  const receiving = keepReceiving(['delivery-arrived:3', 'delivery-stored:3', 'delivery-answered:3']);
+  const facts = await reveal(system.sample(120));
+  isKept = false;
+  await endAll();
+  expect(Math.min(...(await receiving))).toBeGreaterThan(0);
+  expect(facts).toMatchObject({
+    status: 'finished',
+    credits: { reserved: '0', unknown: '0' },
+    late_results: { awaited: 0, expired: 0 },
   });
+  await expectPromisesKept(system);
 });
 
-describe('a worker that is killed', () => {
-  it('a worker that is killed between two deliveries applies each of them once', async () => {
-    const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
-    const beganAt = new Date();
-    const running = reveal(system.sample(40));
-    // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
-    // here.
-    await expect.poll(() => hasAskedForAll(beganAt)).toBe(true);
-    begin(['receiver']);
-    await worker.ended;
-    await system.startWorker(server);
-    expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    await endAll();
-    await expectPromisesKept(system);
-  });
+it('a worker that is killed between two deliveries applies each of them once', async () => {
+  const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
+  const beganAt = new Date();
+  const running = reveal(system.sample(40));
+  // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
+  // here.
+  await expect.poll(() => hasAskedForAll(beganAt)).toBe(true);
+  begin(['receiver']);
+  await worker.ended;
+  await system.startWorker(server);
+  expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+  await endAll();
+  await expectPromisesKept(system);
 });
 
-describe('SIGTERM under load', () => {
-  it('SIGTERM under load drains receiver and worker: no accepted delivery and no paid call is lost', async () => {
-    system.sandbox.faults.set({ deliveries: [{ copies: 3 }] });
-    const begunAt = new Date();
-    begin(['receiver']);
-    const worker = begin(['worker']);
-    const earlier = system.sandbox.log.bill().calls;
-    const running = reveal(system.sample(90));
-    await until(() => deliveriesOfCallsAfter(earlier).length > 10);
-    const receiver = begun[0]!;
-    receiver.kill('SIGTERM');
-    worker.kill('SIGTERM');
-    await Promise.all([receiver.ended, worker.ended]);
-    const cutOff = await system.warehouse.query`
-      select 1 from enrichment.attempts where status in ('unknown', 'admitted') and admitted_at > ${begunAt}`;
-    expect(cutOff).toEqual([]);
-    begin(['receiver']);
-    await system.startWorker(server);
-    expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    await endAll();
-    await expectPromisesKept(system);
-  });
+it('SIGTERM under load drains receiver and worker: no accepted delivery and no paid call is lost', async () => {
+  system.sandbox.faults.set({ deliveries: [{ copies: 3 }] });
+  const begunAt = new Date();
+  begin(['receiver']);
+  const worker = begin(['worker']);
+  const earlier = system.sandbox.log.bill().calls;
+  const running = reveal(system.sample(90));
+  await until(() => deliveriesOfCallsAfter(earlier).length > 10);
+  const receiver = begun[0]!;
+  receiver.kill('SIGTERM');
+  worker.kill('SIGTERM');
+  await Promise.all([receiver.ended, worker.ended]);
+  const cutOff = await system.warehouse.query`
+    select 1 from enrichment.attempts where status in ('unknown', 'admitted') and admitted_at > ${begunAt}`;
+  expect(cutOff).toEqual([]);
+  begin(['receiver']);
+  await system.startWorker(server);
+  expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+  await endAll();
+  await expectPromisesKept(system);
 });
 
-describe('Temporal away', () => {
-  it('during an outage of Temporal deliveries are accepted, and the run continues afterwards', async () => {
-    begin(['receiver']);
-    await system.startWorker(server);
-    const earlier = system.sandbox.log.bill().calls;
-    const running = reveal(system.sample(100));
-    await until(() => deliveriesOfCallsAfter(earlier).length > 0);
-    system.signalTemporal('SIGSTOP');
-    const before = deliveriesOfCallsAfter(earlier).length;
-    await until(() => deliveriesOfCallsAfter(earlier).length > before + 2);
-    const during = deliveriesOfCallsAfter(earlier).slice(before);
-    system.signalTemporal('SIGCONT');
-    expect(during.every(({ status }) => status === 200)).toBe(true);
-    expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    await endAll();
-    await expectPromisesKept(system);
-  });
+it('during an outage of Temporal deliveries are accepted, and the run continues afterwards', async () => {
+  begin(['receiver']);
+  await system.startWorker(server);
+  const earlier = system.sandbox.log.bill().calls;
+  const running = reveal(system.sample(100));
+  await until(() => deliveriesOfCallsAfter(earlier).length > 0);
+  system.signalTemporal('SIGSTOP');
+  const before = deliveriesOfCallsAfter(earlier).length;
+  await until(() => deliveriesOfCallsAfter(earlier).length > before + 2);
+  const during = deliveriesOfCallsAfter(earlier).slice(before);
+  system.signalTemporal('SIGCONT');
+  expect(during.every(({ status }) => status === 200)).toBe(true);
+  expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+  await endAll();
+  await expectPromisesKept(system);
 });
 
 describe('what is secret', () => {

@@ -333,30 +333,28 @@ describe('after its run', () => {
 });
 
 /** Last: here the service misstates its prices, and its bill and ours differ for good. */
-describe('a delivery', () => {
-  it.each([
-    [
-      'that bills more than was reserved is recorded and shown',
-      { credits: 'excess' },
-      '2/1s',
-      'billed more for attempt',
-    ],
-    [
-      'at a price that no call can have is quarantined, its credits held',
-      { beside: 'absurd-price' },
-      '600/1h',
-      'states more credits than its call can cost',
-    ],
-  ] as const)('a delivery %s, and stops further calls', async (_, rule, limits, reason) => {
-    await system.startWorker({ RATE_LIMITS: limits });
-    system.sandbox.faults.set({ deliveries: [{ ...rule, from: 1, to: 1 }] });
-    const ended = await system.here(
-      ['run', system.sample(100), '--yes', '--json', '--reveal', 'phone'],
-      deadline,
-    );
-    expect(ended.code).toBe(3);
-    expect(ended.facts()).toMatchObject({ status: 'paused', reason: expect.stringContaining(reason) });
-    system.sandbox.faults.set({});
-    await system.here(['cancel', ended.facts().run_id]);
-  });
+it.each([
+  [
+    'that bills more than was reserved is recorded and shown',
+    { credits: 'excess' },
+    '2/1s',
+    'billed more for attempt',
+  ],
+  [
+    'at a price that no call can have is quarantined, its credits held',
+    { beside: 'absurd-price' },
+    '600/1h',
+    'states more credits than its call can cost',
+  ],
+] as const)('a delivery %s, and stops further calls', async (_, rule, limits, reason) => {
+  await system.startWorker({ RATE_LIMITS: limits });
+  system.sandbox.faults.set({ deliveries: [{ ...rule, from: 1, to: 1 }] });
+  const ended = await system.here(
+    ['run', system.sample(100), '--yes', '--json', '--reveal', 'phone'],
+    deadline,
+  );
+  expect(ended.code).toBe(3);
+  expect(ended.facts()).toMatchObject({ status: 'paused', reason: expect.stringContaining(reason) });
+  system.sandbox.faults.set({});
+  await system.here(['cancel', ended.facts().run_id]);
 });

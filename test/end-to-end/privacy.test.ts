@@ -28,57 +28,55 @@ async function enrichedEmail(runId: string): Promise<string> {
   return rows[0]!.email;
 }
 
-describe('enrich erase', () => {
-  it("enrich erase shows a person's data, removes it after approval, and no export brings it back", async () => {
-    const file = system.sample(40);
-    const first = (await system.here(['run', file, '--yes', '--json'])).facts();
-    const email = await enrichedEmail(first.run_id);
+it("enrich erase shows a person's data, removes it after approval, and no export brings it back", async () => {
+  const file = system.sample(40);
+  const first = (await system.here(['run', file, '--yes', '--json'])).facts();
+  const email = await enrichedEmail(first.run_id);
 
-    const shown = await system.here(['erase', email, '--json']);
-    expect(shown.code).toBe(3);
-    expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
-    const erased = await system.here(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
-    expect(JSON.parse(erased.stdout)).toMatchObject({
-      erased: true,
-      found: true,
-      contacts: 1,
-      rows: 1,
-      answers: 1,
-    });
-    const repeated = await system.here(['erase', email, '--yes']);
-    expect(repeated).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^nothing was removed: the warehouse has nothing of this person/),
-      stderr: expect.stringContaining('on the suppression list: no run asks for them'),
-    });
-    const unknown = await system.here(['erase', 'nova@unseen.example', '--yes', '--json']);
-    expect(JSON.parse(unknown.stdout)).toMatchObject({ erased: true, found: false, contacts: 0 });
-
-    const theirs = readRows(file).filter((row) => row['Email']!.toLowerCase() === email);
-    const later = await system.here(['run', again(theirs, 'later.csv'), '--yes', '--json']);
-    expect(later.facts()).toMatchObject({
-      status: 'finished',
-      calls: 0,
-      outcomes: { suppressed: theirs.length },
-    });
-    const report = await system.here(['report', first.run_id, '--format', 'json']);
-    expect(report.code).toBe(0);
-    await expectPromisesKept(system);
+  const shown = await system.here(['erase', email, '--json']);
+  expect(shown.code).toBe(3);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
+  const erased = await system.here(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
+  expect(JSON.parse(erased.stdout)).toMatchObject({
+    erased: true,
+    found: true,
+    contacts: 1,
+    rows: 1,
+    answers: 1,
   });
-
-  it.each([
-    ['info@orbit.example', 'several people may read this address'],
-    ['@orbit.example', 'a domain is not one person'],
-    ['Ada Novak', 'this identifies no person'],
-    ['hubspot/4711', 'or --contact hubspot/4711 for a record of the CRM'],
-  ])('enrich erase refuses %s', async (who, why) => {
-    const ended = await system.here(['erase', who, '--yes']);
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  const repeated = await system.here(['erase', email, '--yes']);
+  expect(repeated).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^nothing was removed: the warehouse has nothing of this person/),
+    stderr: expect.stringContaining('on the suppression list: no run asks for them'),
   });
+  const unknown = await system.here(['erase', 'nova@unseen.example', '--yes', '--json']);
+  expect(JSON.parse(unknown.stdout)).toMatchObject({ erased: true, found: false, contacts: 0 });
 
-  it('enrich erase repeats its argument in no error', async () => {
-    expect((await system.here(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
+  const theirs = readRows(file).filter((row) => row['Email']!.toLowerCase() === email);
+  const later = await system.here(['run', again(theirs, 'later.csv'), '--yes', '--json']);
+  expect(later.facts()).toMatchObject({
+    status: 'finished',
+    calls: 0,
+    outcomes: { suppressed: theirs.length },
   });
+  const report = await system.here(['report', first.run_id, '--format', 'json']);
+  expect(report.code).toBe(0);
+  await expectPromisesKept(system);
+});
+
+it.each([
+  ['info@orbit.example', 'several people may read this address'],
+  ['@orbit.example', 'a domain is not one person'],
+  ['Ada Novak', 'this identifies no person'],
+  ['hubspot/4711', 'or --contact hubspot/4711 for a record of the CRM'],
+])('enrich erase refuses %s', async (who, why) => {
+  const ended = await system.here(['erase', who, '--yes']);
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+});
+
+it('enrich erase repeats its argument in no error', async () => {
+  expect((await system.here(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
 });
 
 it('Temporal stores no address that is in the name of a file', async () => {
@@ -94,46 +92,44 @@ it('Temporal stores no address that is in the name of a file', async () => {
   expect(payloads.filter((payload) => payload.includes('novak'))).toEqual([]);
 });
 
-describe('enrich export', () => {
-  it('enrich export writes the contacts of a run as CSV, readable by this user only', async () => {
-    const run = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
-    const output = join(system.directory, 'contacts-out.csv');
-    const ended = await system.here(['export', '--run', run.run_id, '--output', output]);
-    expect(ended).toMatchObject({ code: 0, stdout: '' });
-    expect(readRows(output)).toHaveLength(run.outcomes.enriched!);
-    expect(statSync(output).mode & 0o777).toBe(0o600);
-    const printed = await system.here(['export', '--run', run.run_id]);
-    expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
-    const second = await system.here(['export', '--run', 'latest', '--output', output]);
-    expect(ended.stderr).not.toContain('replaced');
-    expect(second.stderr).toContain(`${output}, which replaced an earlier file\n`);
-  });
+it('enrich export writes the contacts of a run as CSV, readable by this user only', async () => {
+  const run = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
+  const output = join(system.directory, 'contacts-out.csv');
+  const ended = await system.here(['export', '--run', run.run_id, '--output', output]);
+  expect(ended).toMatchObject({ code: 0, stdout: '' });
+  expect(readRows(output)).toHaveLength(run.outcomes.enriched!);
+  expect(statSync(output).mode & 0o777).toBe(0o600);
+  const printed = await system.here(['export', '--run', run.run_id]);
+  expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
+  const second = await system.here(['export', '--run', 'latest', '--output', output]);
+  expect(ended.stderr).not.toContain('replaced');
+  expect(second.stderr).toContain(`${output}, which replaced an earlier file\n`);
+});
 
-  it('enrich export takes the format from the ending of the file, and prints rows, file and cursor', async () => {
-    const output = join(system.directory, 'people.parquet');
-    const written = await system.here(['export', '--table', 'people', '--output', output, '--json']);
-    const facts = JSON.parse(written.stdout) as Record<string, unknown>;
-    expect(facts).toMatchObject({ table: 'people', format: 'parquet', output });
-    expect(written.stderr).toContain(`${String(facts['rows'])} rows in ${output}`);
-    expect(readFileSync(output).toString('latin1', 0, 4)).toBe('PAR1');
-    const since = await system.here(['export', '--since', String(facts['cursor']), '--output', '-']);
-    expect(since.stderr).toContain('0 contacts');
-  });
+it('enrich export takes the format from the ending of the file, and prints rows, file and cursor', async () => {
+  const output = join(system.directory, 'people.parquet');
+  const written = await system.here(['export', '--table', 'people', '--output', output, '--json']);
+  const facts = JSON.parse(written.stdout) as Record<string, unknown>;
+  expect(facts).toMatchObject({ table: 'people', format: 'parquet', output });
+  expect(written.stderr).toContain(`${String(facts['rows'])} rows in ${output}`);
+  expect(readFileSync(output).toString('latin1', 0, 4)).toBe('PAR1');
+  const since = await system.here(['export', '--since', String(facts['cursor']), '--output', '-']);
+  expect(since.stderr).toContain('0 contacts');
+});
 
-  it.each([
-    ['--select', 'emale', 'there is no column "emale"'],
-    ['--select', 'email,phone,email', 'the column "email" is named twice'],
-    ['--json', '--table=people', 'the rows themselves go to standard output'],
-    ['--output', 'contacts.xlsx', 'enrich export writes no spreadsheet workbooks'],
-    ['--output', 'contacts.csv.gz', 'enrich export compresses no files'],
-    ['--output', 'contacts.json', 'enrich export writes JSON Lines'],
-    ['--since', 'yesterday', '"yesterday" is no cursor'],
-    ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
-    ['--since', 'banana', 'the cursor that enrich export --json printed'],
-  ])('enrich export refuses %s %s', async (flag, value, why) => {
-    const ended = await system.here(['export', flag, value]);
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
-  });
+it.each([
+  ['--select', 'emale', 'there is no column "emale"'],
+  ['--select', 'email,phone,email', 'the column "email" is named twice'],
+  ['--json', '--table=people', 'the rows themselves go to standard output'],
+  ['--output', 'contacts.xlsx', 'enrich export writes no spreadsheet workbooks'],
+  ['--output', 'contacts.csv.gz', 'enrich export compresses no files'],
+  ['--output', 'contacts.json', 'enrich export writes JSON Lines'],
+  ['--since', 'yesterday', '"yesterday" is no cursor'],
+  ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
+  ['--since', 'banana', 'the cursor that enrich export --json printed'],
+])('enrich export refuses %s %s', async (flag, value, why) => {
+  const ended = await system.here(['export', flag, value]);
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
 });
 
 describe('enrich suppress', () => {
@@ -209,31 +205,29 @@ describe('enrich suppress', () => {
   });
 });
 
-describe('enrich plan', () => {
-  it('enrich plan leaves no row when it is interrupted; the next command removes rows of a killed plan', async () => {
-    const staged = async (): Promise<number> => {
-      const rows = await system.warehouse.query<{ rows: number }>`
-        select count(*)::int as rows from run_rows
-        where run_id not in (select run_id from runs where run_key not like 'plan %')`;
-      return rows[0]!.rows;
-    };
-    const stopInTheMiddle = async (signal: NodeJS.Signals): Promise<number | null> => {
-      const planning = system.begin(['plan', system.sample(30_000)]);
-      await expect.poll(staged, { interval: 10 }).toBeGreaterThan(0);
-      planning.kill(signal);
-      return planning.ended;
-    };
-    for (const [signal, exitCode] of [
-      ['SIGINT', 130],
-      ['SIGTERM', 143],
-      ['SIGHUP', 129],
-    ] as const) {
-      expect(await stopInTheMiddle(signal)).toBe(exitCode);
-      expect(await staged()).toBe(0);
-    }
-    await stopInTheMiddle('SIGKILL');
-    expect(await staged()).toBeGreaterThan(0);
-    expect((await system.here(['plan', system.sample(5)])).code).toBe(0);
+it('enrich plan leaves no row when it is interrupted; the next command removes rows of a killed plan', async () => {
+  const staged = async (): Promise<number> => {
+    const rows = await system.warehouse.query<{ rows: number }>`
+      select count(*)::int as rows from run_rows
+      where run_id not in (select run_id from runs where run_key not like 'plan %')`;
+    return rows[0]!.rows;
+  };
+  const stopInTheMiddle = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const planning = system.begin(['plan', system.sample(30_000)]);
+    await expect.poll(staged, { interval: 10 }).toBeGreaterThan(0);
+    planning.kill(signal);
+    return planning.ended;
+  };
+  for (const [signal, exitCode] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    expect(await stopInTheMiddle(signal)).toBe(exitCode);
     expect(await staged()).toBe(0);
-  });
+  }
+  await stopInTheMiddle('SIGKILL');
+  expect(await staged()).toBeGreaterThan(0);
+  expect((await system.here(['plan', system.sample(5)])).code).toBe(0);
+  expect(await staged()).toBe(0);
 });

@@ -208,49 +208,45 @@ it('an export with a second header ends enrich run with 2, as it ends enrich pla
   expect(run.code).toBe(2);
 });
 
-describe('an export that is not as expected', () => {
-  it('an unexpected export pauses its run before a call, and a repeated command does not accept it', async () => {
-    const options = ['--yes', '--json', '--source', 'weekly', '--expect', 'rows=50%..150%'];
-    const first = await system.here(['run', system.sample(20), ...options]);
-    expect(first.facts().status).toBe('finished');
-    const command = ['run', system.sample(60), ...options, '--only', 'City in Havenbruk,são brás'];
-    const bill = sinceNow();
-    const paused = await system.here([...command, '--order-by', 'City', 'desc']);
-    expect(paused).toMatchObject({ code: 3, stderr: expect.stringContaining('not as expected: 60 rows') });
-    expect(paused.facts()).toMatchObject({
-      status: 'paused',
-      reason_type: 'expectation.unmet',
-      reason: expect.stringContaining('60 rows: expected at most 30') as string,
-    });
-    const again = await system.here([...command, '--order-by', 'City', 'desc']);
-    expect(again.facts()).toMatchObject({ run_id: paused.facts().run_id, status: 'paused' });
-    expect(bill().calls).toBe(0);
-    const accepted = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
-    expect(accepted.status).toBe('finished');
-    expect(accepted.outcomes['cancelled']).toBeGreaterThan(0);
-    expect(sum(accepted.outcomes)).toBe(60);
-    await expectPromisesKept(system);
+it('an unexpected export pauses its run before a call, and a repeated command does not accept it', async () => {
+  const options = ['--yes', '--json', '--source', 'weekly', '--expect', 'rows=50%..150%'];
+  const first = await system.here(['run', system.sample(20), ...options]);
+  expect(first.facts().status).toBe('finished');
+  const command = ['run', system.sample(60), ...options, '--only', 'City in Havenbruk,são brás'];
+  const bill = sinceNow();
+  const paused = await system.here([...command, '--order-by', 'City', 'desc']);
+  expect(paused).toMatchObject({ code: 3, stderr: expect.stringContaining('not as expected: 60 rows') });
+  expect(paused.facts()).toMatchObject({
+    status: 'paused',
+    reason_type: 'expectation.unmet',
+    reason: expect.stringContaining('60 rows: expected at most 30') as string,
   });
+  const again = await system.here([...command, '--order-by', 'City', 'desc']);
+  expect(again.facts()).toMatchObject({ run_id: paused.facts().run_id, status: 'paused' });
+  expect(bill().calls).toBe(0);
+  const accepted = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
+  expect(accepted.status).toBe('finished');
+  expect(accepted.outcomes['cancelled']).toBeGreaterThan(0);
+  expect(sum(accepted.outcomes)).toBe(60);
+  await expectPromisesKept(system);
 });
 
-describe('enrich plan', () => {
-  it('enrich plan does not change an unfinished run of the same file', async () => {
-    const file = system.sample(60);
-    system.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
-    const paused = await system.here(['run', file, '--yes', '--json']);
-    expect(paused.facts().status).toBe('paused');
-    const planned = await system.here(['plan', file, '--json']);
-    expect(JSON.parse(planned.stdout)).toMatchObject({ rows: 60, calls: expect.any(Number) });
-    expect(JSON.parse((await system.here(['status', paused.facts().run_id, '--json'])).stdout)).toEqual(
-      paused.facts(),
-    );
-    system.sandbox.faults.set({ rules: [] });
-    const again = await system.here(['run', file, '--yes', '--json']);
-    expect(again.stderr).toContain('the plan was made when the run began');
-    const resumed = again.facts();
-    expect(resumed).toMatchObject({ run_id: paused.facts().run_id, status: 'finished' });
-    await expectPromisesKept(system);
-  });
+it('enrich plan does not change an unfinished run of the same file', async () => {
+  const file = system.sample(60);
+  system.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
+  const paused = await system.here(['run', file, '--yes', '--json']);
+  expect(paused.facts().status).toBe('paused');
+  const planned = await system.here(['plan', file, '--json']);
+  expect(JSON.parse(planned.stdout)).toMatchObject({ rows: 60, calls: expect.any(Number) });
+  expect(JSON.parse((await system.here(['status', paused.facts().run_id, '--json'])).stdout)).toEqual(
+    paused.facts(),
+  );
+  system.sandbox.faults.set({ rules: [] });
+  const again = await system.here(['run', file, '--yes', '--json']);
+  expect(again.stderr).toContain('the plan was made when the run began');
+  const resumed = again.facts();
+  expect(resumed).toMatchObject({ run_id: paused.facts().run_id, status: 'finished' });
+  await expectPromisesKept(system);
 });
 
 describe('what comes back in another shape', () => {

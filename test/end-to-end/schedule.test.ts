@@ -1,6 +1,6 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { getSchedule, listSchedules } from '../../src/cli/schedule/schedule-server.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
@@ -57,220 +57,211 @@ async function timesEnded(name: string, times: number): Promise<void> {
   await expect.poll(ended, { interval: 100 }).toBe(times);
 }
 
-describe('enrich schedule', () => {
-  it('enrich schedule enriches the newest file, and asks for no person at the second time', async () => {
-    write('crm-1.csv', 30, 1);
-    write('crm-2.csv', 60, 2);
-    const made = await schedule(
-      ...words('set nightly --timezone Europe/Berlin --newest exports/*.csv --max-credits 500'),
-      '--cron',
-      '0 2 * * *',
-    );
-    expect(made.code).toBe(0);
-    expect(made.stderr).toMatch(/would find now: \S+crm-2\.csv, with \d+ people to ask for/);
-    expect(made.stdout).toContain('clocks in Europe/Berlin go from 02:00 to 03:00');
+it('enrich schedule enriches the newest file, and asks for no person at the second time', async () => {
+  write('crm-1.csv', 30, 1);
+  write('crm-2.csv', 60, 2);
+  const made = await schedule(
+    ...words('set nightly --timezone Europe/Berlin --newest exports/*.csv --max-credits 500'),
+    '--cron',
+    '0 2 * * *',
+  );
+  expect(made.code).toBe(0);
+  expect(made.stderr).toMatch(/would find now: \S+crm-2\.csv, with \d+ people to ask for/);
+  expect(made.stdout).toContain('clocks in Europe/Berlin go from 02:00 to 03:00');
 
-    const first = await fire('nightly', 1);
-    expect(first.recent[0]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
-    expect(system.sandbox.log.bill().calls).toBeGreaterThan(0);
-    const rows = await system.warehouse.query`
-      select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved
-      from enrichment.runs where status = 'finished'`;
-    expect(rows).toEqual([{ rows_staged: 60, priority: 'nightly', approved: true }]);
+  const first = await fire('nightly', 1);
+  expect(first.recent[0]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
+  expect(system.sandbox.log.bill().calls).toBeGreaterThan(0);
+  const rows = await system.warehouse.query`
+    select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved
+    from enrichment.runs where status = 'finished'`;
+  expect(rows).toEqual([{ rows_staged: 60, priority: 'nightly', approved: true }]);
 
-    const { calls } = system.sandbox.log.bill();
-    const again = await fire('nightly', 2);
-    expect(again.recent[1]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
-    expect(system.sandbox.log.bill().calls).toBe(calls);
-    await expectPromisesKept(system);
-  });
-
-  it('enrich schedule enriches every new file once', async () => {
-    const made = await schedule(
-      ...words('set inbox --cron @hourly --every-new exports/*.csv --max-credits 500'),
-    );
-    expect(made.code).toBe(0);
-    // The night before has enriched the other one.
-    expect((await fire('inbox', 1)).recent[0]?.summary).toBe('crm-1.csv finished');
-    expect((await fire('inbox', 2)).recent[1]?.summary).toMatch(/^no new file at .*: nothing was asked for$/);
-    await expectPromisesKept(system);
-  });
-
-  it('enrich schedule shows that a run of the schedule waits for a person; "latest" is that run', async () => {
-    write('poor-1.csv', 40, 9);
-    await schedule(
-      ...words('set poor --cron @hourly --newest exports/poor-*.csv --max-credits 3 --on-budget pause'),
-    );
-    expect((await schedule('trigger', 'poor')).code).toBe(0);
-    const status = async (): Promise<unknown> => {
-      const rows = await system.warehouse.query`
-        select status from enrichment.runs where file_path like '%poor-1.csv' and status <> 'planned'`;
-      return rows[0];
-    };
-    await expect.poll(status, { interval: 100 }).toEqual({ status: 'paused' });
-    expect((await show('poor')).recent[0]).toMatchObject({
-      status: 'paused',
-      summary: expect.stringMatching(/^poor-1\.csv: .*; next: enrich budget set run:\S+/),
-    });
-    const cancelled = await system.here(['cancel', 'latest']);
-    expect(cancelled.stderr).toMatch(/latest is \S+ \(poor-1\.csv\): paused/);
-    await timesEnded('poor', 1);
-    expect((await show('poor')).recent[0]).toMatchObject({
-      status: 'completed',
-      summary: 'poor-1.csv cancelled',
-    });
-    expect((await schedule('delete', 'poor')).code).toBe(0);
-    await expectPromisesKept(system);
-  });
-
-  it('enrich schedule delete --cancel-runs cancels a run that waits for a person', async () => {
-    write('waits-1.csv', 40, 12);
-    await schedule(
-      ...words('set waits --cron @hourly --newest exports/waits-*.csv --max-credits 3 --on-budget pause'),
-    );
-    await schedule('trigger', 'waits');
-    const status = async (): Promise<unknown> => {
-      const rows = await system.warehouse.query`
-        select run_id ~ '^enrich-waits-' as named, status from enrichment.runs
-        where file_path like '%waits-1.csv' and status <> 'planned'`;
-      return rows[0];
-    };
-    const becomes = async (value: string): Promise<void> => {
-      await expect.poll(status, { interval: 100 }).toEqual({ named: true, status: value });
-    };
-    await becomes('paused');
-    const deleted = await schedule('delete', 'waits', '--cancel-runs');
-    expect(deleted.stderr).toContain('a worker cancels it now');
-    await becomes('cancelled');
-    expect(await schedule('show', 'waits')).toMatchObject({ code: 2 });
-    await expectPromisesKept(system);
-  });
-
-  it('enrich schedule shows why a run failed', async () => {
-    await schedule(...words('set gone exports/none.csv --cron @hourly --max-credits 3 --pause-on-failure'));
-    expect((await fire('gone', 1)).recent[0]).toMatchObject({
-      status: 'failed',
-      summary: expect.stringContaining('there is no such file') as string,
-    });
-    const rows = await system.warehouse.query`
-      select facts ->> 'schedule' as schedule from enrichment.notifications where event = 'failed'`;
-    expect(rows).toEqual([{ schedule: 'gone' }]);
-    expect((await schedule('list')).stdout).toMatch(/gone .* failed$/m);
-    expect((await schedule('delete', 'gone')).code).toBe(0);
-  });
-
-  it('enrich schedule pauses, resumes, lists and deletes', async () => {
-    await schedule('pause', 'inbox', '--reason', 'CRM migration');
-    expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
-    expect((await schedule('pause', 'inbox', '--reason', 'other')).stdout).toContain(
-      'inbox is already paused, and the reason stays: CRM migration',
-    );
-    expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
-    const triggered = await schedule('trigger', 'inbox');
-    expect(triggered.stdout).toContain('inbox stays paused; to let it begin runs again');
-    await timesEnded('inbox', 3);
-    expect((await schedule('resume', 'inbox')).stdout).toContain('inbox: on');
-    expect((await schedule('list')).stdout).toMatch(/inbox +@hourly +UTC +every-new/);
-    expect((await schedule('delete', 'inbox')).code).toBe(0);
-    expect(await schedule('show', 'inbox')).toMatchObject({ code: 2 });
-  });
-
-  it('enrich schedule backfill runs missed times, each with its own date', async () => {
-    const [from, to] = [2, 1].map((daysAgo) =>
-      new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10),
-    );
-    write(`day-${from}.csv`, 10, 3);
-    write(`day-${to}.csv`, 10, 4);
-    await schedule('set', 'daily', 'exports/day-{date}.csv', '--cron', '0 2 * * *', '--max-credits', '50');
-    const filled = await schedule('backfill', 'daily', '--from', from!, '--to', to!);
-    expect(filled.stdout).toContain(
-      `2 missed times will run, one after another: ${from} 02:00 to ${to} 02:00`,
-    );
-    await timesEnded('daily', 2);
-    expect((await show('daily')).recent.map(({ summary }) => summary)).toEqual([
-      `day-${from}.csv finished`,
-      `day-${to}.csv finished`,
-    ]);
-    await expectPromisesKept(system);
-  });
-
-  it('enrich schedule backfill refuses an export without a date', async () => {
-    await schedule(
-      'set',
-      'dateless',
-      '--newest',
-      'exports/day-*.csv',
-      '--cron',
-      '0 2 * * *',
-      '--max-credits',
-      '5',
-    );
-    const refused = await schedule('backfill', 'dateless', '--from', '2026-11-01', '--to', '2026-11-02');
-    expect(refused.stderr).toContain('has no {date}: each missed time would read the present export');
-    expect(refused.stderr).toContain('enrich schedule trigger dateless');
-    expect(refused.code).toBe(2);
-    await schedule('delete', 'dateless', '--yes');
-  });
-
-  it.each([
-    ['no budget', ['set', 'x', 'a.csv', '--cron', '@daily'], 'nothing limits what this schedule may spend'],
-    ['a wrong cron line', ['set', 'x', 'a.csv', '--cron', '0 25 * * *', '--no-budget'], '--cron'],
-    ['no export', ['set', 'x', '--cron', '@daily', '--no-budget'], 'the schedule has no export'],
-    ['an unknown schedule', ['trigger', 'x'], 'there is no schedule "x"'],
-  ])('enrich schedule refuses %s', async (_what, parameters, said) => {
-    const ended = await schedule(...parameters);
-    expect(ended.stderr).toContain(said);
-    expect(ended.code).toBe(2);
-  });
+  const { calls } = system.sandbox.log.bill();
+  const again = await fire('nightly', 2);
+  expect(again.recent[1]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
+  expect(system.sandbox.log.bill().calls).toBe(calls);
+  await expectPromisesKept(system);
 });
 
-describe('enrich schedule apply', () => {
-  it('enrich schedule apply shows the difference, changes nothing without approval, and converges', async () => {
-    const file = join(system.directory, 'crm.yaml');
-    const entry = (name: string, hour: number): string =>
-      `  ${name}: { cron: 0 ${hour} * * *, file: exports/crm-1.csv, max-credits: 5 }\n`;
-    writeFileSync(file, `schedules:\n${entry('one', 1)}${entry('two', 2)}`);
-    const looked = await schedule('apply', file);
-    expect(looked.code).toBe(3);
-    expect(looked.stdout).toMatch(/^\+ one$/m);
-    expect(await schedule('show', 'one')).toMatchObject({ code: 2 });
-    expect((await schedule('apply', file, '--yes')).stdout).toContain('2 created, 0 changed, 0 deleted');
-    expect((await schedule('apply', file, '--yes')).stderr).toContain('nothing to change');
+it('enrich schedule enriches every new file once', async () => {
+  const made = await schedule(
+    ...words('set inbox --cron @hourly --every-new exports/*.csv --max-credits 500'),
+  );
+  expect(made.code).toBe(0);
+  // The night before has enriched the other one.
+  expect((await fire('inbox', 1)).recent[0]?.summary).toBe('crm-1.csv finished');
+  expect((await fire('inbox', 2)).recent[1]?.summary).toMatch(/^no new file at .*: nothing was asked for$/);
+  await expectPromisesKept(system);
+});
 
-    // What was made within the last second may be missing in the list that apply compares with.
-    const names = async () =>
-      (await listSchedules(await system.temporal())).map(({ definition }) => definition.name);
-    await expect.poll(names, { interval: 100 }).toContain('two');
-    writeFileSync(file, `schedules:\n${entry('one', 3)}`);
-    const changed = await schedule('apply', file, '--yes');
-    expect(changed.stdout).toContain('cron: 0 1 * * * → 0 3 * * *');
-    expect(changed.stdout).toContain('0 created, 1 changed, 1 deleted');
-    expect((await show('one')).flags['cron']).toBe('0 3 * * *');
-    expect(await schedule('show', 'two')).toMatchObject({ code: 2 });
-    expect(await schedule('show', 'nightly')).toMatchObject({ code: 0 });
+it('enrich schedule shows that a run of the schedule waits for a person; "latest" is that run', async () => {
+  write('poor-1.csv', 40, 9);
+  await schedule(
+    ...words('set poor --cron @hourly --newest exports/poor-*.csv --max-credits 3 --on-budget pause'),
+  );
+  expect((await schedule('trigger', 'poor')).code).toBe(0);
+  const status = async (): Promise<unknown> => {
+    const rows = await system.warehouse.query`
+      select status from enrichment.runs where file_path like '%poor-1.csv' and status <> 'planned'`;
+    return rows[0];
+  };
+  await expect.poll(status, { interval: 100 }).toEqual({ status: 'paused' });
+  expect((await show('poor')).recent[0]).toMatchObject({
+    status: 'paused',
+    summary: expect.stringMatching(/^poor-1\.csv: .*; next: enrich budget set run:\S+/),
   });
+  const cancelled = await system.here(['cancel', 'latest']);
+  expect(cancelled.stderr).toMatch(/latest is \S+ \(poor-1\.csv\): paused/);
+  await timesEnded('poor', 1);
+  expect((await show('poor')).recent[0]).toMatchObject({
+    status: 'completed',
+    summary: 'poor-1.csv cancelled',
+  });
+  expect((await schedule('delete', 'poor')).code).toBe(0);
+  await expectPromisesKept(system);
+});
 
-  it('enrich schedule apply encrypts an unchanged schedule with a new first key', async () => {
-    const file = join(system.directory, 'keys.yaml');
-    writeFileSync(
-      file,
-      'schedules:\n  sealed: { cron: 0 1 * * *, file: exports/crm-1.csv, max-credits: 5 }\n',
-    );
-    const [old, current] = ['old', 'current'].map(
-      (name, index) => `${name}:${Buffer.alloc(32, index).toString('base64')}`,
-    );
-    const apply = (keys: string): Promise<Ended> =>
-      system.here(['schedule', 'apply', file, '--yes'], { TEMPORAL_CODEC_KEYS: keys });
-    expect((await apply(old!)).stdout).toContain('1 created, 0 changed');
-    const moved = await apply(`${current},${old}`);
-    expect(moved.stdout).toContain('~ sealed\n    encrypted with the first key');
-    expect(moved.stdout).toContain('0 created, 1 changed');
-    expect(await apply(current!)).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('nothing to change'),
-    });
-    await system.here(['schedule', 'delete', 'sealed'], { TEMPORAL_CODEC_KEYS: current! });
+it('enrich schedule delete --cancel-runs cancels a run that waits for a person', async () => {
+  write('waits-1.csv', 40, 12);
+  await schedule(
+    ...words('set waits --cron @hourly --newest exports/waits-*.csv --max-credits 3 --on-budget pause'),
+  );
+  await schedule('trigger', 'waits');
+  const status = async (): Promise<unknown> => {
+    const rows = await system.warehouse.query`
+      select run_id ~ '^enrich-waits-' as named, status from enrichment.runs
+      where file_path like '%waits-1.csv' and status <> 'planned'`;
+    return rows[0];
+  };
+  const becomes = async (value: string): Promise<void> => {
+    await expect.poll(status, { interval: 100 }).toEqual({ named: true, status: value });
+  };
+  await becomes('paused');
+  const deleted = await schedule('delete', 'waits', '--cancel-runs');
+  expect(deleted.stderr).toContain('a worker cancels it now');
+  await becomes('cancelled');
+  expect(await schedule('show', 'waits')).toMatchObject({ code: 2 });
+  await expectPromisesKept(system);
+});
+
+it('enrich schedule shows why a run failed', async () => {
+  await schedule(...words('set gone exports/none.csv --cron @hourly --max-credits 3 --pause-on-failure'));
+  expect((await fire('gone', 1)).recent[0]).toMatchObject({
+    status: 'failed',
+    summary: expect.stringContaining('there is no such file') as string,
   });
+  const rows = await system.warehouse.query`
+    select facts ->> 'schedule' as schedule from enrichment.notifications where event = 'failed'`;
+  expect(rows).toEqual([{ schedule: 'gone' }]);
+  expect((await schedule('list')).stdout).toMatch(/gone .* failed$/m);
+  expect((await schedule('delete', 'gone')).code).toBe(0);
+});
+
+it('enrich schedule pauses, resumes, lists and deletes', async () => {
+  await schedule('pause', 'inbox', '--reason', 'CRM migration');
+  expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
+  expect((await schedule('pause', 'inbox', '--reason', 'other')).stdout).toContain(
+    'inbox is already paused, and the reason stays: CRM migration',
+  );
+  expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
+  const triggered = await schedule('trigger', 'inbox');
+  expect(triggered.stdout).toContain('inbox stays paused; to let it begin runs again');
+  await timesEnded('inbox', 3);
+  expect((await schedule('resume', 'inbox')).stdout).toContain('inbox: on');
+  expect((await schedule('list')).stdout).toMatch(/inbox +@hourly +UTC +every-new/);
+  expect((await schedule('delete', 'inbox')).code).toBe(0);
+  expect(await schedule('show', 'inbox')).toMatchObject({ code: 2 });
+});
+
+it('enrich schedule backfill runs missed times, each with its own date', async () => {
+  const [from, to] = [2, 1].map((daysAgo) =>
+    new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10),
+  );
+  write(`day-${from}.csv`, 10, 3);
+  write(`day-${to}.csv`, 10, 4);
+  await schedule('set', 'daily', 'exports/day-{date}.csv', '--cron', '0 2 * * *', '--max-credits', '50');
+  const filled = await schedule('backfill', 'daily', '--from', from!, '--to', to!);
+  expect(filled.stdout).toContain(`2 missed times will run, one after another: ${from} 02:00 to ${to} 02:00`);
+  await timesEnded('daily', 2);
+  expect((await show('daily')).recent.map(({ summary }) => summary)).toEqual([
+    `day-${from}.csv finished`,
+    `day-${to}.csv finished`,
+  ]);
+  await expectPromisesKept(system);
+});
+
+it('enrich schedule backfill refuses an export without a date', async () => {
+  await schedule(
+    'set',
+    'dateless',
+    '--newest',
+    'exports/day-*.csv',
+    '--cron',
+    '0 2 * * *',
+    '--max-credits',
+    '5',
+  );
+  const refused = await schedule('backfill', 'dateless', '--from', '2026-11-01', '--to', '2026-11-02');
+  expect(refused.stderr).toContain('has no {date}: each missed time would read the present export');
+  expect(refused.stderr).toContain('enrich schedule trigger dateless');
+  expect(refused.code).toBe(2);
+  await schedule('delete', 'dateless', '--yes');
+});
+
+it.each([
+  ['no budget', ['set', 'x', 'a.csv', '--cron', '@daily'], 'nothing limits what this schedule may spend'],
+  ['a wrong cron line', ['set', 'x', 'a.csv', '--cron', '0 25 * * *', '--no-budget'], '--cron'],
+  ['no export', ['set', 'x', '--cron', '@daily', '--no-budget'], 'the schedule has no export'],
+  ['an unknown schedule', ['trigger', 'x'], 'there is no schedule "x"'],
+])('enrich schedule refuses %s', async (_what, parameters, said) => {
+  const ended = await schedule(...parameters);
+  expect(ended.stderr).toContain(said);
+  expect(ended.code).toBe(2);
+});
+
+it('enrich schedule apply shows the difference, changes nothing without approval, and converges', async () => {
+  const file = join(system.directory, 'crm.yaml');
+  const entry = (name: string, hour: number): string =>
+    `  ${name}: { cron: 0 ${hour} * * *, file: exports/crm-1.csv, max-credits: 5 }\n`;
+  writeFileSync(file, `schedules:\n${entry('one', 1)}${entry('two', 2)}`);
+  const looked = await schedule('apply', file);
+  expect(looked.code).toBe(3);
+  expect(looked.stdout).toMatch(/^\+ one$/m);
+  expect(await schedule('show', 'one')).toMatchObject({ code: 2 });
+  expect((await schedule('apply', file, '--yes')).stdout).toContain('2 created, 0 changed, 0 deleted');
+  expect((await schedule('apply', file, '--yes')).stderr).toContain('nothing to change');
+
+  // What was made within the last second may be missing in the list that apply compares with.
+  const names = async () =>
+    (await listSchedules(await system.temporal())).map(({ definition }) => definition.name);
+  await expect.poll(names, { interval: 100 }).toContain('two');
+  writeFileSync(file, `schedules:\n${entry('one', 3)}`);
+  const changed = await schedule('apply', file, '--yes');
+  expect(changed.stdout).toContain('cron: 0 1 * * * → 0 3 * * *');
+  expect(changed.stdout).toContain('0 created, 1 changed, 1 deleted');
+  expect((await show('one')).flags['cron']).toBe('0 3 * * *');
+  expect(await schedule('show', 'two')).toMatchObject({ code: 2 });
+  expect(await schedule('show', 'nightly')).toMatchObject({ code: 0 });
+});
+
+it('enrich schedule apply encrypts an unchanged schedule with a new first key', async () => {
+  const file = join(system.directory, 'keys.yaml');
+  writeFileSync(file, 'schedules:\n  sealed: { cron: 0 1 * * *, file: exports/crm-1.csv, max-credits: 5 }\n');
+  const [old, current] = ['old', 'current'].map(
+    (name, index) => `${name}:${Buffer.alloc(32, index).toString('base64')}`,
+  );
+  const apply = (keys: string): Promise<Ended> =>
+    system.here(['schedule', 'apply', file, '--yes'], { TEMPORAL_CODEC_KEYS: keys });
+  expect((await apply(old!)).stdout).toContain('1 created, 0 changed');
+  const moved = await apply(`${current},${old}`);
+  expect(moved.stdout).toContain('~ sealed\n    encrypted with the first key');
+  expect(moved.stdout).toContain('0 created, 1 changed');
+  expect(await apply(current!)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('nothing to change'),
+  });
+  await system.here(['schedule', 'delete', 'sealed'], { TEMPORAL_CODEC_KEYS: current! });
 });
 
 it('enrich schedule list and show say what a triggered time without a worker waits for', async () => {

@@ -279,56 +279,52 @@ describe('pausing', () => {
   });
 });
 
-describe('a run whose owner pays twice', () => {
-  it('--on-unknown retry asks once more for people of a call whose answer was lost', async () => {
-    const command = ['run', system.sample(80), '--yes', '--json', '--on-unknown', 'retry'];
-    await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
-    await system.startWorker();
-    const again = await system.here(command);
-    await system.stopWorker();
-    expect(again.facts().outcomes['unknown']).toBeUndefined();
-    expect(Number(again.facts().credits.unknown)).toBeGreaterThan(0);
-    await expectPromisesKept(system);
-  });
+it('--on-unknown retry asks once more for people of a call whose answer was lost', async () => {
+  const command = ['run', system.sample(80), '--yes', '--json', '--on-unknown', 'retry'];
+  await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
+  await system.startWorker();
+  const again = await system.here(command);
+  await system.stopWorker();
+  expect(again.facts().outcomes['unknown']).toBeUndefined();
+  expect(Number(again.facts().credits.unknown)).toBeGreaterThan(0);
+  await expectPromisesKept(system);
 });
 
-describe('a day without credits', () => {
-  it('an empty day budget pauses a run until a command raises it', async () => {
-    const calls = system.sandbox.log.bill().calls;
-    expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
-    const paused = await system.hereAlone(['run', system.sample(30), '--yes', '--json']);
-    expect(paused.code).toBe(3);
-    expect(paused.facts()).toMatchObject({
-      status: 'paused',
-      next: expect.stringContaining('enrich budget set day:'),
-    });
-    expect(system.sandbox.log.bill().calls).toBe(calls);
-    const runId = paused.facts().run_id;
-    expect(runId).toMatch(/^enrich-[a-z]+-contacts-\d+-\d{8}T\d{4}-[0-9a-f]{6}$/);
-    const waiting = await system.details(runId);
-    expectFiguresOf(waiting, paused.facts());
-    expect(waiting).toMatchObject({
-      state: 'paused',
-      'waits for': paused.facts().reason,
-      'pages done': '0 of 1',
-    });
-    const notEnough = await system.hereAlone(['budget', 'set', 'day', 'used']);
-    expect(notEnough.stdout).toContain(`${runId} still waits`);
-    const raised = await system.hereAlone(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
-    expect(raised.stdout).toContain(`enrich resume ${runId}`);
-    const status = await system.hereAlone(['status', runId]);
-    expect(status.stdout).toContain(
-      'paused: a budget was empty, and has credits again: the run has not continued yet\n' +
-        `  next: enrich resume ${runId}`,
-    );
-    expect(status.stdout).not.toContain('interrupted');
-    const resumed = await system.hereAlone(['resume', runId, '--json']);
-    expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    const finished = await system.details(runId);
-    expectFiguresOf(finished, resumed.facts());
-    expect(finished).toMatchObject({ state: 'finished', 'pages done': '1 of 1' });
-    await expectPromisesKept(system);
+it('an empty day budget pauses a run until a command raises it', async () => {
+  const calls = system.sandbox.log.bill().calls;
+  expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
+  const paused = await system.hereAlone(['run', system.sample(30), '--yes', '--json']);
+  expect(paused.code).toBe(3);
+  expect(paused.facts()).toMatchObject({
+    status: 'paused',
+    next: expect.stringContaining('enrich budget set day:'),
   });
+  expect(system.sandbox.log.bill().calls).toBe(calls);
+  const runId = paused.facts().run_id;
+  expect(runId).toMatch(/^enrich-[a-z]+-contacts-\d+-\d{8}T\d{4}-[0-9a-f]{6}$/);
+  const waiting = await system.details(runId);
+  expectFiguresOf(waiting, paused.facts());
+  expect(waiting).toMatchObject({
+    state: 'paused',
+    'waits for': paused.facts().reason,
+    'pages done': '0 of 1',
+  });
+  const notEnough = await system.hereAlone(['budget', 'set', 'day', 'used']);
+  expect(notEnough.stdout).toContain(`${runId} still waits`);
+  const raised = await system.hereAlone(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
+  expect(raised.stdout).toContain(`enrich resume ${runId}`);
+  const status = await system.hereAlone(['status', runId]);
+  expect(status.stdout).toContain(
+    'paused: a budget was empty, and has credits again: the run has not continued yet\n' +
+      `  next: enrich resume ${runId}`,
+  );
+  expect(status.stdout).not.toContain('interrupted');
+  const resumed = await system.hereAlone(['resume', runId, '--json']);
+  expect(resumed.facts()).toMatchObject({ status: 'finished' });
+  const finished = await system.details(runId);
+  expectFiguresOf(finished, resumed.facts());
+  expect(finished).toMatchObject({ state: 'finished', 'pages done': '1 of 1' });
+  await expectPromisesKept(system);
 });
 
 describe('with a worker of a server', () => {
@@ -355,23 +351,21 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  describe('a pilot', () => {
-    it('a pilot is asked for first, and the rest when a person resumes, not when the command is repeated', async () => {
-      const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
-      const calls = system.sandbox.log.bill().calls;
-      const piloted = await system.here(command);
-      expect(piloted.code).toBe(3);
-      expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
-      expectFiguresOf(await system.details(piloted.facts().run_id), piloted.facts());
-      expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
-      const repeated = await system.here([...command, '--min-match-rate', '10%']);
-      expect(repeated.facts()).toMatchObject({ status: 'paused', calls: 2 });
-      expect(repeated.stderr).toContain('the run has --min-match-rate 10% from now on, before: none\n');
-      expect(system.sandbox.log.bill().calls).toBe(calls + 2);
-      const resumed = await system.here(['resume', piloted.facts().run_id, '--json']);
-      expect(resumed.facts()).toMatchObject({ status: 'finished' });
-      await expectPromisesKept(system);
-    });
+  it('a pilot is asked for first, and the rest when a person resumes, not when the command is repeated', async () => {
+    const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
+    const calls = system.sandbox.log.bill().calls;
+    const piloted = await system.here(command);
+    expect(piloted.code).toBe(3);
+    expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
+    expectFiguresOf(await system.details(piloted.facts().run_id), piloted.facts());
+    expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
+    const repeated = await system.here([...command, '--min-match-rate', '10%']);
+    expect(repeated.facts()).toMatchObject({ status: 'paused', calls: 2 });
+    expect(repeated.stderr).toContain('the run has --min-match-rate 10% from now on, before: none\n');
+    expect(system.sandbox.log.bill().calls).toBe(calls + 2);
+    const resumed = await system.here(['resume', piloted.facts().run_id, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(system);
   });
 
   describe('a pilot on a terminal', () => {
@@ -412,15 +406,13 @@ describe('with a worker of a server', () => {
     });
   });
 
-  describe('approving', () => {
-    it('an approval of a plan whose workflow is gone starts the workflow again with the approval', async () => {
-      const file = system.sample(40);
-      await system.answerPrompts(['run', file]);
-      const runId = await latestRun();
-      expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval' });
-      await system.terminateWorkflow(runId);
-      const approved = await system.here(['run', file, '--yes', '--json']);
-      expect(approved.facts()).toMatchObject({ run_id: runId, status: 'finished' });
-    });
+  it('an approval of a plan whose workflow is gone starts the workflow again with the approval', async () => {
+    const file = system.sample(40);
+    await system.answerPrompts(['run', file]);
+    const runId = await latestRun();
+    expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval' });
+    await system.terminateWorkflow(runId);
+    const approved = await system.here(['run', file, '--yes', '--json']);
+    expect(approved.facts()).toMatchObject({ run_id: runId, status: 'finished' });
   });
 });

@@ -102,15 +102,13 @@ describe('standard output that takes no more', () => {
   });
 });
 
-describe('a file name that is not UTF-8', () => {
-  it('a file name that is not UTF-8 is refused by name', async () => {
-    const ended = await system.shell(
-      `f=$(printf 'caf\\351.csv'); printf 'email\\nmira@nordlys.example\\n' > "$f"; $ENRICH plan "$f"; ` +
-        'c=$?; rm "$f"; exit $c',
-    );
-    expect(ended.stderr).toMatch(/error: the name of the file is not UTF-8\n {2}where: .*caf.*\.csv\n/);
-    expect(ended.code).toBe(2);
-  });
+it('a file name that is not UTF-8 is refused by name', async () => {
+  const ended = await system.shell(
+    `f=$(printf 'caf\\351.csv'); printf 'email\\nmira@nordlys.example\\n' > "$f"; $ENRICH plan "$f"; ` +
+      'c=$?; rm "$f"; exit $c',
+  );
+  expect(ended.stderr).toMatch(/error: the name of the file is not UTF-8\n {2}where: .*caf.*\.csv\n/);
+  expect(ended.code).toBe(2);
 });
 
 describe('an error under --json', () => {
@@ -152,76 +150,74 @@ describe('an error under --json', () => {
   });
 });
 
-describe('enrich sql --command', () => {
-  it('enrich sql --command prints the rows of each statement as a table', async () => {
-    const statements = `select 'a' as one; select email, null as empty from enriched_contacts`;
-    const { stdout, code } = await system.here(['sql', '--command', statements]);
-    expect({ stdout, code }).toEqual({
-      stdout: '  one\n  a\n1 row\n\n  email                 empty\n  mira@nordlys.example\n1 row\n',
-      code: 0,
-    });
+it('enrich sql --command prints the rows of each statement as a table', async () => {
+  const statements = `select 'a' as one; select email, null as empty from enriched_contacts`;
+  const { stdout, code } = await system.here(['sql', '--command', statements]);
+  expect({ stdout, code }).toEqual({
+    stdout: '  one\n  a\n1 row\n\n  email                 empty\n  mira@nordlys.example\n1 row\n',
+    code: 0,
   });
+});
 
-  it('enrich sql --command --json refuses several statements with rows', async () => {
-    const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one; select 2 as two', '--json']);
-    expect(stderr).toContain('2 statements, and --json prints the rows of one');
-    expect(code).toBe(2);
-  });
+it('enrich sql --command --json refuses several statements with rows', async () => {
+  const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one; select 2 as two', '--json']);
+  expect(stderr).toContain('2 statements, and --json prints the rows of one');
+  expect(code).toBe(2);
+});
 
-  it('enrich sql --command --json prints the rows as one array of objects', async () => {
-    const statement = `select email, null as empty, true as yes, 7::bigint as "number", 2.50 as "decimal",
+it('enrich sql --command --json prints the rows as one array of objects', async () => {
+  const statement = `select email, null as empty, true as yes, 7::bigint as "number", 2.50 as "decimal",
       '{"a": [1]}'::jsonb as "json", array['x', null] as list, timestamptz '2026-11-20 02:00:00+02' as "time"
       from enriched_contacts`;
-    const { stdout, code } = await system.here(['sql', '-c', statement, '--json']);
-    expect({ rows: JSON.parse(stdout) as unknown, code }).toEqual({
-      rows: [
-        {
-          email: 'mira@nordlys.example',
-          empty: null,
-          yes: true,
-          number: 7,
-          decimal: '2.50',
-          json: { a: [1] },
-          list: ['x', null],
-          time: '2026-11-20T00:00:00.000Z',
-        },
-      ],
-      code: 0,
-    });
-    expect((await system.here(['sql', '-c', 'select 1 where false', '--json'])).stdout).toBe('[]\n');
+  const { stdout, code } = await system.here(['sql', '-c', statement, '--json']);
+  expect({ rows: JSON.parse(stdout) as unknown, code }).toEqual({
+    rows: [
+      {
+        email: 'mira@nordlys.example',
+        empty: null,
+        yes: true,
+        number: 7,
+        decimal: '2.50',
+        json: { a: [1] },
+        list: ['x', null],
+        time: '2026-11-20T00:00:00.000Z',
+      },
+    ],
+    code: 0,
   });
+  expect((await system.here(['sql', '-c', 'select 1 where false', '--json'])).stdout).toBe('[]\n');
+});
 
-  it('enrich sql --command --json refuses two columns with one name', async () => {
-    const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one, 2 as one', '--json']);
-    expect(stderr).toContain('two columns are named "one"');
+it('enrich sql --command --json refuses two columns with one name', async () => {
+  const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one, 2 as one', '--json']);
+  expect(stderr).toContain('two columns are named "one"');
+  expect(code).toBe(2);
+});
+
+it.each([' ; ', '-- nothing'])(
+  'enrich sql --command without a statement is wrong usage: %j',
+  async (text) => {
+    const { stderr, code } = await system.here(['sql', '-c', text]);
+    expect(stderr).toContain('error: there is no statement\n  where: --command\n');
     expect(code).toBe(2);
-  });
+  },
+);
 
-  it.each([' ; ', '-- nothing'])(
-    'enrich sql --command without a statement is wrong usage: %j',
-    async (text) => {
-      const { stderr, code } = await system.here(['sql', '-c', text]);
-      expect(stderr).toContain('error: there is no statement\n  where: --command\n');
-      expect(code).toBe(2);
-    },
-  );
+it.each([
+  ['delete from budgets', 'cannot execute DELETE in a read-only transaction'],
+  ['delete from enriched_contacts', 'cannot delete from view "enriched_contacts"'],
+])('enrich sql --command refuses a statement that writes: %s', async (statement, reason) => {
+  const { stderr, code } = await system.here(['sql', '--command', statement]);
+  expect(stderr).toContain(reason);
+  expect(stderr).toContain('this command only reads;');
+  expect(stderr).toContain('enrich sql without --command opens psql');
+  expect(code).toBe(2);
+});
 
-  it.each([
-    ['delete from budgets', 'cannot execute DELETE in a read-only transaction'],
-    ['delete from enriched_contacts', 'cannot delete from view "enriched_contacts"'],
-  ])('enrich sql --command refuses a statement that writes: %s', async (statement, reason) => {
-    const { stderr, code } = await system.here(['sql', '--command', statement]);
-    expect(stderr).toContain(reason);
-    expect(stderr).toContain('this command only reads;');
-    expect(stderr).toContain('enrich sql without --command opens psql');
-    expect(code).toBe(2);
-  });
-
-  it('enrich sql --command names the place in a statement that PostgreSQL refuses', async () => {
-    const { stderr, code } = await system.here(['sql', '--command', 'selec 1']);
-    expect(stderr).toContain('syntax error at or near "selec"\n  where: --command, character 1\n');
-    expect(code).toBe(2);
-  });
+it('enrich sql --command names the place in a statement that PostgreSQL refuses', async () => {
+  const { stderr, code } = await system.here(['sql', '--command', 'selec 1']);
+  expect(stderr).toContain('syntax error at or near "selec"\n  where: --command, character 1\n');
+  expect(code).toBe(2);
 });
 
 it('an error that no code catches ends the command, and its values are not printed', async () => {

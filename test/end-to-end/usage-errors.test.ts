@@ -325,37 +325,35 @@ describe('a command that only holds others', () => {
   });
 });
 
-describe('enrich plan', () => {
-  it('enrich plan is no run: not in the list, not the latest, not in the budgets', async () => {
-    const planned = await system.here(['plan', 'good.csv', '--json']);
-    expect(planned.code).toBe(0);
-    expect(await runs()).toEqual([]);
-    expect((await system.here(['status', 'latest'])).code).toBe(2);
-    expect((await system.here(['budget', 'show'])).stdout).not.toContain('run:');
-  });
+it('enrich plan is no run: not in the list, not the latest, not in the budgets', async () => {
+  const planned = await system.here(['plan', 'good.csv', '--json']);
+  expect(planned.code).toBe(0);
+  expect(await runs()).toEqual([]);
+  expect((await system.here(['status', 'latest'])).code).toBe(2);
+  expect((await system.here(['budget', 'show'])).stdout).not.toContain('run:');
+});
 
-  it('enrich plan names the limit of the run itself, and not the budget of a run that never begins', async () => {
-    const command = ['plan', 'good.csv', '--max-credits', '0'];
-    const shown = await system.here(command);
-    expect(shown.stdout).toContain('the limit of the run (--max-credits) has no credits left');
-    expect(shown.stdout).not.toContain('run:');
-    const facts = JSON.parse((await system.here([...command, '--json'])).stdout) as unknown;
-    expect(facts).toMatchObject({ short_budget: { budget: 'run', available: '0' } });
-  });
+it('enrich plan names the limit of the run itself, and not the budget of a run that never begins', async () => {
+  const command = ['plan', 'good.csv', '--max-credits', '0'];
+  const shown = await system.here(command);
+  expect(shown.stdout).toContain('the limit of the run (--max-credits) has no credits left');
+  expect(shown.stdout).not.toContain('run:');
+  const facts = JSON.parse((await system.here([...command, '--json'])).stdout) as unknown;
+  expect(facts).toMatchObject({ short_budget: { budget: 'run', available: '0' } });
+});
 
-  it('enrich plan without a credential of the service says that enrich run refuses it', async () => {
-    const nothing = { ENRICHMENT_API_KEY: '' };
-    const planned = await system.here(['plan', 'good.csv'], nothing);
-    expect(planned.stderr).toContain('note: enrich run refuses this plan: neither ENRICHMENT_API_KEY');
-    expect(planned.code).toBe(0);
-    expect((await system.here(['run', 'good.csv', '--yes'], nothing)).code).toBe(2);
-    expect((await system.here(['plan', 'good.csv'])).stderr).not.toContain('refuses');
-  });
+it('enrich plan without a credential of the service says that enrich run refuses it', async () => {
+  const nothing = { ENRICHMENT_API_KEY: '' };
+  const planned = await system.here(['plan', 'good.csv'], nothing);
+  expect(planned.stderr).toContain('note: enrich run refuses this plan: neither ENRICHMENT_API_KEY');
+  expect(planned.code).toBe(0);
+  expect((await system.here(['run', 'good.csv', '--yes'], nothing)).code).toBe(2);
+  expect((await system.here(['plan', 'good.csv'])).stderr).not.toContain('refuses');
+});
 
-  it('enrich plan says that the people are invented if no service is configured', async () => {
-    const ended = await system.hereAlone(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
-    expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');
-  });
+it('enrich plan says that the people are invented if no service is configured', async () => {
+  const ended = await system.hereAlone(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
+  expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');
 });
 
 describe('a command beside a Temporal server, without a service in its own settings', () => {
@@ -405,25 +403,21 @@ it.each([
   expect(ended.code).toBe(2);
 });
 
-describe('enrich run --plan', () => {
-  it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
-    const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
-    expect(ended.stdout).toMatch(/failed: the plan is [0-9a-f]{16}, and not 0123456789abcdef: /);
-    expect(ended.stderr).not.toContain('"level"');
-    expect(ended.code).toBe(2);
-  });
+it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
+  const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
+  expect(ended.stdout).toMatch(/failed: the plan is [0-9a-f]{16}, and not 0123456789abcdef: /);
+  expect(ended.stderr).not.toContain('"level"');
+  expect(ended.code).toBe(2);
 });
 
-describe('an empty value, as of a variable that is not set', () => {
-  it.each([
-    ['--source <name>', ['run', 'good.csv', '--yes', '--source', '']],
-    ['--only <filter>', ['plan', 'good.csv', '--only', '']],
-    ['file', ['run', '']],
-  ])('an empty %s is a usage error', async (named, command) => {
-    const ended = await system.here(command);
-    expect(ended.stderr).toMatch(new RegExp(`'${named.slice(0, 6)}.*empty`));
-    expect(ended.code).toBe(2);
-  });
+it.each([
+  ['--source <name>', ['run', 'good.csv', '--yes', '--source', '']],
+  ['--only <filter>', ['plan', 'good.csv', '--only', '']],
+  ['file', ['run', '']],
+])('an empty %s is a usage error', async (named, command) => {
+  const ended = await system.here(command);
+  expect(ended.stderr).toMatch(new RegExp(`'${named.slice(0, 6)}.*empty`));
+  expect(ended.code).toBe(2);
 });
 
 it('a Temporal address without a port is a wrong setting', async () => {
@@ -432,28 +426,24 @@ it('a Temporal address without a port is a wrong setting', async () => {
   expect(ended.code).toBe(2);
 });
 
-describe('enrich usage', () => {
-  it.each([
-    [404, 'offers no usage statistics'],
-    [403, 'may not read usage statistics'],
-  ])('enrich usage names what a service that answers %i does not offer', async (status, what) => {
-    const service = await startScriptedServer((socket) => socket.end(httpAnswer(status, '{}')));
-    const ended = await system.here(['usage'], { ENRICHMENT_BASE_URL: service.baseUrl });
-    await service.close();
-    expect(ended.stderr).toContain(what);
-    expect(ended.stderr).not.toContain('ENRICHMENT_BASE_URL');
-    expect(ended.code).toBe(1);
-  });
+it.each([
+  [404, 'offers no usage statistics'],
+  [403, 'may not read usage statistics'],
+])('enrich usage names what a service that answers %i does not offer', async (status, what) => {
+  const service = await startScriptedServer((socket) => socket.end(httpAnswer(status, '{}')));
+  const ended = await system.here(['usage'], { ENRICHMENT_BASE_URL: service.baseUrl });
+  await service.close();
+  expect(ended.stderr).toContain(what);
+  expect(ended.stderr).not.toContain('ENRICHMENT_BASE_URL');
+  expect(ended.code).toBe(1);
 });
 
-describe('enrich doctor', () => {
-  it('enrich doctor continues after a wrong setting', async () => {
-    const ended = await system.here(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
-    expect(ended.stdout).toMatch(/BROKEN {2}service +ENRICHMENT_BASE_URL must be an address/);
-    expect(ended.stdout).toMatch(/BROKEN {2}rate limits +RATE_LIMITS is wrong/);
-    expect(ended.stdout).toMatch(/ok +database/);
-    expect(ended.code).toBe(1);
-  });
+it('enrich doctor continues after a wrong setting', async () => {
+  const ended = await system.here(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
+  expect(ended.stdout).toMatch(/BROKEN {2}service +ENRICHMENT_BASE_URL must be an address/);
+  expect(ended.stdout).toMatch(/BROKEN {2}rate limits +RATE_LIMITS is wrong/);
+  expect(ended.stdout).toMatch(/ok +database/);
+  expect(ended.code).toBe(1);
 });
 
 it.each<[code: number, command: string[]]>([

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { formatCredits } from '../../src/domain/money/decimal.ts';
 import { memberSources, readJson } from '../../src/service/answers/exact-json.ts';
 import { readCredits, readRequestId } from '../../src/service/answers/exact-values.ts';
@@ -19,58 +19,54 @@ function write(value: unknown, gap: string): string {
   return JSON.stringify(value);
 }
 
-describe('memberSources', () => {
-  it('memberSources() finds every member of every object, as JSON.parse reads it', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), space, (object, gap) => {
-        const text = gap + write(object, gap) + gap;
-        const sources = memberSources(text);
-        const expected = JSON.parse(text) as Record<string, unknown>;
-        expect([...sources.keys()].sort()).toEqual(Object.keys(expected).sort());
-        for (const [name, source] of sources) expect(JSON.parse(source)).toEqual(expected[name]);
-      }),
-    );
-  });
+it('memberSources() finds every member of every object, as JSON.parse reads it', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), space, (object, gap) => {
+      const text = gap + write(object, gap) + gap;
+      const sources = memberSources(text);
+      const expected = JSON.parse(text) as Record<string, unknown>;
+      expect([...sources.keys()].sort()).toEqual(Object.keys(expected).sort());
+      for (const [name, source] of sources) expect(JSON.parse(source)).toEqual(expected[name]);
+    }),
+  );
+});
 
-  it('memberSources() is not misled by quotes, backslashes and braces inside of strings', () => {
-    const hostile = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', 'a') });
-    fc.assert(
-      fc.property(fc.array(fc.tuple(hostile, hostile)), fc.bigInt(), (pairs, id) => {
-        const members = pairs.map(
-          ([name, value]) => `${JSON.stringify(`_${name}`)}:${JSON.stringify(value)}`,
-        );
-        const text = `{${[...members, `"request_id":${id}`, ...members].join(',')}}`;
-        JSON.parse(text);
-        expect(memberSources(text).get('request_id')).toBe(String(id));
-      }),
-    );
-  });
+it('memberSources() is not misled by quotes, backslashes and braces inside of strings', () => {
+  const hostile = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', 'a') });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(hostile, hostile)), fc.bigInt(), (pairs, id) => {
+      const members = pairs.map(([name, value]) => `${JSON.stringify(`_${name}`)}:${JSON.stringify(value)}`);
+      const text = `{${[...members, `"request_id":${id}`, ...members].join(',')}}`;
+      JSON.parse(text);
+      expect(memberSources(text).get('request_id')).toBe(String(id));
+    }),
+  );
+});
 
-  it('memberSources() reads the members of a member, where deliveries hide their ids', () => {
-    const text = '{"webhook_result": {"request_id": -9223372036854775807, "people": [{"request_id": 1}]}}';
-    const inner = memberSources(memberSources(text).get('webhook_result')!);
-    expect(inner.get('request_id')).toBe('-9223372036854775807');
-  });
+it('memberSources() reads the members of a member, where deliveries hide their ids', () => {
+  const text = '{"webhook_result": {"request_id": -9223372036854775807, "people": [{"request_id": 1}]}}';
+  const inner = memberSources(memberSources(text).get('webhook_result')!);
+  expect(inner.get('request_id')).toBe('-9223372036854775807');
+});
 
-  it.each([
-    ['the last of repeated names, as JSON.parse does', '{"request_id":1,"request_id":2}', '2'],
-    ['a name that is written with escapes', '{"request\\u005fid":3}', '3'],
-    ['nothing of a nested object', '{"a":{"request_id":4}}', undefined],
-    ['nothing of a string that looks like a member', '{"a":"\\"request_id\\":5,"}', undefined],
-    ['nothing of a list', '[{"request_id":6}]', undefined],
-    ['nothing of a scalar', '7', undefined],
-  ])('memberSources() accepts %s', (_, text, expected) => {
-    expect(memberSources(text).get('request_id')).toBe(expected);
-  });
+it.each([
+  ['the last of repeated names, as JSON.parse does', '{"request_id":1,"request_id":2}', '2'],
+  ['a name that is written with escapes', '{"request\\u005fid":3}', '3'],
+  ['nothing of a nested object', '{"a":{"request_id":4}}', undefined],
+  ['nothing of a string that looks like a member', '{"a":"\\"request_id\\":5,"}', undefined],
+  ['nothing of a list', '[{"request_id":6}]', undefined],
+  ['nothing of a scalar', '7', undefined],
+])('memberSources() accepts %s', (_, text, expected) => {
+  expect(memberSources(text).get('request_id')).toBe(expected);
+});
 
-  it('memberSources() ends on a text that is no JSON', () => {
-    const text = fc.string({ unit: fc.constantFrom('{', '"', '\\', ':', ',', '}', '1', ' ') });
-    fc.assert(
-      fc.property(text, (broken) => {
-        expect(['Map', 'SyntaxError']).toContain(attempt(() => memberSources(broken)).constructor.name);
-      }),
-    );
-  });
+it('memberSources() ends on a text that is no JSON', () => {
+  const text = fc.string({ unit: fc.constantFrom('{', '"', '\\', ':', ',', '}', '1', ' ') });
+  fc.assert(
+    fc.property(text, (broken) => {
+      expect(['Map', 'SyntaxError']).toContain(attempt(() => memberSources(broken)).constructor.name);
+    }),
+  );
 });
 
 function attempt(work: () => object): object {
@@ -81,72 +77,66 @@ function attempt(work: () => object): object {
   }
 }
 
-describe('readRequestId', () => {
-  it('readRequestId() keeps every signed 64-bit number and beyond exactly', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n }), (id) => {
-        expect(readRequestId(memberSources(`{"request_id": ${id} }`).get('request_id'))).toBe(String(id));
-        expect(readRequestId(memberSources(`{"request_id":"${id}"}`).get('request_id'))).toBe(String(id));
-      }),
-    );
-  });
-
-  it.each(['null', 'true', '1.5', '1e30', '{}', '[]', '""', '"a b"', '"../x"', '"\\u0000"', undefined])(
-    'readRequestId() reads %s as no id',
-    (source) => expect(readRequestId(source)).toBeUndefined(),
+it('readRequestId() keeps every signed 64-bit number and beyond exactly', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n }), (id) => {
+      expect(readRequestId(memberSources(`{"request_id": ${id} }`).get('request_id'))).toBe(String(id));
+      expect(readRequestId(memberSources(`{"request_id":"${id}"}`).get('request_id'))).toBe(String(id));
+    }),
   );
 });
 
-describe('readCredits', () => {
-  it('readCredits() keeps every decimal of six digits behind the point exactly', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 19n }), (millionths) => {
-        expect(readCredits(formatCredits(millionths))).toEqual({ credits: millionths });
-      }),
-    );
-  });
+it.each(['null', 'true', '1.5', '1e30', '{}', '[]', '""', '"a b"', '"../x"', '"\\u0000"', undefined])(
+  'readRequestId() reads %s as no id',
+  (source) => expect(readRequestId(source)).toBeUndefined(),
+);
 
-  it.each([
-    ['3', { credits: 3_000_000n }],
-    ['0.1', { credits: 100_000n }],
-    ['2.5e1', { credits: 25_000_000n }],
-    ['"3.5"', { credits: 3_500_000n }],
-    ['0', { credits: 0n }],
-    [undefined, { problem: 'absent' }],
-    ['null', { problem: 'absent' }],
-    ['-1', { problem: 'negative' }],
-    ['"three"', { problem: 'not-a-number' }],
-    ['""', { problem: 'not-a-number' }],
-    ['true', { problem: 'not-a-number' }],
-    ['{}', { problem: 'not-a-number' }],
-    ['1e400000', { problem: 'too-large' }],
-    ['0.0000001', { problem: 'too-fine' }],
-    ['0.30000000000000004', { credits: 300_000n }],
-    ['"2.9999999999999996"', { credits: 3_000_000n }],
-    ['1000000.00000000001', { problem: 'too-fine' }],
-  ])('readCredits() reads %s', (source, expected) => {
-    expect(readCredits(source)).toEqual(expected);
-  });
+it('readCredits() keeps every decimal of six digits behind the point exactly', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 19n }), (millionths) => {
+      expect(readCredits(formatCredits(millionths))).toEqual({ credits: millionths });
+    }),
+  );
 });
 
-describe('readJson', () => {
-  it('readJson() reads through one layer of quoting', () => {
-    expect(readJson(Buffer.from(JSON.stringify('{"message":"x"}')))?.value).toEqual({ message: 'x' });
-  });
+it.each([
+  ['3', { credits: 3_000_000n }],
+  ['0.1', { credits: 100_000n }],
+  ['2.5e1', { credits: 25_000_000n }],
+  ['"3.5"', { credits: 3_500_000n }],
+  ['0', { credits: 0n }],
+  [undefined, { problem: 'absent' }],
+  ['null', { problem: 'absent' }],
+  ['-1', { problem: 'negative' }],
+  ['"three"', { problem: 'not-a-number' }],
+  ['""', { problem: 'not-a-number' }],
+  ['true', { problem: 'not-a-number' }],
+  ['{}', { problem: 'not-a-number' }],
+  ['1e400000', { problem: 'too-large' }],
+  ['0.0000001', { problem: 'too-fine' }],
+  ['0.30000000000000004', { credits: 300_000n }],
+  ['"2.9999999999999996"', { credits: 3_000_000n }],
+  ['1000000.00000000001', { problem: 'too-fine' }],
+])('readCredits() reads %s', (source, expected) => {
+  expect(readCredits(source)).toEqual(expected);
+});
 
-  it('readJson() leaves a plain string a string', () => {
-    expect(readJson(Buffer.from('"Invalid key"'))?.value).toBe('Invalid key');
-  });
+it('readJson() reads through one layer of quoting', () => {
+  expect(readJson(Buffer.from(JSON.stringify('{"message":"x"}')))?.value).toEqual({ message: 'x' });
+});
 
-  it('readJson() passes over a byte order mark', () => {
-    expect(readJson(Buffer.from('\uFEFF{"a":1}'))?.value).toEqual({ a: 1 });
-  });
+it('readJson() leaves a plain string a string', () => {
+  expect(readJson(Buffer.from('"Invalid key"'))?.value).toBe('Invalid key');
+});
 
-  it('readJson() never fails, whatever the bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
-        expect(() => readJson(Buffer.from(bytes))).not.toThrow();
-      }),
-    );
-  });
+it('readJson() passes over a byte order mark', () => {
+  expect(readJson(Buffer.from('\uFEFF{"a":1}'))?.value).toEqual({ a: 1 });
+});
+
+it('readJson() never fails, whatever the bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      expect(() => readJson(Buffer.from(bytes))).not.toThrow();
+    }),
+  );
 });

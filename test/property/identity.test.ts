@@ -178,25 +178,23 @@ function pairsOf(world: IdentityWorld, contacts: ReadonlyMap<WorldRow, Person>):
   return [...contacts].map(([row, person]) => `${row.contactId} is ${world.humanOf(person)}`).sort();
 }
 
-describe('identity across calls', () => {
-  it('identity across calls is correct, and independent of the order and batches of rows', longTest, () => {
-    let [pairs, told] = [0, 0];
-    fc.assert(
-      fc.property(identityWorld, order, order, (world, one, other) => {
-        const { contacts, people } = new Play(world, one);
-        if (world.canBeTold(people)) {
-          const wrong = [...contacts].filter(([row, person]) => world.humanOf(person) !== row.human);
-          expect(wrong).toEqual([]);
-          told += contacts.size;
-        }
-        pairs += contacts.size;
-        expect(pairsOf(world, new Play(world, other).contacts)).toEqual(pairsOf(world, contacts));
-      }),
-      { numRuns: cases, ...seed },
-    );
-    expect(pairs).toBeGreaterThan(cases / 2);
-    expect(told).toBeGreaterThan(cases / 10);
-  });
+it('identity across calls is correct, and independent of the order and batches of rows', longTest, () => {
+  let [pairs, told] = [0, 0];
+  fc.assert(
+    fc.property(identityWorld, order, order, (world, one, other) => {
+      const { contacts, people } = new Play(world, one);
+      if (world.canBeTold(people)) {
+        const wrong = [...contacts].filter(([row, person]) => world.humanOf(person) !== row.human);
+        expect(wrong).toEqual([]);
+        told += contacts.size;
+      }
+      pairs += contacts.size;
+      expect(pairsOf(world, new Play(world, other).contacts)).toEqual(pairsOf(world, contacts));
+    }),
+    { numRuns: cases, ...seed },
+  );
+  expect(pairs).toBeGreaterThan(cases / 2);
+  expect(told).toBeGreaterThan(cases / 10);
 });
 
 describe('identity across calls, in the warehouse', () => {

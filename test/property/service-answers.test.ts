@@ -187,47 +187,45 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
   });
 });
 
-describe('the mapping of errors', () => {
-  it('the mapping of errors makes a sound failure of every answer', () => {
-    fc.assert(
-      fc.property(answers, (answer) => {
-        expect(flawsOf(mapFailure(answer, endpoint))).toEqual([]);
-      }),
-      { numRuns },
-    );
-  });
+it('the mapping of errors makes a sound failure of every answer', () => {
+  fc.assert(
+    fc.property(answers, (answer) => {
+      expect(flawsOf(mapFailure(answer, endpoint))).toEqual([]);
+    }),
+    { numRuns },
+  );
+});
 
-  it('the mapping of errors does not decide by messages', () => {
-    // An error such as " " or "0" says that there is none.
-    const words = fc.record({ error: fc.string().map((text) => `error ${text}`), message: fc.string() });
-    fc.assert(
-      fc.property(status, words, words, (code, one, other) => {
-        const typeOf = (body: object) =>
-          mapFailure(
-            { status: code, headers: {}, body: Buffer.from(JSON.stringify(body)), receivedAt: 0 },
-            endpoint,
-          ).type;
-        expect(typeOf(one)).toBe(typeOf(other));
-      }),
-    );
-  });
+it('the mapping of errors does not decide by messages', () => {
+  // An error such as " " or "0" says that there is none.
+  const words = fc.record({ error: fc.string().map((text) => `error ${text}`), message: fc.string() });
+  fc.assert(
+    fc.property(status, words, words, (code, one, other) => {
+      const typeOf = (body: object) =>
+        mapFailure(
+          { status: code, headers: {}, body: Buffer.from(JSON.stringify(body)), receivedAt: 0 },
+          endpoint,
+        ).type;
+      expect(typeOf(one)).toBe(typeOf(other));
+    }),
+  );
+});
 
-  it('the mapping of errors decides for any value whether it is a refusal', () => {
-    fc.assert(
-      fc.property(fc.anything(), (value) => {
-        expect(['none', 'refusal', 'partial']).toContain(errorOfSuccess(value));
-      }),
-    );
-  });
+it('the mapping of errors decides for any value whether it is a refusal', () => {
+  fc.assert(
+    fc.property(fc.anything(), (value) => {
+      expect(['none', 'refusal', 'partial']).toContain(errorOfSuccess(value));
+    }),
+  );
+});
 
-  it('the mapping of errors makes a sound failure of every broken connection, possibly billed once sent', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.boolean(), (code, sent) => {
-        const failure = mapTransportError(new TransportError(code, { sent }), endpoint);
-        expect([flawsOf(failure), failure.mayHaveBeenBilled]).toEqual([[], sent]);
-      }),
-    );
-  });
+it('the mapping of errors makes a sound failure of every broken connection, possibly billed once sent', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.boolean(), (code, sent) => {
+      const failure = mapTransportError(new TransportError(code, { sent }), endpoint);
+      expect([flawsOf(failure), failure.mayHaveBeenBilled]).toEqual([[], sent]);
+    }),
+  );
 });
 
 describe('the exact values of an answer', () => {
@@ -271,17 +269,15 @@ describe('the exact values of an answer', () => {
   });
 });
 
-describe('the reader of late results', () => {
-  it('the reader of late results returns sound data or nothing, for any body of a webhook', () => {
-    fc.assert(
-      fc.property(bytes, (body) => {
-        const late = readLateResult(body);
-        expect(flawsOf(late)).toEqual([]);
-        expect(late?.creditsConsumed === undefined).toBe(
-          late === undefined || late.creditsProblem !== undefined,
-        );
-      }),
-      { numRuns },
-    );
-  });
+it('the reader of late results returns sound data or nothing, for any body of a webhook', () => {
+  fc.assert(
+    fc.property(bytes, (body) => {
+      const late = readLateResult(body);
+      expect(flawsOf(late)).toEqual([]);
+      expect(late?.creditsConsumed === undefined).toBe(
+        late === undefined || late.creditsProblem !== undefined,
+      );
+    }),
+    { numRuns },
+  );
 });

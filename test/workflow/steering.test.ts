@@ -302,29 +302,27 @@ describe('a page', () => {
   });
 });
 
-describe('a pause', () => {
-  it('a pause before a continue-as-new holds after it', async () => {
-    const activities = new ScriptedActivities();
-    const held = gate();
-    let isPageTwoAsked = false;
-    activities.answer = async (batch) => {
-      if (batch > 100) isPageTwoAsked = true;
-      if (batch === 3) await waitWithHeartbeat(held);
-      return { kind: 'done', calls: 1 };
-    };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.batches.length).toBe(2);
-      await reachHistoryLimit(handle, 'deliveryReceived');
-      await handle.executeUpdate('pause', { args: ['not before Monday'] });
-      held.open();
-      await untilPhase(handle, 'paused');
-      expect(isPageTwoAsked).toBe(false);
-      expect(activities.statuses).toEqual(['running', 'paused']);
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+it('a pause before a continue-as-new holds after it', async () => {
+  const activities = new ScriptedActivities();
+  const held = gate();
+  let isPageTwoAsked = false;
+  activities.answer = async (batch) => {
+    if (batch > 100) isPageTwoAsked = true;
+    if (batch === 3) await waitWithHeartbeat(held);
+    return { kind: 'done', calls: 1 };
+  };
+  await stage.play(activities, async (handle) => {
+    await expect.poll(() => activities.batches.length).toBe(2);
+    await reachHistoryLimit(handle, 'deliveryReceived');
+    await handle.executeUpdate('pause', { args: ['not before Monday'] });
+    held.open();
+    await untilPhase(handle, 'paused');
+    expect(isPageTwoAsked).toBe(false);
+    expect(activities.statuses).toEqual(['running', 'paused']);
+    await handle.executeUpdate('resume');
+    await handle.result();
   });
+  expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
 });
 
 describe('a pause during the last calls of a run', () => {
@@ -494,71 +492,65 @@ describe('a pause between the plan and the first call', () => {
   });
 });
 
-describe('a page that waits for so long that its history grows long', () => {
-  it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
-    const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
-    await stage.play(activities, async (handle) => {
+it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
+  const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
+  await stage.play(activities, async (handle) => {
+    await expect.poll(begun).toBe(true);
+    const pageId = `${handle.workflowId}/page-1`;
+    const page = stage.temporal.client.workflow.getHandle(pageId);
+    await reachHistoryLimit(page, 'wake');
+    // Answered once the page has seen every signal.
+    await page.query('__stack_trace');
+    letGo();
+    await handle.result();
+    const results = [];
+    for await (const { runId } of stage.temporal.client.workflow.list({
+      query: `WorkflowId = "${pageId}"`,
+    }))
+      results.push(await stage.temporal.client.workflow.getHandle(pageId, runId).result());
+    expect(results).toMatchObject([{ kind: 'done' }, { kind: 'unfinished' }]);
+  });
+  expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+});
+
+it('a changed priority of a run applies to later batches, also of the open page', async () => {
+  const { activities, letGo, begun } = holding();
+  await stage.play(
+    activities,
+    async (handle) => {
       await expect.poll(begun).toBe(true);
-      const pageId = `${handle.workflowId}/page-1`;
-      const page = stage.temporal.client.workflow.getHandle(pageId);
-      await reachHistoryLimit(page, 'wake');
-      // Answered once the page has seen every signal.
-      await page.query('__stack_trace');
+      await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
+      await handle.executeUpdate('changePriority', { args: ['backfill'] });
+      const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
+      await untilSignalled(page, /priority/);
       letGo();
       await handle.result();
-      const results = [];
-      for await (const { runId } of stage.temporal.client.workflow.list({
-        query: `WorkflowId = "${pageId}"`,
-      }))
-        results.push(await stage.temporal.client.workflow.getHandle(pageId, runId).result());
-      expect(results).toMatchObject([{ kind: 'done' }, { kind: 'unfinished' }]);
-    });
-    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
-  });
-});
-
-describe('the priority of a run', () => {
-  it('a changed priority of a run applies to later batches, also of the open page', async () => {
-    const { activities, letGo, begun } = holding();
-    await stage.play(
-      activities,
-      async (handle) => {
-        await expect.poll(begun).toBe(true);
-        await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
-        await handle.executeUpdate('changePriority', { args: ['backfill'] });
-        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-        await untilSignalled(page, /priority/);
-        letGo();
-        await handle.result();
-        const { events } = await page.fetchHistory();
-        const keys = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
-          scheduled?.activityType?.name === 'enrichBatches' ? [scheduled.priority?.priorityKey] : [],
-        );
-        expect(keys).toEqual([2, 4, 4]);
-      },
-      { batchConcurrency: 1 },
-    );
-    expect(activities.priorities).toEqual(['backfill']);
-  });
-});
-
-describe('an export that is not as expected', () => {
-  it('a run with an unexpected export pauses before its first call, until a person resumes it', async () => {
-    const activities = new ScriptedActivities();
-    activities.unmet = { ...pauseReason, type: 'expectation.unmet' };
-    await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
-      const { typedSearchAttributes } = await handle.describe();
-      expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe(
-        'expectation.unmet',
+      const { events } = await page.fetchHistory();
+      const keys = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+        scheduled?.activityType?.name === 'enrichBatches' ? [scheduled.priority?.priorityKey] : [],
       );
-      expect(activities.batches).toEqual([]);
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(['paused', 'running']);
-    expect(activities.batches).toHaveLength(5);
+      expect(keys).toEqual([2, 4, 4]);
+    },
+    { batchConcurrency: 1 },
+  );
+  expect(activities.priorities).toEqual(['backfill']);
+});
+
+it('a run with an unexpected export pauses before its first call, until a person resumes it', async () => {
+  const activities = new ScriptedActivities();
+  activities.unmet = { ...pauseReason, type: 'expectation.unmet' };
+  await stage.play(activities, async (handle) => {
+    await untilPhase(handle, 'paused');
+    const { typedSearchAttributes } = await handle.describe();
+    expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe(
+      'expectation.unmet',
+    );
+    expect(activities.batches).toEqual([]);
+    await handle.executeUpdate('resume');
+    await handle.result();
   });
+  expect(activities.statuses).toEqual(['paused', 'running']);
+  expect(activities.batches).toHaveLength(5);
 });
 
 describe('a pilot', () => {

@@ -13,32 +13,30 @@ const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile();
 const contact = (contactId: string) => readContact(warehouse, contactId);
 
-describe('a contact of two runs at once', () => {
-  it('a contact of two runs gets the person of the later begun run, even when the other run ends last', async () => {
-    const ada = { keys: ['email:ada@at-once.example'], email: 'ada@at-once.example', firstName: 'Ada' };
-    const zoe = { keys: ['email:zoe@at-once.example'], email: 'zoe@at-once.example', firstName: 'Zoe' };
-    const runs = [];
-    for (const row of [ada, zoe])
-      runs.push(
-        await runningRunOf(warehouse, [{ ...row, lastName: 'Novak', contactId: 'at-once' }], {
-          source: 'crm',
-        }),
-      );
-    for (const [index, { email, firstName }] of [
-      [1, zoe],
-      [0, ada],
-    ] as const) {
-      const person = { id: `P-${email}`, first_name: firstName, last_name: 'Novak', email };
-      await answerBatch(warehouse, { runId: runs[index]! }, () => [person]);
-      await reconcileContacts(warehouse, runs[index]!, signal);
-      await endRun(warehouse, runs[index]!, 'finished', undefined);
-      expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
-    }
-    await undoRun(warehouse, runs[1]!, note, signal);
-    expect(await contact('at-once')).toMatchObject({ first_name: 'Ada' });
-    await revertUndo(warehouse, runs[1]!, signal);
+it('a contact of two runs gets the person of the later begun run, even when the other run ends last', async () => {
+  const ada = { keys: ['email:ada@at-once.example'], email: 'ada@at-once.example', firstName: 'Ada' };
+  const zoe = { keys: ['email:zoe@at-once.example'], email: 'zoe@at-once.example', firstName: 'Zoe' };
+  const runs = [];
+  for (const row of [ada, zoe])
+    runs.push(
+      await runningRunOf(warehouse, [{ ...row, lastName: 'Novak', contactId: 'at-once' }], {
+        source: 'crm',
+      }),
+    );
+  for (const [index, { email, firstName }] of [
+    [1, zoe],
+    [0, ada],
+  ] as const) {
+    const person = { id: `P-${email}`, first_name: firstName, last_name: 'Novak', email };
+    await answerBatch(warehouse, { runId: runs[index]! }, () => [person]);
+    await reconcileContacts(warehouse, runs[index]!, signal);
+    await endRun(warehouse, runs[index]!, 'finished', undefined);
     expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
-  });
+  }
+  await undoRun(warehouse, runs[1]!, note, signal);
+  expect(await contact('at-once')).toMatchObject({ first_name: 'Ada' });
+  await revertUndo(warehouse, runs[1]!, signal);
+  expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
 });
 
 describe('a contact of a run whose undo is taken back', () => {
@@ -165,20 +163,18 @@ describe('a contact of a run whose undo is taken back', () => {
   });
 });
 
-describe('a contact whose new person is erased', () => {
-  it('a contact whose new person is erased does not become its former person again', async () => {
-    const ada = { email: 'ada@erased.example', firstName: 'Ada', lastName: 'Novak', contactId: 'inherited' };
-    const zoe = { email: 'zoe@erased.example', firstName: 'Zoe', lastName: 'Quist', contactId: 'inherited' };
-    for (const row of [ada, zoe]) {
-      const runId = await runningRunOf(warehouse, [{ keys: [`email:${row.email}`], ...row }]);
-      await reconcileContacts(warehouse, runId, signal);
-      const person = { id: 'P-erased', first_name: 'Ada', last_name: 'Novak', email: ada.email };
-      await answerBatch(warehouse, { runId }, () => [row === ada ? person : null]);
-      await endRun(warehouse, runId, 'finished', undefined);
-    }
-    expect(await contact('inherited')).toBeUndefined();
-    await erase(warehouse, [`email:${zoe.email}`], note);
-    expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
-    expect(await contact('inherited')).toBeUndefined();
-  });
+it('a contact whose new person is erased does not become its former person again', async () => {
+  const ada = { email: 'ada@erased.example', firstName: 'Ada', lastName: 'Novak', contactId: 'inherited' };
+  const zoe = { email: 'zoe@erased.example', firstName: 'Zoe', lastName: 'Quist', contactId: 'inherited' };
+  for (const row of [ada, zoe]) {
+    const runId = await runningRunOf(warehouse, [{ keys: [`email:${row.email}`], ...row }]);
+    await reconcileContacts(warehouse, runId, signal);
+    const person = { id: 'P-erased', first_name: 'Ada', last_name: 'Novak', email: ada.email };
+    await answerBatch(warehouse, { runId }, () => [row === ada ? person : null]);
+    await endRun(warehouse, runId, 'finished', undefined);
+  }
+  expect(await contact('inherited')).toBeUndefined();
+  await erase(warehouse, [`email:${zoe.email}`], note);
+  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+  expect(await contact('inherited')).toBeUndefined();
 });

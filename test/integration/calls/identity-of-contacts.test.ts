@@ -133,78 +133,72 @@ describe('a person of another call', () => {
   });
 });
 
-describe('a contact with an address that two people share', () => {
-  it('a shared address decides nothing between a stored person and the person whom the same run finds', async () => {
-    const shared = 'vegas@home.example';
-    const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-    const [stored, found] = ['Ben', 'Ada'].map((name) => ({
-      id: `vega-${name}`,
-      first_name: name,
-      last_name: 'Vega',
-      email: `${name.toLowerCase()}@vega.example`,
-      personal_emails: [shared],
-    }));
-    const row = (email: string) => ({ keys: [`email:${email}`], email, contactId: email });
-    const first = await runningRunOf(warehouse, [row(stored!.email)], { source: 'salesforce' });
-    await answerBatch(warehouse, { runId: first }, () => [stored!]);
-    await endRun(warehouse, first, 'finished', undefined);
+it('a shared address decides nothing between a stored person and the person whom the same run finds', async () => {
+  const shared = 'vegas@home.example';
+  const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
+  const [stored, found] = ['Ben', 'Ada'].map((name) => ({
+    id: `vega-${name}`,
+    first_name: name,
+    last_name: 'Vega',
+    email: `${name.toLowerCase()}@vega.example`,
+    personal_emails: [shared],
+  }));
+  const row = (email: string) => ({ keys: [`email:${email}`], email, contactId: email });
+  const first = await runningRunOf(warehouse, [row(stored!.email)], { source: 'salesforce' });
+  await answerBatch(warehouse, { runId: first }, () => [stored!]);
+  await endRun(warehouse, first, 'finished', undefined);
 
-    const second = await runningRunOf(warehouse, [row(shared)], { source: 'hubspot', freshness });
-    await reconcileContacts(warehouse, second, signal);
-    expect(await contact(shared)).toMatchObject({ person_id: stored!.id });
-    await answerBatch(warehouse, { runId: second }, () => [found!]);
-    await reconcileContacts(warehouse, second, signal);
+  const second = await runningRunOf(warehouse, [row(shared)], { source: 'hubspot', freshness });
+  await reconcileContacts(warehouse, second, signal);
+  expect(await contact(shared)).toMatchObject({ person_id: stored!.id });
+  await answerBatch(warehouse, { runId: second }, () => [found!]);
+  await reconcileContacts(warehouse, second, signal);
 
-    expect(await contact(shared)).toBeUndefined();
+  expect(await contact(shared)).toBeUndefined();
+});
+
+it('a contact that became another person keeps nothing of the former person, without service ids', async () => {
+  const ada = { email: 'ada@one.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reused' };
+  const before = await runningRunOf(warehouse, [{ keys: ['email:ada@one.example'], ...ada }]);
+  await answerBatch(warehouse, { runId: before }, () => [
+    {
+      id: null,
+      first_name: 'Ada',
+      last_name: 'Novak',
+      email: 'ada@one.example',
+      title: 'CEO',
+      city: 'Graz',
+      proflink_url: 'http://www.linkedin.com/in/ada-novak',
+    },
+  ]);
+  const bob = { email: 'bob@two.example', firstName: 'Bob', lastName: 'Quist', contactId: 'reused' };
+  const after = await runningRunOf(warehouse, [{ keys: ['email:bob@two.example'], ...bob }]);
+  await answerBatch(warehouse, { runId: after }, () => [
+    { id: '', first_name: 'Bob', last_name: 'Quist', email: 'bob@two.example' },
+  ]);
+  expect(await contact('reused')).toMatchObject({
+    first_name: 'Bob',
+    email: 'bob@two.example',
+    title: null,
+    city: null,
+    linkedin_url: null,
   });
 });
 
-describe('a contact whose CRM record became somebody else', () => {
-  it('a contact that became another person keeps nothing of the former person, without service ids', async () => {
-    const ada = { email: 'ada@one.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reused' };
-    const before = await runningRunOf(warehouse, [{ keys: ['email:ada@one.example'], ...ada }]);
-    await answerBatch(warehouse, { runId: before }, () => [
-      {
-        id: null,
-        first_name: 'Ada',
-        last_name: 'Novak',
-        email: 'ada@one.example',
-        title: 'CEO',
-        city: 'Graz',
-        proflink_url: 'http://www.linkedin.com/in/ada-novak',
-      },
-    ]);
-    const bob = { email: 'bob@two.example', firstName: 'Bob', lastName: 'Quist', contactId: 'reused' };
-    const after = await runningRunOf(warehouse, [{ keys: ['email:bob@two.example'], ...bob }]);
-    await answerBatch(warehouse, { runId: after }, () => [
-      { id: '', first_name: 'Bob', last_name: 'Quist', email: 'bob@two.example' },
-    ]);
-    expect(await contact('reused')).toMatchObject({
-      first_name: 'Bob',
-      email: 'bob@two.example',
-      title: null,
-      city: null,
-      linkedin_url: null,
-    });
-  });
-});
-
-describe('a row of very long names', () => {
-  it('a row of very long names does not stop its page', async () => {
-    let seed = 7;
-    const letter = (): string => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-      return String.fromCharCode(0xac00 + (seed % 11_172));
-    };
-    const name = (): string => Array.from({ length: 300 }, letter).join('');
-    const long = { firstName: name(), lastName: name(), organizationName: name() };
-    const runId = await runningRunOf(warehouse, [
-      { keys: identityKeys(long), ...long, contactId: 'long' },
-      { keys: ['email:short@x.example'], email: 'short@x.example', contactId: 'short' },
-    ]);
-    const { options } = await getRun(warehouse, runId);
-    expect(await openPage(warehouse, runId, 1, askedBy(options))).toEqual({ batches: [1], people: 2 });
-  });
+it('a row of very long names does not stop its page', async () => {
+  let seed = 7;
+  const letter = (): string => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return String.fromCharCode(0xac00 + (seed % 11_172));
+  };
+  const name = (): string => Array.from({ length: 300 }, letter).join('');
+  const long = { firstName: name(), lastName: name(), organizationName: name() };
+  const runId = await runningRunOf(warehouse, [
+    { keys: identityKeys(long), ...long, contactId: 'long' },
+    { keys: ['email:short@x.example'], email: 'short@x.example', contactId: 'short' },
+  ]);
+  const { options } = await getRun(warehouse, runId);
+  expect(await openPage(warehouse, runId, 1, askedBy(options))).toEqual({ batches: [1], people: 2 });
 });
 
 describe('a late result with an id that the answer did not have', () => {

@@ -14,190 +14,185 @@ import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile();
 const { callInFlight, record, attemptOf, moneyOf, claimsOf, contact, lookupOf } = callsByHand(warehouse);
 
-describe('an answer', () => {
-  it('an answer makes a person fresh who fits no row', async () => {
-    const [asks, extra] = [somebody(), somebody()];
-    const call = await callInFlight([asks.row]);
-    await record(call, answerWith([null, extra.person]));
-    expect(await lookupOf(extra.row.keys[0]!)).toMatchObject({ found: true, field_group: 'profile' });
-    expect(await lookupOf(asks.row.keys[0]!)).toMatchObject({ found: false });
-    const later = await stagedRun(warehouse, [extra.row]);
-    expect(await planRows(warehouse, later.runId, asked)).toMatchObject({ people: 0 });
-    await reconcileContacts(warehouse, later.runId, new AbortController().signal);
-    expect(await outcomesOf(warehouse, later.runId)).toEqual(['fresh']);
-    expect(await contact(extra.row.contactId!)).toMatchObject({ person_id: extra.person.id });
+it('an answer makes a person fresh who fits no row', async () => {
+  const [asks, extra] = [somebody(), somebody()];
+  const call = await callInFlight([asks.row]);
+  await record(call, answerWith([null, extra.person]));
+  expect(await lookupOf(extra.row.keys[0]!)).toMatchObject({ found: true, field_group: 'profile' });
+  expect(await lookupOf(asks.row.keys[0]!)).toMatchObject({ found: false });
+  const later = await stagedRun(warehouse, [extra.row]);
+  expect(await planRows(warehouse, later.runId, asked)).toMatchObject({ people: 0 });
+  await reconcileContacts(warehouse, later.runId, new AbortController().signal);
+  expect(await outcomesOf(warehouse, later.runId)).toEqual(['fresh']);
+  expect(await contact(extra.row.contactId!)).toMatchObject({ person_id: extra.person.id });
+});
+
+it('an answer gives every row its outcome and every person to the right contact', async () => {
+  const [found, missed, wrong] = [somebody(), somebody(), somebody()];
+  const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
+  const call = await callInFlight([found.row, missed.row, wrong.row]);
+
+  await record(call, answerWith([found.person, null, stranger]));
+
+  expect(await moneyOf(call.runId)).toEqual([0, 2]);
+  expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'not_found', 'identity_mismatch']);
+  const lookups = await Promise.all([found, missed, wrong].map(({ row }) => lookupOf(row.keys[0]!)));
+  // The service returns the stranger again, and bills the person again.
+  expect(lookups.map((lookup) => lookup.found)).toEqual([true, false, null]);
+  expect(await contact(found.row.contactId!)).toMatchObject({
+    person_id: found.person.id,
+    email: found.person.email,
+    organization_domain: 'orbit.example',
+    run_id: call.runId,
+    attempt_id: call.attemptId,
+    row_number: 1,
   });
+  expect(await contact(missed.row.contactId!)).toBeUndefined();
+  expect(await contact(wrong.row.contactId!)).toBeUndefined();
+  const quarantined = await warehouse.query`
+    select match_index, reason from quarantined_people where attempt_id = ${call.attemptId}`;
+  expect(quarantined).toEqual([{ match_index: 2, reason: 'another name' }]);
+  const observed = await warehouse.query`
+    select o.person_key, p.email from observations o join people p using (service, person_key)
+    where o.attempt_id = ${call.attemptId} and o.person_id = 'x'`;
+  expect(observed).toEqual([{ person_key: 'person:x', email: 'x@elsewhere.example' }]);
+});
 
-  it('an answer gives every row its outcome and every person to the right contact', async () => {
-    const [found, missed, wrong] = [somebody(), somebody(), somebody()];
-    const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
-    const call = await callInFlight([found.row, missed.row, wrong.row]);
+it('an answer settles the billed credits and releases the rest of the reservation', async () => {
+  const [one, two] = [somebody(), somebody()];
+  const call = await callInFlight([one.row, two.row]);
+  expect(await moneyOf(call.runId)).toEqual([2, 0]);
 
-    await record(call, answerWith([found.person, null, stranger]));
+  const requestId = '-9007199254740993123';
+  await record(call, answerWith([one.person, null], { requestId, creditsConsumed: 250_000n }));
 
-    expect(await moneyOf(call.runId)).toEqual([0, 2]);
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'not_found', 'identity_mismatch']);
-    const lookups = await Promise.all([found, missed, wrong].map(({ row }) => lookupOf(row.keys[0]!)));
-    // The service returns the stranger again, and bills the person again.
-    expect(lookups.map((lookup) => lookup.found)).toEqual([true, false, null]);
-    expect(await contact(found.row.contactId!)).toMatchObject({
-      person_id: found.person.id,
-      email: found.person.email,
-      organization_domain: 'orbit.example',
-      run_id: call.runId,
-      attempt_id: call.attemptId,
-      row_number: 1,
-    });
-    expect(await contact(missed.row.contactId!)).toBeUndefined();
-    expect(await contact(wrong.row.contactId!)).toBeUndefined();
-    const quarantined = await warehouse.query`
-      select match_index, reason from quarantined_people where attempt_id = ${call.attemptId}`;
-    expect(quarantined).toEqual([{ match_index: 2, reason: 'another name' }]);
-    const observed = await warehouse.query`
-      select o.person_key, p.email from observations o join people p using (service, person_key)
-      where o.attempt_id = ${call.attemptId} and o.person_id = 'x'`;
-    expect(observed).toEqual([{ person_key: 'person:x', email: 'x@elsewhere.example' }]);
+  expect(await moneyOf(call.runId)).toEqual([0, 0.25]);
+  expect(await attemptOf(call)).toMatchObject({
+    status: 'settled',
+    request_id: requestId,
+    credits_settled: '0.250000',
   });
+});
 
-  it('an answer settles the billed credits and releases the rest of the reservation', async () => {
-    const [one, two] = [somebody(), somebody()];
-    const call = await callInFlight([one.row, two.row]);
-    expect(await moneyOf(call.runId)).toEqual([2, 0]);
+it('an answer releases the claims and records lookups under the keys of the row and of the person', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  expect(await claimsOf(call.runId)).toBe(1);
 
-    const requestId = '-9007199254740993123';
-    await record(call, answerWith([one.person, null], { requestId, creditsConsumed: 250_000n }));
+  await record(call, answerWith([person]));
 
-    expect(await moneyOf(call.runId)).toEqual([0, 0.25]);
-    expect(await attemptOf(call)).toMatchObject({
-      status: 'settled',
-      request_id: requestId,
-      credits_settled: '0.250000',
-    });
+  expect(await claimsOf(call.runId)).toBe(0);
+  expect(await lookupOf(row.keys[0]!)).toMatchObject({ found: true, run_id: call.runId });
+  expect(await lookupOf(`person:${person.id}`)).toMatchObject({ found: true });
+});
+
+it('an answer records lookups under the personal and saved addresses of the person', async () => {
+  const { row, person } = somebody();
+  const [personal, saved] = [`${row.contactId}@home.example`, `${row.contactId}@saved.example`];
+  const call = await callInFlight([row]);
+
+  const savedContact = { contact_emails: [{ email: saved }] };
+  await record(call, answerWith([{ ...person, personal_emails: [personal], contact: savedContact }]));
+
+  expect(await lookupOf(`email:${personal}`)).toMatchObject({ found: true, run_id: call.runId });
+  expect(await lookupOf(`email:${saved}`)).toMatchObject({ found: true, run_id: call.runId });
+});
+
+it('an answer writes the addresses of the saved contact with their status', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  const savedContact = {
+    email: 'main@saved.example',
+    email_status: 'unverified',
+    contact_emails: [{ email: 'more@saved.example', email_status: 'verified' }, null],
+  };
+  await record(call, answerWith([{ ...person, contact: savedContact }]));
+  const rows = await warehouse.query`
+    select email, email_status
+    from person_emails where person_id = ${person.id} order by position offset 1`;
+  expect(rows).toEqual([
+    { email: 'main@saved.example', email_status: 'unverified' },
+    { email: 'more@saved.example', email_status: 'verified' },
+  ]);
+});
+
+it.each([
+  ['its phone', { phone: '+14155550111', primary_phone: { number: '+14155550122' } }, '+14155550111'],
+  ['the number of its primary phone', { primary_phone: { number: '+14155550122' } }, '+14155550122'],
+  ['no phone if the primary phone states none', { primary_phone: { source: 'web' } }, null],
+])('an answer gives a company %s', async (_, phones, phone) => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  const organization = { id: `o-phone-${row.contactId}`, name: 'Orbit', ...phones };
+  await record(call, answerWith([{ ...person, organization }]));
+  const rows = await warehouse.query`
+    select phone from organizations where organization_id = ${organization.id}`;
+  expect(rows).toEqual([{ phone }]);
+});
+
+it('an answer is stored as it came', async () => {
+  const { row } = somebody();
+  const call = await callInFlight([row]);
+  await record(
+    call,
+    answerWith([null], { raw: Buffer.from('{"matches":[null],"x":"\\u0000"} \xff', 'latin1') }),
+  );
+  const raw = await warehouse.database
+    .selectFrom('raw_answers')
+    .select('body_gzip')
+    .where('attempt_id', '=', call.attemptId)
+    .executeTakeFirstOrThrow();
+  expect(gunzipSync(raw.body_gzip).toString('latin1')).toBe('{"matches":[null],"x":"\\u0000"} \xff');
+});
+
+it('an answer whose texts PostgreSQL refuses is recorded without the refused characters', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  await record(
+    call,
+    answerWith([
+      {
+        ...person,
+        id: 'p\u0000-nul',
+        title: 'Chief \ud800Officer',
+        departments: ['a\u0000b'],
+        proflink_url: 'https://linkedin.com/in/a%00b',
+      },
+    ]),
+  );
+  expect(await contact(row.contactId!)).toMatchObject({
+    person_id: 'p-nul',
+    title: 'Chief Officer',
+    departments: ['ab'],
   });
+});
 
-  it('an answer releases the claims and records lookups under the keys of the row and of the person', async () => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    expect(await claimsOf(call.runId)).toBe(1);
+it('an element of an answer that is no person is no miss for the row in its position', async () => {
+  const { row } = somebody();
+  const call = await callInFlight([row]);
+  await record(
+    call,
+    answerWith([null], { unreadableMatches: [{ index: 0, reason: 'the element is no object' }] }),
+  );
+  expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
+});
 
-    await record(call, answerWith([person]));
-
-    expect(await claimsOf(call.runId)).toBe(0);
-    expect(await lookupOf(row.keys[0]!)).toMatchObject({ found: true, run_id: call.runId });
-    expect(await lookupOf(`person:${person.id}`)).toMatchObject({ found: true });
-  });
-
-  it('an answer records lookups under the personal and saved addresses of the person', async () => {
-    const { row, person } = somebody();
-    const [personal, saved] = [`${row.contactId}@home.example`, `${row.contactId}@saved.example`];
-    const call = await callInFlight([row]);
-
-    const savedContact = { contact_emails: [{ email: saved }] };
-    await record(call, answerWith([{ ...person, personal_emails: [personal], contact: savedContact }]));
-
-    expect(await lookupOf(`email:${personal}`)).toMatchObject({ found: true, run_id: call.runId });
-    expect(await lookupOf(`email:${saved}`)).toMatchObject({ found: true, run_id: call.runId });
-  });
-
-  it('an answer writes the addresses of the saved contact with their status', async () => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    const savedContact = {
-      email: 'main@saved.example',
-      email_status: 'unverified',
-      contact_emails: [{ email: 'more@saved.example', email_status: 'verified' }, null],
-    };
-    await record(call, answerWith([{ ...person, contact: savedContact }]));
-    const rows = await warehouse.query`
-      select email, email_status
-      from person_emails where person_id = ${person.id} order by position offset 1`;
-    expect(rows).toEqual([
-      { email: 'main@saved.example', email_status: 'unverified' },
-      { email: 'more@saved.example', email_status: 'verified' },
-    ]);
-  });
-
-  it.each([
-    ['its phone', { phone: '+14155550111', primary_phone: { number: '+14155550122' } }, '+14155550111'],
-    ['the number of its primary phone', { primary_phone: { number: '+14155550122' } }, '+14155550122'],
-    ['no phone if the primary phone states none', { primary_phone: { source: 'web' } }, null],
-  ])('an answer gives a company %s', async (_, phones, phone) => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    const organization = { id: `o-phone-${row.contactId}`, name: 'Orbit', ...phones };
-    await record(call, answerWith([{ ...person, organization }]));
-    const rows = await warehouse.query`
-      select phone from organizations where organization_id = ${organization.id}`;
-    expect(rows).toEqual([{ phone }]);
-  });
-
-  it('an answer is stored as it came', async () => {
-    const { row } = somebody();
-    const call = await callInFlight([row]);
-    await record(
-      call,
-      answerWith([null], { raw: Buffer.from('{"matches":[null],"x":"\\u0000"} \xff', 'latin1') }),
-    );
-    const raw = await warehouse.database
-      .selectFrom('raw_answers')
-      .select('body_gzip')
-      .where('attempt_id', '=', call.attemptId)
-      .executeTakeFirstOrThrow();
-    expect(gunzipSync(raw.body_gzip).toString('latin1')).toBe('{"matches":[null],"x":"\\u0000"} \xff');
-  });
-
-  it('an answer whose texts PostgreSQL refuses is recorded without the refused characters', async () => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    await record(
-      call,
-      answerWith([
-        {
-          ...person,
-          id: 'p\u0000-nul',
-          title: 'Chief \ud800Officer',
-          departments: ['a\u0000b'],
-          proflink_url: 'https://linkedin.com/in/a%00b',
-        },
-      ]),
-    );
-    expect(await contact(row.contactId!)).toMatchObject({
-      person_id: 'p-nul',
-      title: 'Chief Officer',
-      departments: ['ab'],
-    });
-  });
-
-  it('an element of an answer that is no person is no miss for the row in its position', async () => {
-    const { row } = somebody();
-    const call = await callInFlight([row]);
-    await record(
-      call,
-      answerWith([null], { unreadableMatches: [{ index: 0, reason: 'the element is no object' }] }),
-    );
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
-  });
-
-  it('an answer with 5,000 people is read up to the limit, and misses nobody for certain', async () => {
-    const [known, beyond] = [somebody(), somebody()];
-    const call = await callInFlight([known.row, beyond.row]);
-    const strangers = Array.from({ length: 5_000 }, (_, index) => ({
-      id: `s-${index}`,
-      name: `Ada Novak${index}`,
-    }));
-    const matches = [known.person, ...strangers, beyond.person];
-    const body = Buffer.from(JSON.stringify({ credits_consumed: 2, matches }));
-    await record(
-      call,
-      readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch),
-    );
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'identity_mismatch']);
-    expect(await moneyOf(call.runId)).toEqual([0, 2]);
-    const rows = await warehouse.query<{ reason: string }>`
-      select reason from quarantined_people where attempt_id = ${call.attemptId} order by match_index`;
-    expect(rows).toHaveLength(100);
-    expect(rows.at(-1)?.reason).toBe('unreadable: the answer has 5002 elements, of which 100 are read');
-  });
+it('an answer with 5,000 people is read up to the limit, and misses nobody for certain', async () => {
+  const [known, beyond] = [somebody(), somebody()];
+  const call = await callInFlight([known.row, beyond.row]);
+  const strangers = Array.from({ length: 5_000 }, (_, index) => ({
+    id: `s-${index}`,
+    name: `Ada Novak${index}`,
+  }));
+  const matches = [known.person, ...strangers, beyond.person];
+  const body = Buffer.from(JSON.stringify({ credits_consumed: 2, matches }));
+  await record(call, readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch));
+  expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'identity_mismatch']);
+  expect(await moneyOf(call.runId)).toEqual([0, 2]);
+  const rows = await warehouse.query<{ reason: string }>`
+    select reason from quarantined_people where attempt_id = ${call.attemptId} order by match_index`;
+  expect(rows).toHaveLength(100);
+  expect(rows.at(-1)?.reason).toBe('unreadable: the answer has 5002 elements, of which 100 are read');
 });
 
 describe('credits that are not as expected', () => {

@@ -88,27 +88,25 @@ describe('an answer that cannot be recorded', () => {
   });
 });
 
-describe('an answer whose price cannot be one', () => {
-  it.each(['99999999999999', '1000000000'])(
-    'an answer of %s credits is recorded, its credits stay held, and the run pauses',
-    async (price) => {
-      const call = await callWithPhones(warehouse);
-      const recordNow = () => record(call, `p0-${call.runId}`, parseCredits(price)!);
-      expect(await recordNow()).toBeUndefined();
-      expect(await getRun(warehouse, call.runId)).toMatchObject({
-        status: 'paused',
-        pauseReason: { type: 'service.overbilled' },
-      });
-      // The reply to the commit was lost.
-      expect(await recordNow()).toBeUndefined();
-      expect(await outcomesOf(warehouse, call.runId)).toEqual(Array(3).fill('enriched'));
-      expect(await attempt(call)).toEqual({
-        status: 'unknown',
-        reason: 'credits_consumed is too large to be a price',
-        settled: null,
-        reserved: 27,
-        kept: true,
-      });
-    },
-  );
-});
+it.each(['99999999999999', '1000000000'])(
+  'an answer of %s credits is recorded, its credits stay held, and the run pauses',
+  async (price) => {
+    const call = await callWithPhones(warehouse);
+    const recordNow = () => record(call, `p0-${call.runId}`, parseCredits(price)!);
+    expect(await recordNow()).toBeUndefined();
+    expect(await getRun(warehouse, call.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'service.overbilled' },
+    });
+    // The reply to the commit was lost.
+    expect(await recordNow()).toBeUndefined();
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(Array(3).fill('enriched'));
+    expect(await attempt(call)).toEqual({
+      status: 'unknown',
+      reason: 'credits_consumed is too large to be a price',
+      settled: null,
+      reserved: 27,
+      kept: true,
+    });
+  },
+);

@@ -120,27 +120,25 @@ describe('a contact whose newest row is suppressed', () => {
   );
 });
 
-describe('a person on the suppression list', () => {
-  it('a person on the suppression list is not written if only a personal address in the answer is listed', async () => {
-    await putOnList(warehouse, 'email:ada.private@home.example');
-    const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
-    const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
-    const { attemptId } = await answerBatch(warehouse, { runId }, () => [
-      {
-        id: 'P7',
-        first_name: 'Ada',
-        last_name: 'Seven',
-        email: 'ada7@one.example',
-        personal_emails: ['Ada.Private@home.example'],
-      },
-    ]);
-    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-    expect(await contact('listed')).toBeUndefined();
-    const cells = await warehouse.query`select email, first_name, keys from run_rows where run_id = ${runId}`;
-    expect(cells).toEqual([{ email: null, first_name: null, keys: [] }]);
-    const bodies = await warehouse.query`select 1 from raw_answers where attempt_id = ${attemptId}`;
-    expect(bodies).toEqual([]);
-  });
+it('a person on the suppression list is not written if only a personal address in the answer is listed', async () => {
+  await putOnList(warehouse, 'email:ada.private@home.example');
+  const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
+  const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
+  const { attemptId } = await answerBatch(warehouse, { runId }, () => [
+    {
+      id: 'P7',
+      first_name: 'Ada',
+      last_name: 'Seven',
+      email: 'ada7@one.example',
+      personal_emails: ['Ada.Private@home.example'],
+    },
+  ]);
+  expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+  expect(await contact('listed')).toBeUndefined();
+  const cells = await warehouse.query`select email, first_name, keys from run_rows where run_id = ${runId}`;
+  expect(cells).toEqual([{ email: null, first_name: null, keys: [] }]);
+  const bodies = await warehouse.query`select 1 from raw_answers where attempt_id = ${attemptId}`;
+  expect(bodies).toEqual([]);
 });
 
 it('the duplicates of a row lose their cells if the answer shows a person on the suppression list', async () => {

@@ -65,16 +65,14 @@ describe('resumeRun() of a run that a person cancels', () => {
   });
 });
 
-describe('resumeRun() of a paused run that awaits approval', () => {
-  it('resumeRun() approves the plan if an interrupted enrich pause has only changed the tables', async () => {
-    const { runId } = await stagedRun(warehouse, []);
-    await setRunStatus(warehouse, runId, 'paused', { type: 'run.paused', reason: 'by hand', next: '' });
-    const cause = Object.assign(new Error('the run is awaiting approval'), { name: 'ApplicationFailure' });
-    const refusal = Object.assign(new Error('refused', { cause }), { name: 'WorkflowUpdateFailedError' });
-    handle.executeUpdate.mockReset().mockRejectedValueOnce(refusal).mockResolvedValueOnce();
-    const run = { ...(await getRun(warehouse, runId)), planHash: '0123456789abcdef' };
-    expect(await resumeRun(session(), run)).toBe(handle);
-    expect(handle.executeUpdate).toHaveBeenLastCalledWith('approve', { args: ['0123456789abcdef'] });
-    expect(start).not.toHaveBeenCalled();
-  });
+it('resumeRun() approves the plan if an interrupted enrich pause has only changed the tables', async () => {
+  const { runId } = await stagedRun(warehouse, []);
+  await setRunStatus(warehouse, runId, 'paused', { type: 'run.paused', reason: 'by hand', next: '' });
+  const cause = Object.assign(new Error('the run is awaiting approval'), { name: 'ApplicationFailure' });
+  const refusal = Object.assign(new Error('refused', { cause }), { name: 'WorkflowUpdateFailedError' });
+  handle.executeUpdate.mockReset().mockRejectedValueOnce(refusal).mockResolvedValueOnce();
+  const run = { ...(await getRun(warehouse, runId)), planHash: '0123456789abcdef' };
+  expect(await resumeRun(session(), run)).toBe(handle);
+  expect(handle.executeUpdate).toHaveBeenLastCalledWith('approve', { args: ['0123456789abcdef'] });
+  expect(start).not.toHaveBeenCalled();
 });

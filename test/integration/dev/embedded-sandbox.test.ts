@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
 import { runningRecord } from '../../../src/dev/server-record.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
@@ -36,46 +36,44 @@ async function bill({ baseUrl }: Sandbox): Promise<unknown> {
   return (await fetch(new URL('/sandbox/bill', baseUrl))).json();
 }
 
-describe('the embedded sandbox', () => {
-  it('the embedded sandbox accepts only its own key', async () => {
-    const sandbox = await start();
-    expect((await matchOne(sandbox)).status).toBe(200);
-    expect((await matchOne(sandbox, { kind: 'api-key', value: 'sandbox-key' })).status).toBe(401);
-  });
+it('the embedded sandbox accepts only its own key', async () => {
+  const sandbox = await start();
+  expect((await matchOne(sandbox)).status).toBe(200);
+  expect((await matchOne(sandbox, { kind: 'api-key', value: 'sandbox-key' })).status).toBe(401);
+});
 
-  it('the embedded sandbox is found again, and keeps its address, key and bill over a kill', async () => {
+it('the embedded sandbox is found again, and keeps its address, key and bill over a kill', async () => {
+  const first = await start();
+  await matchOne(first);
+  const billed = await bill(first);
+  expect(await start()).toEqual(first);
+  process.kill(runningRecord(directory)!.pid, 'SIGKILL');
+  const second = await start();
+  expect(second).toEqual(first);
+  expect(await bill(second)).toEqual(billed);
+});
+
+it.each([
+  ['delays', { delay: 600_000 }],
+  ['refuses', { status: 503 }],
+])(
+  'the embedded sandbox is found again, and keeps its faults, while a scenario %s every call',
+  async (_, rule) => {
     const first = await start();
-    await matchOne(first);
-    const billed = await bill(first);
-    expect(await start()).toEqual(first);
-    process.kill(runningRecord(directory)!.pid, 'SIGKILL');
-    const second = await start();
-    expect(second).toEqual(first);
-    expect(await bill(second)).toEqual(billed);
-  });
-
-  it.each([
-    ['delays', { delay: 600_000 }],
-    ['refuses', { status: 503 }],
-  ])(
-    'the embedded sandbox is found again, and keeps its faults, while a scenario %s every call',
-    async (_, rule) => {
-      const first = await start();
-      const pid = runningRecord(directory)!.pid;
-      const changed = await fetch(new URL('/sandbox/scenario', first.baseUrl), {
-        method: 'PUT',
-        body: JSON.stringify({ rules: [rule] }),
-      });
-      expect(changed.status).toBe(204);
-      expect(await start()).toEqual(first);
-      expect(runningRecord(directory)!.pid).toBe(pid);
-    },
-  );
-
-  it('the embedded sandbox names a port that is in use', async () => {
-    await expect(start(await takenPort())).rejects.toMatchObject({
-      type: 'port.taken',
-      exitCode: 2,
+    const pid = runningRecord(directory)!.pid;
+    const changed = await fetch(new URL('/sandbox/scenario', first.baseUrl), {
+      method: 'PUT',
+      body: JSON.stringify({ rules: [rule] }),
     });
+    expect(changed.status).toBe(204);
+    expect(await start()).toEqual(first);
+    expect(runningRecord(directory)!.pid).toBe(pid);
+  },
+);
+
+it('the embedded sandbox names a port that is in use', async () => {
+  await expect(start(await takenPort())).rejects.toMatchObject({
+    type: 'port.taken',
+    exitCode: 2,
   });
 });

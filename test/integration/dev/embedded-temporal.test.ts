@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { takenPort } from '../../helpers/servers/ports.ts';
 
@@ -39,70 +39,68 @@ async function withClient<Result>(
   }
 }
 
-describe('the Temporal dev server', () => {
-  it('the Temporal dev server keeps closed runs for 30 days and serves its UI', async () => {
-    const server = await start();
-    const seconds = await withClient(server.address, async ({ workflowService }) => {
-      const { config } = await workflowService.describeNamespace({ namespace: server.namespace });
-      return Number(config?.workflowExecutionRetentionTtl?.seconds);
-    });
-    expect(seconds).toBe(30 * 86_400);
-    expect((await fetch(server.uiUrl)).status).toBe(200);
+it('the Temporal dev server keeps closed runs for 30 days and serves its UI', async () => {
+  const server = await start();
+  const seconds = await withClient(server.address, async ({ workflowService }) => {
+    const { config } = await workflowService.describeNamespace({ namespace: server.namespace });
+    return Number(config?.workflowExecutionRetentionTtl?.seconds);
   });
+  expect(seconds).toBe(30 * 86_400);
+  expect((await fetch(server.uiUrl)).status).toBe(200);
+});
 
-  it('the Temporal dev server accepts search attributes at once, also those of a later release', async () => {
-    await start({ searchAttributes: { Status: 'Keyword' } });
-    const server = await start({ searchAttributes: { Status: 'Keyword', Rows: 'Int' } });
-    await withClient(server.address, async (client) => {
-      await client.workflow.start('unknown', {
-        taskQueue: 'none',
-        workflowId: 'with-attributes',
-        searchAttributes: { Status: ['running'], Rows: [500] },
-      });
-    });
-    expect(server.found).toBe(true);
-  });
-
-  it('the Temporal dev server keeps its runs and its ports over a stop and a kill', async () => {
-    const first = await start();
-    await withClient(first.address, async (client) => {
-      await client.workflow.start('unknown', { taskQueue: 'none', workflowId: 'kept' });
-    });
-    await stopEmbeddedTemporal(directory);
-    const second = await start();
-    process.kill(second.pid, 'SIGKILL');
-    const third = await start();
-    expect(third).toEqual({ ...first, pid: third.pid });
-    const kept = await withClient(third.address, (client) => client.workflow.getHandle('kept').describe());
-    expect(kept.status.name).toBe('RUNNING');
-  });
-
-  it('the Temporal dev server names a port that is in use', async () => {
-    await expect(start({ port: await takenPort() })).rejects.toMatchObject({
-      type: 'port.taken',
-      exitCode: 2,
+it('the Temporal dev server accepts search attributes at once, also those of a later release', async () => {
+  await start({ searchAttributes: { Status: 'Keyword' } });
+  const server = await start({ searchAttributes: { Status: 'Keyword', Rows: 'Int' } });
+  await withClient(server.address, async (client) => {
+    await client.workflow.start('unknown', {
+      taskQueue: 'none',
+      workflowId: 'with-attributes',
+      searchAttributes: { Status: ['running'], Rows: [500] },
     });
   });
+  expect(server.found).toBe(true);
+});
 
-  it('the Temporal dev server names a broken database file', async () => {
-    writeFileSync(join(directory, 'temporal.db'), 'this is no database');
-    await expect(start()).rejects.toMatchObject({
-      type: 'temporal.data-directory',
-      where: join(directory, 'temporal.db'),
-    });
+it('the Temporal dev server keeps its runs and its ports over a stop and a kill', async () => {
+  const first = await start();
+  await withClient(first.address, async (client) => {
+    await client.workflow.start('unknown', { taskQueue: 'none', workflowId: 'kept' });
   });
+  await stopEmbeddedTemporal(directory);
+  const second = await start();
+  process.kill(second.pid, 'SIGKILL');
+  const third = await start();
+  expect(third).toEqual({ ...first, pid: third.pid });
+  const kept = await withClient(third.address, (client) => client.workflow.getHandle('kept').describe());
+  expect(kept.status.name).toBe('RUNNING');
+});
 
-  it.runIf(process.getuid?.() === 0).each([
-    ['is full', 100],
-    ['was full before it started', 0],
-  ])('the Temporal dev server reports that the disk %s', async (_, freeKilobytes) => {
-    const options = ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', directory];
-    if (spawnSync('mount', options).status !== 0) return;
-    try {
-      writeFileSync(join(directory, 'other'), Buffer.alloc((200 - freeKilobytes) * 1_024));
-      await expect(start()).rejects.toMatchObject({ type: 'disk.full', where: directory });
-    } finally {
-      spawnSync('umount', [directory]);
-    }
+it('the Temporal dev server names a port that is in use', async () => {
+  await expect(start({ port: await takenPort() })).rejects.toMatchObject({
+    type: 'port.taken',
+    exitCode: 2,
   });
+});
+
+it('the Temporal dev server names a broken database file', async () => {
+  writeFileSync(join(directory, 'temporal.db'), 'this is no database');
+  await expect(start()).rejects.toMatchObject({
+    type: 'temporal.data-directory',
+    where: join(directory, 'temporal.db'),
+  });
+});
+
+it.runIf(process.getuid?.() === 0).each([
+  ['is full', 100],
+  ['was full before it started', 0],
+])('the Temporal dev server reports that the disk %s', async (_, freeKilobytes) => {
+  const options = ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', directory];
+  if (spawnSync('mount', options).status !== 0) return;
+  try {
+    writeFileSync(join(directory, 'other'), Buffer.alloc((200 - freeKilobytes) * 1_024));
+    await expect(start()).rejects.toMatchObject({ type: 'disk.full', where: directory });
+  } finally {
+    spawnSync('umount', [directory]);
+  }
 });

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { runningRecord } from '../../../src/dev/server-record.ts';
@@ -71,107 +71,105 @@ function initialise(): void {
   copyInitialised(directories().postgres);
 }
 
-describe('the embedded stack', () => {
-  it('the embedded stack is started once by simultaneous commands, and stopped by the last', async () => {
-    const [first, second, last] = await Promise.all([holdStack(), holdStack(), holdStack()]);
-    expect(second.databaseUrl).toBe(first.databaseUrl);
-    expect(last.databaseUrl).toBe(first.databaseUrl);
-    await Promise.all([first.end(), second.end()]);
-    expect(runningPostgres()).toBeDefined();
-    await last.end();
-    expect(runningPostgres()).toBeUndefined();
-  });
+it('the embedded stack is started once by simultaneous commands, and stopped by the last', async () => {
+  const [first, second, last] = await Promise.all([holdStack(), holdStack(), holdStack()]);
+  expect(second.databaseUrl).toBe(first.databaseUrl);
+  expect(last.databaseUrl).toBe(first.databaseUrl);
+  await Promise.all([first.end(), second.end()]);
+  expect(runningPostgres()).toBeDefined();
+  await last.end();
+  expect(runningPostgres()).toBeUndefined();
+});
 
-  it('the embedded stack survives a killed command; the next command finds and stops it', async () => {
-    initialise();
-    const killed = await holdStack();
-    await killed.end('SIGKILL');
-    expect(runningPostgres()).toBeDefined();
-    const stack = await hold();
-    expect(stack.databaseUrl).toBe(killed.databaseUrl);
-    await stack.release();
-    expect(runningPostgres()).toBeUndefined();
-  });
+it('the embedded stack survives a killed command; the next command finds and stops it', async () => {
+  initialise();
+  const killed = await holdStack();
+  await killed.end('SIGKILL');
+  expect(runningPostgres()).toBeDefined();
+  const stack = await hold();
+  expect(stack.databaseUrl).toBe(killed.databaseUrl);
+  await stack.release();
+  expect(runningPostgres()).toBeUndefined();
+});
 
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('the embedded stack is released on %s', async (signal, exitCode) => {
-    initialise();
-    const holder = await holdStack();
-    expect(await holder.end(signal)).toBe(exitCode);
-    expect(runningPostgres()).toBeUndefined();
-  });
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('the embedded stack is released on %s', async (signal, exitCode) => {
+  initialise();
+  const holder = await holdStack();
+  expect(await holder.end(signal)).toBe(exitCode);
+  expect(runningPostgres()).toBeUndefined();
+});
 
-  it('the embedded stack ignores marks of processes that have ended', async () => {
-    initialise();
-    const { changing, users } = directories();
-    for (const directory of [changing, users]) {
-      mkdirSync(directory, { recursive: true });
-      // Our own process id with another start time: an id that was given to another person.
-      writeFileSync(join(directory, `${process.pid}_1_abc`), '');
-      writeFileSync(join(directory, `999999999_1_abc`), '');
-    }
-    const stack = await hold();
-    await stack.release();
-    expect(runningPostgres()).toBeUndefined();
-    expect(readdirSync(users)).toEqual([]);
-  });
+it('the embedded stack ignores marks of processes that have ended', async () => {
+  initialise();
+  const { changing, users } = directories();
+  for (const directory of [changing, users]) {
+    mkdirSync(directory, { recursive: true });
+    // Our own process id with another start time: an id that was given to another person.
+    writeFileSync(join(directory, `${process.pid}_1_abc`), '');
+    writeFileSync(join(directory, `999999999_1_abc`), '');
+  }
+  const stack = await hold();
+  await stack.release();
+  expect(runningPostgres()).toBeUndefined();
+  expect(readdirSync(users)).toEqual([]);
+});
 
-  it('the embedded stack stops its parts when one part cannot start', async () => {
-    initialise();
-    const config = readConfig({ ENRICH_DATA_DIR: home, TEMPORAL_CLI_PATH: '/nowhere/temporal' });
-    const acquired = acquireStack(config, { postgres: true, temporal: true }, () => undefined);
-    await expect(acquired).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
-    expect(runningPostgres()).toBeUndefined();
-    expect(readdirSync(directories().users)).toEqual([]);
-  });
+it('the embedded stack stops its parts when one part cannot start', async () => {
+  initialise();
+  const config = readConfig({ ENRICH_DATA_DIR: home, TEMPORAL_CLI_PATH: '/nowhere/temporal' });
+  const acquired = acquireStack(config, { postgres: true, temporal: true }, () => undefined);
+  await expect(acquired).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
+  expect(runningPostgres()).toBeUndefined();
+  expect(readdirSync(directories().users)).toEqual([]);
+});
 
-  it('the embedded stack starts a server again that is killed while a command watches it', async () => {
-    initialise();
-    const stack = await hold();
-    const lost: unknown[] = [];
-    stack.watch((problem) => lost.push(problem));
-    const { pid, port } = runningPostgres()!;
-    process.kill(pid, 'SIGKILL');
-    await expect.poll(() => runningPostgres()?.pid ?? pid).not.toBe(pid);
-    expect([runningPostgres()?.port, lost]).toEqual([port, []]);
-    await stack.release();
-    expect(runningPostgres()).toBeUndefined();
-  });
+it('the embedded stack starts a server again that is killed while a command watches it', async () => {
+  initialise();
+  const stack = await hold();
+  const lost: unknown[] = [];
+  stack.watch((problem) => lost.push(problem));
+  const { pid, port } = runningPostgres()!;
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => runningPostgres()?.pid ?? pid).not.toBe(pid);
+  expect([runningPostgres()?.port, lost]).toEqual([port, []]);
+  await stack.release();
+  expect(runningPostgres()).toBeUndefined();
+});
 
-  it('the embedded stack reports a killed server that cannot be started again', async () => {
-    initialise();
-    const stack = await hold();
-    const lost = new Promise((resolve) => stack.watch(resolve));
-    rmSync(join(directories().postgres, 'data', 'PG_VERSION'));
-    process.kill(runningPostgres()!.pid, 'SIGKILL');
-    expect(await lost).toMatchObject({
-      type: 'server.lost',
-      message: expect.stringContaining('embedded PostgreSQL ended and cannot be started again'),
-      next: expect.stringContaining('run the same command again'),
-      exitCode: 1,
-    });
-    await stack.release();
+it('the embedded stack reports a killed server that cannot be started again', async () => {
+  initialise();
+  const stack = await hold();
+  const lost = new Promise((resolve) => stack.watch(resolve));
+  rmSync(join(directories().postgres, 'data', 'PG_VERSION'));
+  process.kill(runningPostgres()!.pid, 'SIGKILL');
+  expect(await lost).toMatchObject({
+    type: 'server.lost',
+    message: expect.stringContaining('embedded PostgreSQL ended and cannot be started again'),
+    next: expect.stringContaining('run the same command again'),
+    exitCode: 1,
   });
+  await stack.release();
+});
 
-  it('the embedded stack does not start parts that are configured', async () => {
-    const settings = {
-      ENRICH_DATA_DIR: join(home, 'unused'),
-      DATABASE_URL: 'postgres://somebody@elsewhere/warehouse',
-      TEMPORAL_ADDRESS: 'temporal.elsewhere:7233',
-      ENRICHMENT_BASE_URL: 'https://service.elsewhere/api/v1',
-      ENRICHMENT_API_KEY: 'key',
-    };
-    const needs = { postgres: true, temporal: true, sandbox: true };
-    const stack = await acquireStack(readConfig(settings), needs, () => undefined);
-    expect(stack).toMatchObject({
-      databaseUrl: settings.DATABASE_URL,
-      temporal: { address: settings.TEMPORAL_ADDRESS, namespace: 'default', embedded: false },
-      service: { baseUrl: settings.ENRICHMENT_BASE_URL, credential: { kind: 'api-key', value: 'key' } },
-      embedded: { postgres: false, temporal: false, sandbox: false },
-    });
-    await stack.release();
-    expect(existsSync(settings.ENRICH_DATA_DIR)).toBe(false);
+it('the embedded stack does not start parts that are configured', async () => {
+  const settings = {
+    ENRICH_DATA_DIR: join(home, 'unused'),
+    DATABASE_URL: 'postgres://somebody@elsewhere/warehouse',
+    TEMPORAL_ADDRESS: 'temporal.elsewhere:7233',
+    ENRICHMENT_BASE_URL: 'https://service.elsewhere/api/v1',
+    ENRICHMENT_API_KEY: 'key',
+  };
+  const needs = { postgres: true, temporal: true, sandbox: true };
+  const stack = await acquireStack(readConfig(settings), needs, () => undefined);
+  expect(stack).toMatchObject({
+    databaseUrl: settings.DATABASE_URL,
+    temporal: { address: settings.TEMPORAL_ADDRESS, namespace: 'default', embedded: false },
+    service: { baseUrl: settings.ENRICHMENT_BASE_URL, credential: { kind: 'api-key', value: 'key' } },
+    embedded: { postgres: false, temporal: false, sandbox: false },
   });
+  await stack.release();
+  expect(existsSync(settings.ENRICH_DATA_DIR)).toBe(false);
 });

@@ -101,153 +101,147 @@ const awkward = [
   '',
 ];
 
-describe('exportTable()', () => {
-  it('exportTable() writes every text unchanged as JSON Lines and Parquet', async () => {
-    for (const [index, title] of awkward.entries()) await insert(`${index}`, { title });
-    const select = ['title'];
-    const expected = awkward.map((title) => ({ title }));
-    expect(await jsonLinesOf({ select })).toEqual(expected);
-    expect((await parquetOf({ select })).rows).toEqual(expected);
-  });
+it('exportTable() writes every text unchanged as JSON Lines and Parquet', async () => {
+  for (const [index, title] of awkward.entries()) await insert(`${index}`, { title });
+  const select = ['title'];
+  const expected = awkward.map((title) => ({ title }));
+  expect(await jsonLinesOf({ select })).toEqual(expected);
+  expect((await parquetOf({ select })).rows).toEqual(expected);
+});
 
-  it('exportTable() writes Parquet types, nulls, lists and UTC times that another reader understands', async () => {
-    await insert('1', {
-      departments: ['sales', 'c "suite"'],
-      organization_employees: 250,
-      enriched_at: '2026-11-20T02:00:00.123456Z',
-    });
-    await insert('2');
-    const select = ['contact_id', 'title', 'departments', 'organization_employees', 'enriched_at'];
-    const { file, rows } = await parquetOf({ select });
-    const [one, two] = rows;
-    expect(one).toEqual({
-      contact_id: '1',
-      title: null,
-      departments: ['sales', 'c "suite"'],
-      organization_employees: 250,
-      enriched_at: new Date('2026-11-20T02:00:00.123Z'),
-    });
-    expect(two!['departments'] ?? null).toBeNull();
-    expect(two!['organization_employees']).toBeNull();
-    const elements = parquetSchema(parquetMetadata(file)).children.map(({ element }) => element);
-    expect(elements.map(({ name }) => name)).toEqual(select);
-    expect(elements.at(-1)!.logical_type).toEqual({
-      type: 'TIMESTAMP',
-      isAdjustedToUTC: true,
-      unit: 'MICROS',
-    });
-    expect((await jsonLinesOf({ select }))[0]).toMatchObject({ enriched_at: '2026-11-20T02:00:00.123456Z' });
+it('exportTable() writes Parquet types, nulls, lists and UTC times that another reader understands', async () => {
+  await insert('1', {
+    departments: ['sales', 'c "suite"'],
+    organization_employees: 250,
+    enriched_at: '2026-11-20T02:00:00.123456Z',
   });
-
-  it('exportTable() writes Parquet in row groups, and a file without rows', async () => {
-    const lines = Array.from({ length: 6_000 }, (_, index) => `${index}\n`).join('');
-    const columns = [{ name: 'n', type: 'integer' }] as const;
-    const bytes = await buffer(encodeParquet(Readable.from([Buffer.from(lines)]), columns));
-    const file = Uint8Array.from(bytes).buffer;
-    expect(parquetMetadata(file).row_groups.map(({ num_rows }) => num_rows)).toEqual([
-      2_500n,
-      2_500n,
-      1_000n,
-    ]);
-    expect((await parquetReadObjects({ file })).at(-1)).toEqual({ n: 5_999 });
-    expect((await parquetOf({})).rows).toEqual([]);
+  await insert('2');
+  const select = ['contact_id', 'title', 'departments', 'organization_employees', 'enriched_at'];
+  const { file, rows } = await parquetOf({ select });
+  const [one, two] = rows;
+  expect(one).toEqual({
+    contact_id: '1',
+    title: null,
+    departments: ['sales', 'c "suite"'],
+    organization_employees: 250,
+    enriched_at: new Date('2026-11-20T02:00:00.123Z'),
   });
+  expect(two!['departments'] ?? null).toBeNull();
+  expect(two!['organization_employees']).toBeNull();
+  const elements = parquetSchema(parquetMetadata(file)).children.map(({ element }) => element);
+  expect(elements.map(({ name }) => name)).toEqual(select);
+  expect(elements.at(-1)!.logical_type).toEqual({
+    type: 'TIMESTAMP',
+    isAdjustedToUTC: true,
+    unit: 'MICROS',
+  });
+  expect((await jsonLinesOf({ select }))[0]).toMatchObject({ enriched_at: '2026-11-20T02:00:00.123456Z' });
+});
 
-  it('exportTable() of a run writes contacts with their person from the run, with values of a later run', async () => {
-    const person = { id: 'ada', first_name: 'Ada' };
-    const contact = { contactId: 'ada', rowNumber: 4 };
-    await appendContact(warehouse, {
-      ...contact,
-      source: 'hubspot',
-      runId: 'r1',
-      person: { ...person, title: 'A' },
-    });
-    await appendContact(warehouse, {
-      ...contact,
-      source: 'salesforce',
+it('exportTable() writes Parquet in row groups, and a file without rows', async () => {
+  const lines = Array.from({ length: 6_000 }, (_, index) => `${index}\n`).join('');
+  const columns = [{ name: 'n', type: 'integer' }] as const;
+  const bytes = await buffer(encodeParquet(Readable.from([Buffer.from(lines)]), columns));
+  const file = Uint8Array.from(bytes).buffer;
+  expect(parquetMetadata(file).row_groups.map(({ num_rows }) => num_rows)).toEqual([2_500n, 2_500n, 1_000n]);
+  expect((await parquetReadObjects({ file })).at(-1)).toEqual({ n: 5_999 });
+  expect((await parquetOf({})).rows).toEqual([]);
+});
+
+it('exportTable() of a run writes contacts with their person from the run, with values of a later run', async () => {
+  const person = { id: 'ada', first_name: 'Ada' };
+  const contact = { contactId: 'ada', rowNumber: 4 };
+  await appendContact(warehouse, {
+    ...contact,
+    source: 'hubspot',
+    runId: 'r1',
+    person: { ...person, title: 'A' },
+  });
+  await appendContact(warehouse, {
+    ...contact,
+    source: 'salesforce',
+    runId: 'r2',
+    rowNumber: 7,
+    askedAt: '2026-11-21T08:00:00Z',
+    person: { ...person, title: 'B' },
+  });
+  const select = ['source', 'title', 'run_id', 'row_number', 'attempt_id'];
+  expect(await jsonLinesOf({ select, choice: { runId: 'r1' } })).toEqual([
+    { source: 'hubspot', title: 'B', run_id: 'r1', row_number: 4, attempt_id: 'attempt of r2' },
+  ]);
+  expect(await jsonLinesOf({ select, choice: { runId: 'r2' } })).toEqual([
+    { source: 'salesforce', title: 'B', run_id: 'r2', row_number: 7, attempt_id: 'attempt of r2' },
+  ]);
+  const rows = await warehouse.query`
+    select run_id from field_provenance where source = 'hubspot' and field_group = 'title'`;
+  expect(rows).toEqual([{ run_id: 'r2' }]);
+});
+
+it('exportTable() writes each address and number once, the number to call first before the others', async () => {
+  const answers = [
+    { runId: 'r1', askedAt: '2026-11-20T08:00:00Z', email: 'a@acme.example', phones: ['+4930123456'] },
+    {
       runId: 'r2',
-      rowNumber: 7,
       askedAt: '2026-11-21T08:00:00Z',
-      person: { ...person, title: 'B' },
+      email: 'b@acme.example',
+      phones: ['+4930123457', '+4930123458'],
+    },
+  ];
+  for (const { email, ...contact } of answers)
+    await appendContact(warehouse, {
+      ...contact,
+      contactId: 'ada',
+      person: { id: 'ada', first_name: 'Ada', email },
     });
-    const select = ['source', 'title', 'run_id', 'row_number', 'attempt_id'];
-    expect(await jsonLinesOf({ select, choice: { runId: 'r1' } })).toEqual([
-      { source: 'hubspot', title: 'B', run_id: 'r1', row_number: 4, attempt_id: 'attempt of r2' },
-    ]);
-    expect(await jsonLinesOf({ select, choice: { runId: 'r2' } })).toEqual([
-      { source: 'salesforce', title: 'B', run_id: 'r2', row_number: 7, attempt_id: 'attempt of r2' },
-    ]);
-    const rows = await warehouse.query`
-      select run_id from field_provenance where source = 'hubspot' and field_group = 'title'`;
-    expect(rows).toEqual([{ run_id: 'r2' }]);
-  });
+  const emails = await jsonLinesOf({ table: 'emails', select: ['email', 'position'] });
+  expect(emails).toEqual([
+    { email: 'a@acme.example', position: 0 },
+    { email: 'b@acme.example', position: 0 },
+  ]);
+  const phones = await jsonLinesOf({ table: 'phones', select: ['number', 'position', 'rank'] });
+  expect(phones).toEqual([
+    { number: '+4930123457', position: 0, rank: 1 },
+    { number: '+4930123458', position: 1, rank: 2 },
+    { number: '+4930123456', position: 0, rank: 3 },
+  ]);
+  expect(await jsonLinesOf({ select: ['phone'] })).toEqual([{ phone: '+4930123457' }]);
+});
 
-  it('exportTable() writes each address and number once, the number to call first before the others', async () => {
-    const answers = [
-      { runId: 'r1', askedAt: '2026-11-20T08:00:00Z', email: 'a@acme.example', phones: ['+4930123456'] },
-      {
-        runId: 'r2',
-        askedAt: '2026-11-21T08:00:00Z',
-        email: 'b@acme.example',
-        phones: ['+4930123457', '+4930123458'],
-      },
-    ];
-    for (const { email, ...contact } of answers)
-      await appendContact(warehouse, {
-        ...contact,
-        contactId: 'ada',
-        person: { id: 'ada', first_name: 'Ada', email },
-      });
-    const emails = await jsonLinesOf({ table: 'emails', select: ['email', 'position'] });
-    expect(emails).toEqual([
-      { email: 'a@acme.example', position: 0 },
-      { email: 'b@acme.example', position: 0 },
-    ]);
-    const phones = await jsonLinesOf({ table: 'phones', select: ['number', 'position', 'rank'] });
-    expect(phones).toEqual([
-      { number: '+4930123457', position: 0, rank: 1 },
-      { number: '+4930123458', position: 1, rank: 2 },
-      { number: '+4930123456', position: 0, rank: 3 },
-    ]);
-    expect(await jsonLinesOf({ select: ['phone'] })).toEqual([{ phone: '+4930123457' }]);
+it('exportTable() writes the rows of chosen contacts in every table, without suppressed people', async () => {
+  const at = (id: string, company: string, start_date: string) => ({
+    id,
+    first_name: 'Ada',
+    email: `${id}@${company}.example`,
+    title: 'Engineer',
+    organization: { id: company, name: company, primary_domain: `${company}.example` },
+    employment_history: [{ title: 'Engineer', organization_name: company, start_date, current: true }],
   });
-
-  it('exportTable() writes the rows of chosen contacts in every table, without suppressed people', async () => {
-    const at = (id: string, company: string, start_date: string) => ({
-      id,
-      first_name: 'Ada',
-      email: `${id}@${company}.example`,
-      title: 'Engineer',
-      organization: { id: company, name: company, primary_domain: `${company}.example` },
-      employment_history: [{ title: 'Engineer', organization_name: company, start_date, current: true }],
+  for (const id of ['kept', 'suppressed']) {
+    const contact = { contactId: id, source: 'hubspot', runId: 'r1', phones: ['+4930123456'] };
+    await appendContact(warehouse, { ...contact, person: at(id, 'acme', '2020-01-01') });
+    const moved = at(id, 'globex', '2026-11-21');
+    await appendContact(warehouse, {
+      ...contact,
+      runId: 'r2',
+      askedAt: '2026-11-21T08:00:00Z',
+      person: moved,
     });
-    for (const id of ['kept', 'suppressed']) {
-      const contact = { contactId: id, source: 'hubspot', runId: 'r1', phones: ['+4930123456'] };
-      await appendContact(warehouse, { ...contact, person: at(id, 'acme', '2020-01-01') });
-      const moved = at(id, 'globex', '2026-11-21');
-      await appendContact(warehouse, {
-        ...contact,
-        runId: 'r2',
-        askedAt: '2026-11-21T08:00:00Z',
-        person: moved,
-      });
+  }
+  await putOnList(warehouse, 'person:suppressed');
+  for (const table of exportedTableNames) {
+    for (const format of exportFormatNames) {
+      const { rows, bytes } = await bytesOf({ table, format, choice: { runId: 'r2' } });
+      expect.soft(rows, `${table} as ${format}`).toBeGreaterThan(0);
+      expect.soft(bytes.includes('suppressed'), `${table} as ${format}`).toBe(false);
     }
-    await putOnList(warehouse, 'person:suppressed');
-    for (const table of exportedTableNames) {
-      for (const format of exportFormatNames) {
-        const { rows, bytes } = await bytesOf({ table, format, choice: { runId: 'r2' } });
-        expect.soft(rows, `${table} as ${format}`).toBeGreaterThan(0);
-        expect.soft(bytes.includes('suppressed'), `${table} as ${format}`).toBe(false);
-      }
-      const { relation, order } = exportedTables[table];
-      const all = await warehouse.pool.query(`select * from ${relation}`);
-      const lines = await jsonLinesOf({ table, select: all.fields.map(({ name }) => name) });
-      expect.soft(Object.keys(lines[0]!), table).toEqual(all.fields.map(({ name }) => name));
-      const keys = lines.map((line) => JSON.stringify(order.map((column) => line[column])));
-      expect.soft(new Set(keys).size, `key of ${table}`).toBe(lines.length);
-      expect((await bytesOf({ table, choice: { runId: 'another' } })).rows).toBe(0);
-    }
-  });
+    const { relation, order } = exportedTables[table];
+    const all = await warehouse.pool.query(`select * from ${relation}`);
+    const lines = await jsonLinesOf({ table, select: all.fields.map(({ name }) => name) });
+    expect.soft(Object.keys(lines[0]!), table).toEqual(all.fields.map(({ name }) => name));
+    const keys = lines.map((line) => JSON.stringify(order.map((column) => line[column])));
+    expect.soft(new Set(keys).size, `key of ${table}`).toBe(lines.length);
+    expect((await bytesOf({ table, choice: { runId: 'another' } })).rows).toBe(0);
+  }
 });
 
 describe('writeS3Object()', () => {

@@ -204,24 +204,22 @@ describe('an export behind a web address', () => {
   });
 });
 
-describe('the content of a run', () => {
-  it('a run reads its export from the staging directory, or downloads the same content again', async () => {
-    store.put('crm/contacts.csv', large);
-    const { path: fetched } = await obtain('s3://crm/contacts.csv');
-    const find = (filePath: string) =>
-      findContent({ runId: 'run-1', filePath, fileSha256: sha256(large) }, access);
-    const path = await find('-');
-    rmSync(fetched);
-    expect(await find('-')).toBe(path);
-    rmSync(path);
-    await expect(find('-')).rejects.toMatchObject({ type: 'export.gone' });
-    await expect(find('https://crm.example/c.csv?…')).rejects.toMatchObject({ type: 'export.gone' });
-    expect(await find('s3://crm/contacts.csv')).toBe(path);
-    rmSync(path);
-    store.put('crm/contacts.csv', 'id\n');
-    await expect(find('s3://crm/contacts.csv')).rejects.toMatchObject({ type: 'export.changed' });
-    expect(readdirSync(access.stagingDirectory)).toEqual([]);
-  });
+it('a run reads its export from the staging directory, or downloads the same content again', async () => {
+  store.put('crm/contacts.csv', large);
+  const { path: fetched } = await obtain('s3://crm/contacts.csv');
+  const find = (filePath: string) =>
+    findContent({ runId: 'run-1', filePath, fileSha256: sha256(large) }, access);
+  const path = await find('-');
+  rmSync(fetched);
+  expect(await find('-')).toBe(path);
+  rmSync(path);
+  await expect(find('-')).rejects.toMatchObject({ type: 'export.gone' });
+  await expect(find('https://crm.example/c.csv?…')).rejects.toMatchObject({ type: 'export.gone' });
+  expect(await find('s3://crm/contacts.csv')).toBe(path);
+  rmSync(path);
+  store.put('crm/contacts.csv', 'id\n');
+  await expect(find('s3://crm/contacts.csv')).rejects.toMatchObject({ type: 'export.changed' });
+  expect(readdirSync(access.stagingDirectory)).toEqual([]);
 });
 
 describe('objects of S3 that fit a pattern', () => {
@@ -249,16 +247,14 @@ describe('objects of S3 that fit a pattern', () => {
   });
 });
 
-describe('standard input', () => {
-  it('standard input is written to the staging directory under its hash', async () => {
-    const obtained = await obtain('-', { standardInput: Readable.from([large]) });
-    expect(obtained).toMatchObject({ sha256: sha256(large) });
-  });
+it('standard input is written to the staging directory under its hash', async () => {
+  const obtained = await obtain('-', { standardInput: Readable.from([large]) });
+  expect(obtained).toMatchObject({ sha256: sha256(large) });
+});
 
-  it('empty standard input is refused', async () => {
-    await expect(obtain('-', { standardInput: Readable.from([]) })).rejects.toMatchObject({
-      type: 'export.empty',
-    });
+it('empty standard input is refused', async () => {
+  await expect(obtain('-', { standardInput: Readable.from([]) })).rejects.toMatchObject({
+    type: 'export.empty',
   });
 });
 

@@ -108,95 +108,91 @@ describe('an answer about opting out', () => {
   });
 });
 
-describe('a row', () => {
-  it('a row keeps its cells unchanged beside their meaning', async () => {
-    const { rows } = await stage(
-      'Record ID,First Name,Last Name,Email,Work email,Company Name,Website URL,LinkedIn URL,Unsubscribed ' +
-        'from all email\n' +
-        '00042, Ada ,Novák,ada@gmail.com,Ada.N@Orbit.example;info@orbit.example,"Orbit, ' +
-        'Ltd.",https://www.orbit.example/x,' +
-        'https://de.linkedin.com/in/Ada-Novak/,true\n',
-    );
-    expect(rows).toEqual([
-      {
-        run_id: expect.any(String),
-        row_number: 1,
-        contact_id: '00042',
-        outcome: null,
-        reason: null,
-        record_row: null,
-        is_contested: false,
-        filled: false,
-        claimed_by_run_id: null,
-        claimed_by_row_number: null,
-        raw: expect.any(String),
-        person_id: null,
-        email: 'ada.n@orbit.example',
-        other_emails: ['ada@gmail.com', 'info@orbit.example'],
-        hashed_email: null,
-        profile_url: 'linkedin.com/in/ada-novak',
-        first_name: 'Ada',
-        last_name: 'Novák',
-        name: null,
-        organization_name: 'Orbit, Ltd.',
-        domain: 'orbit.example',
-        opted_out: true,
-        opted_out_of_calls: false,
-        identity_hash: null,
-        match_keys: expect.any(Array) as unknown,
-        keys: [
-          'email:ada.n@orbit.example',
-          'email:ada@gmail.com',
-          'email:info@orbit.example|ada novak',
-          'profile:linkedin.com/in/ada-novak',
-        ],
-      },
-    ]);
-    expect(JSON.parse(rows[0]!.raw)).toMatchObject({ 0: '00042', 1: ' Ada ' });
-  });
+it('a row keeps its cells unchanged beside their meaning', async () => {
+  const { rows } = await stage(
+    'Record ID,First Name,Last Name,Email,Work email,Company Name,Website URL,LinkedIn URL,Unsubscribed ' +
+      'from all email\n' +
+      '00042, Ada ,Novák,ada@gmail.com,Ada.N@Orbit.example;info@orbit.example,"Orbit, ' +
+      'Ltd.",https://www.orbit.example/x,' +
+      'https://de.linkedin.com/in/Ada-Novak/,true\n',
+  );
+  expect(rows).toEqual([
+    {
+      run_id: expect.any(String),
+      row_number: 1,
+      contact_id: '00042',
+      outcome: null,
+      reason: null,
+      record_row: null,
+      is_contested: false,
+      filled: false,
+      claimed_by_run_id: null,
+      claimed_by_row_number: null,
+      raw: expect.any(String),
+      person_id: null,
+      email: 'ada.n@orbit.example',
+      other_emails: ['ada@gmail.com', 'info@orbit.example'],
+      hashed_email: null,
+      profile_url: 'linkedin.com/in/ada-novak',
+      first_name: 'Ada',
+      last_name: 'Novák',
+      name: null,
+      organization_name: 'Orbit, Ltd.',
+      domain: 'orbit.example',
+      opted_out: true,
+      opted_out_of_calls: false,
+      identity_hash: null,
+      match_keys: expect.any(Array) as unknown,
+      keys: [
+        'email:ada.n@orbit.example',
+        'email:ada@gmail.com',
+        'email:info@orbit.example|ada novak',
+        'profile:linkedin.com/in/ada-novak',
+      ],
+    },
+  ]);
+  expect(JSON.parse(rows[0]!.raw)).toMatchObject({ 0: '00042', 1: ' Ada ' });
+});
 
-  it('a row without an id in the CRM has an id that the next export has too', async () => {
-    const first = await stage('email,name\nADA@orbit.example,Ada\nben@orbit.example,Ben\n');
-    const second = await stage('name,email\nBen,ben@orbit.example\nAda,ada@orbit.example\n');
-    expect(first.rows.map((row) => row.contact_id)).toEqual(
-      second.rows.map((row) => row.contact_id).reverse(),
-    );
-    expect(first.rows[0]!.contact_id).toMatch(/^key:[0-9a-f]{32}$/);
-  });
+it('a row without an id in the CRM has an id that the next export has too', async () => {
+  const first = await stage('email,name\nADA@orbit.example,Ada\nben@orbit.example,Ben\n');
+  const second = await stage('name,email\nBen,ben@orbit.example\nAda,ada@orbit.example\n');
+  expect(first.rows.map((row) => row.contact_id)).toEqual(second.rows.map((row) => row.contact_id).reverse());
+  expect(first.rows[0]!.contact_id).toMatch(/^key:[0-9a-f]{32}$/);
+});
 
-  it('a row has one id for 15 and 18 characters of a Salesforce id', async () => {
-    const header = 'Contact ID,First Name,Last Name,Account Name,Email';
-    const short = await stage(`${header}\n003A0000006Vm9r,Ada,Novak,Orbit,a@x.example\n`);
-    const long = await stage(`${header}\n003A0000006Vm9rIAC,Ada,Novak,Orbit,a@x.example\n`);
-    expect(short.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
-    expect(long.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
-  });
+it('a row has one id for 15 and 18 characters of a Salesforce id', async () => {
+  const header = 'Contact ID,First Name,Last Name,Account Name,Email';
+  const short = await stage(`${header}\n003A0000006Vm9r,Ada,Novak,Orbit,a@x.example\n`);
+  const long = await stage(`${header}\n003A0000006Vm9rIAC,Ada,Novak,Orbit,a@x.example\n`);
+  expect(short.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
+  expect(long.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
+});
 
-  it('a row has one id for both letter cases of a Dynamics 365 id', async () => {
-    const header = '(Do Not Modify) Contact,First Name,Last Name,Company Name,Email';
-    const id = '6f9619ff-8b86-4011-b42d-00c04fc964ff';
-    for (const written of [id, id.toUpperCase()]) {
-      const { rows } = await stage(`${header}\n${written},Ada,Novak,Orbit,a@x.example\n`);
-      expect(rows[0]!.contact_id).toBe(id);
-    }
-  });
+it('a row has one id for both letter cases of a Dynamics 365 id', async () => {
+  const header = '(Do Not Modify) Contact,First Name,Last Name,Company Name,Email';
+  const id = '6f9619ff-8b86-4011-b42d-00c04fc964ff';
+  for (const written of [id, id.toUpperCase()]) {
+    const { rows } = await stage(`${header}\n${written},Ada,Novak,Orbit,a@x.example\n`);
+    expect(rows[0]!.contact_id).toBe(id);
+  }
+});
 
-  it('a row may hold any characters', async () => {
-    const cell = fc.string({ unit: 'binary', maxLength: 12 });
-    const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
-    await fc.assert(
-      fc.asyncProperty(anything, async (records) => {
-        const written = records.map((record) => [...record.map(withoutLoneSurrogates), 'x@y.example']);
-        const text = Papa.unparse([['name', 'company', 'linkedin', 'domain', 'email'], ...written], {
-          quotes: true,
-        });
-        const { rows, staged } = await stage(text, { mapping: { delimiter: ',' } });
-        expect(staged.rows).toBe(written.length);
-        expect(rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(written);
-      }),
-      { numRuns: 15 },
-    );
-  });
+it('a row may hold any characters', async () => {
+  const cell = fc.string({ unit: 'binary', maxLength: 12 });
+  const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
+  await fc.assert(
+    fc.asyncProperty(anything, async (records) => {
+      const written = records.map((record) => [...record.map(withoutLoneSurrogates), 'x@y.example']);
+      const text = Papa.unparse([['name', 'company', 'linkedin', 'domain', 'email'], ...written], {
+        quotes: true,
+      });
+      const { rows, staged } = await stage(text, { mapping: { delimiter: ',' } });
+      expect(staged.rows).toBe(written.length);
+      expect(rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(written);
+    }),
+    { numRuns: 15 },
+  );
 });
 
 /** UTF-8 cannot hold them, so no file does. */
@@ -461,31 +457,29 @@ describe('staging that is interrupted', () => {
   });
 });
 
-describe('a file that changes', () => {
-  it('a file that changes before staging is refused, and no row is staged', async () => {
-    const path = file('id,email\n1,a@x.example\n');
-    const runId = await beginRun(path);
-    appendFileSync(path, '2,b@x.example\n');
-    await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
-      type: 'export.changed',
-      // The run fails, so that no cancel is possible or needed.
-      next: 'repeat the command when no program writes to the file; nothing was paid',
-    });
-    expect(await rowsOf(runId)).toEqual([]);
+it('a file that changes before staging is refused, and no row is staged', async () => {
+  const path = file('id,email\n1,a@x.example\n');
+  const runId = await beginRun(path);
+  appendFileSync(path, '2,b@x.example\n');
+  await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
+    type: 'export.changed',
+    // The run fails, so that no cancel is possible or needed.
+    next: 'repeat the command when no program writes to the file; nothing was paid',
   });
+  expect(await rowsOf(runId)).toEqual([]);
+});
 
-  it('a file that changes during staging is refused, and the run is not completely staged', async () => {
-    const path = file(manyRows(40_000));
-    const runId = await beginRun(path);
-    const staging = stageExport({
-      pool: warehouse.pool,
-      runId,
-      path,
-      onProgress: () => appendFileSync(path, '0,late@orbit.example,\n'),
-    });
-    await expect(staging).rejects.toMatchObject({ type: 'export.changed' });
-    expect((await runOf(runId))['ingested_at']).toBeNull();
+it('a file that changes during staging is refused, and the run is not completely staged', async () => {
+  const path = file(manyRows(40_000));
+  const runId = await beginRun(path);
+  const staging = stageExport({
+    pool: warehouse.pool,
+    runId,
+    path,
+    onProgress: () => appendFileSync(path, '0,late@orbit.example,\n'),
   });
+  await expect(staging).rejects.toMatchObject({ type: 'export.changed' });
+  expect((await runOf(runId))['ingested_at']).toBeNull();
 });
 
 it('an error of the database repeats no cell of the export', async () => {

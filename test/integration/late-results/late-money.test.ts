@@ -155,36 +155,34 @@ describe('a whole after its parts', () => {
   });
 });
 
-describe('a part', () => {
-  it.each(['person', 'body'])(
-    'a part whose %s is pending does not show that people have no numbers',
-    async (what) => {
-      const call = await answeredCall();
-      const status = 'in_progress';
-      const people = call.ids.map((id) => ({ id, phone_numbers: [], ...(what === 'person' && { status }) }));
-      await deliver(call, { credits_consumed: 0, people, ...(what === 'body' && { status }) });
-      expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-      await deliver(call, phonesBody(call.ids, 24));
-      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-    },
-  );
-
-  it('a part that states the price of the whole leaves the credits held and pauses the run', async () => {
+it.each(['person', 'body'])(
+  'a part whose %s is pending does not show that people have no numbers',
+  async (what) => {
     const call = await answeredCall();
-    for (const id of call.ids) await deliver(call, phonesBody([id], 24));
-    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
-    expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'paused' });
-  });
-
-  it('a part that counts the rest as missing does not complete the rest', async () => {
-    const call = await answeredCall();
-    for (const [index, id] of call.ids.entries()) {
-      expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-      const counts = { total_requested_enrichments: 3, unique_enriched_records: 1, missing_records: 2 };
-      await deliver(call, phonesBody([id], 8, index === 1 ? { ...counts, missing_records: 30 } : counts));
-    }
+    const status = 'in_progress';
+    const people = call.ids.map((id) => ({ id, phone_numbers: [], ...(what === 'person' && { status }) }));
+    await deliver(call, { credits_consumed: 0, people, ...(what === 'body' && { status }) });
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    await deliver(call, phonesBody(call.ids, 24));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
+  },
+);
+
+it('a part that states the price of the whole leaves the credits held and pauses the run', async () => {
+  const call = await answeredCall();
+  for (const id of call.ids) await deliver(call, phonesBody([id], 24));
+  expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+  expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'paused' });
+});
+
+it('a part that counts the rest as missing does not complete the rest', async () => {
+  const call = await answeredCall();
+  for (const [index, id] of call.ids.entries()) {
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    const counts = { total_requested_enrichments: 3, unique_enriched_records: 1, missing_records: 2 };
+    await deliver(call, phonesBody([id], 8, index === 1 ? { ...counts, missing_records: 30 } : counts));
+  }
+  expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
 });
 
 describe('a genuine token', () => {
@@ -480,42 +478,38 @@ describe('the last poll, once the waiting is over', () => {
   });
 });
 
-describe('a part of a waterfall', () => {
-  it('a part of a waterfall with addresses does not show that people have no phone', async () => {
-    const call = await answeredCall(emailsAndPhones);
-    await deliver(call, waterfallBody(call, 'emails', 4));
-    const rows = await warehouse.query`
-      select from lookup_history join lookup_runs using (lookup_run)
-      where run_id = ${call.runId} and field_group = 'waterfall_phone' and not found`;
-    expect(rows).toEqual([]);
-  });
+it('a part of a waterfall with addresses does not show that people have no phone', async () => {
+  const call = await answeredCall(emailsAndPhones);
+  await deliver(call, waterfallBody(call, 'emails', 4));
+  const rows = await warehouse.query`
+    select from lookup_history join lookup_runs using (lookup_run)
+    where run_id = ${call.runId} and field_group = 'waterfall_phone' and not found`;
+  expect(rows).toEqual([]);
 });
 
-describe('a call that passes midnight', () => {
-  it('a call that passes midnight is settled in the day of its admission, and the next day is free', async () => {
-    const calendar = await openTestWarehouse();
-    // Found before the function of PostgreSQL, by the search path of every connection.
-    await calendar.query`
-      create table shift (ahead interval);
-      insert into shift values ('0');
-      create function clock_timestamp() returns timestamptz language sql volatile
-        as 'select pg_catalog.clock_timestamp() + (select ahead from shift)';
-      insert into default_budgets (period, credits_limit) values ('day', 27)`;
-    const days = async () => {
-      return calendar.query`
-        select reserved::float8, settled::float8
-        from budgets where budget_id like 'day:%' order by budget_id`;
-    };
-    const call = await callWithPhones(calendar);
-    await expect(callWithPhones(calendar)).rejects.toThrow('over_budget');
-    await calendar.query`update shift set ahead = '1 day'`;
-    await callWithPhones(calendar);
-    await recordPhonesAnswer(calendar, call);
-    await deliverTo(calendar, call, phonesBody(call.ids, 24));
-    expect(await days()).toEqual([
-      { reserved: 0, settled: 27 },
-      { reserved: 27, settled: 0 },
-    ]);
-    await calendar.close();
-  });
+it('a call that passes midnight is settled in the day of its admission, and the next day is free', async () => {
+  const calendar = await openTestWarehouse();
+  // Found before the function of PostgreSQL, by the search path of every connection.
+  await calendar.query`
+    create table shift (ahead interval);
+    insert into shift values ('0');
+    create function clock_timestamp() returns timestamptz language sql volatile
+      as 'select pg_catalog.clock_timestamp() + (select ahead from shift)';
+    insert into default_budgets (period, credits_limit) values ('day', 27)`;
+  const days = async () => {
+    return calendar.query`
+      select reserved::float8, settled::float8
+      from budgets where budget_id like 'day:%' order by budget_id`;
+  };
+  const call = await callWithPhones(calendar);
+  await expect(callWithPhones(calendar)).rejects.toThrow('over_budget');
+  await calendar.query`update shift set ahead = '1 day'`;
+  await callWithPhones(calendar);
+  await recordPhonesAnswer(calendar, call);
+  await deliverTo(calendar, call, phonesBody(call.ids, 24));
+  expect(await days()).toEqual([
+    { reserved: 0, settled: 27 },
+    { reserved: 27, settled: 0 },
+  ]);
+  await calendar.close();
 });

@@ -256,37 +256,35 @@ describe('what a waterfall found of a person', () => {
   });
 });
 
-describe('a body', () => {
-  it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
-    const call = await answeredCall(warehouse, waterfall);
-    const own = call.ids.map((id, index) => ({ id, emails: [], phone_numbers: [phoneOf(index)] }));
-    const empty = Array.from({ length: 40_000 }, () => ({}));
-    await deliver(call, { credits_consumed: 6, people: [...own, ...empty] });
-    const rows = await warehouse.query`
-      select reason from webhook_deliveries where attempt_id = ${call.attemptId}`;
-    // Only the first thousand are compared with the call.
-    expect(rows).toEqual([{ reason: expect.stringContaining('39,003 people cannot be read') }]);
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-      '+14155550400',
-      '+14155550401',
-      '+14155550402',
-    ]);
-  });
-
-  it.each(['a\u0000b', 'a\u0000b@orbit.example', '\ud800@orbit.example', 'x'.repeat(5_000), '', '@'])(
-    'a body with the address %j applies the rest, also with a suppression list',
-    async (email) => {
-      await putOnList(warehouse, 'email:x@y.example');
-      const call = await answeredCall(warehouse, waterfall);
-      await deliver(call, {
-        credits_consumed: 6,
-        people: call.ids.map((id, index) => ({ id, emails: [{ email }], phone_numbers: [phoneOf(index)] })),
-      });
-      expect((await contactsOf(call)).every(({ phone }) => phone !== null)).toBe(true);
-      expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
-    },
-  );
+it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
+  const call = await answeredCall(warehouse, waterfall);
+  const own = call.ids.map((id, index) => ({ id, emails: [], phone_numbers: [phoneOf(index)] }));
+  const empty = Array.from({ length: 40_000 }, () => ({}));
+  await deliver(call, { credits_consumed: 6, people: [...own, ...empty] });
+  const rows = await warehouse.query`
+    select reason from webhook_deliveries where attempt_id = ${call.attemptId}`;
+  // Only the first thousand are compared with the call.
+  expect(rows).toEqual([{ reason: expect.stringContaining('39,003 people cannot be read') }]);
+  expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+    '+14155550400',
+    '+14155550401',
+    '+14155550402',
+  ]);
 });
+
+it.each(['a\u0000b', 'a\u0000b@orbit.example', '\ud800@orbit.example', 'x'.repeat(5_000), '', '@'])(
+  'a body with the address %j applies the rest, also with a suppression list',
+  async (email) => {
+    await putOnList(warehouse, 'email:x@y.example');
+    const call = await answeredCall(warehouse, waterfall);
+    await deliver(call, {
+      credits_consumed: 6,
+      people: call.ids.map((id, index) => ({ id, emails: [{ email }], phone_numbers: [phoneOf(index)] })),
+    });
+    expect((await contactsOf(call)).every(({ phone }) => phone !== null)).toBe(true);
+    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
+  },
+);
 
 describe('a late result under the id of another person', () => {
   it.each([

@@ -70,31 +70,29 @@ describe('the windows of polls', () => {
   });
 });
 
-describe('a poll whose access token is renewed', () => {
-  it('a poll whose access token is renewed uses a slot for each of its two requests', async () => {
-    const renewed = { authorization: 'Bearer new' };
-    let token = { authorization: 'Bearer old' };
-    const server = await startSandbox({ rateLimits: 'unlimited', accessTokens: ['new'] });
-    const settings = { baseUrl: server.baseUrl, credential: undefined, callTimeoutSeconds: 5 };
-    const renewing = createServiceClient(
-      { ...settings, pollPath: '/webhook_result/{request_id}' },
-      undefined,
-      (refused) => Promise.resolve(refused ? (token = renewed) : token),
-    );
-    const dependencies = { warehouse, service: 'test', client: renewing, callTimeoutSeconds: 5 };
-    const polled = await pollWithinLimits(
-      { ...dependencies, rateLimits: [{ calls: 1, seconds: 3_600 }] },
-      '77',
-      AbortSignal.timeout(120_000),
-    );
-    expect(polled).toMatchObject({ kind: 'full', reason: expect.stringContaining('1/hour') });
-    expect(
-      await pollWithinLimits({ ...dependencies, rateLimits: [] }, '77', AbortSignal.timeout(120_000)),
-    ).toMatchObject({
-      kind: 'answered',
-    });
-    expect(await warehouse.query`select call_id from rate_calls`).toHaveLength(2);
-    await renewing.close();
-    await server.close();
+it('a poll whose access token is renewed uses a slot for each of its two requests', async () => {
+  const renewed = { authorization: 'Bearer new' };
+  let token = { authorization: 'Bearer old' };
+  const server = await startSandbox({ rateLimits: 'unlimited', accessTokens: ['new'] });
+  const settings = { baseUrl: server.baseUrl, credential: undefined, callTimeoutSeconds: 5 };
+  const renewing = createServiceClient(
+    { ...settings, pollPath: '/webhook_result/{request_id}' },
+    undefined,
+    (refused) => Promise.resolve(refused ? (token = renewed) : token),
+  );
+  const dependencies = { warehouse, service: 'test', client: renewing, callTimeoutSeconds: 5 };
+  const polled = await pollWithinLimits(
+    { ...dependencies, rateLimits: [{ calls: 1, seconds: 3_600 }] },
+    '77',
+    AbortSignal.timeout(120_000),
+  );
+  expect(polled).toMatchObject({ kind: 'full', reason: expect.stringContaining('1/hour') });
+  expect(
+    await pollWithinLimits({ ...dependencies, rateLimits: [] }, '77', AbortSignal.timeout(120_000)),
+  ).toMatchObject({
+    kind: 'answered',
   });
+  expect(await warehouse.query`select call_id from rate_calls`).toHaveLength(2);
+  await renewing.close();
+  await server.close();
 });

@@ -31,19 +31,17 @@ async function budgetOf(runId: string): Promise<{ reserved: string; settled: str
     .executeTakeFirstOrThrow();
 }
 
-describe('people', () => {
-  it('admit() leaves out people whom an abandoned worker is asking for', async () => {
-    const runId = await runningRun(warehouse);
-    const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
-    expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
-  });
+it('admit() leaves out people whom an abandoned worker is asking for', async () => {
+  const runId = await runningRun(warehouse);
+  const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
+  expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
+});
 
-  it('admit() leaves out people who have an outcome', async () => {
-    const runId = await runningRun(warehouse);
-    await warehouse.query`
-      update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number = 3`;
-    expect(await ask(runId)).toEqual({ kind: 'taken' });
-  });
+it('admit() leaves out people who have an outcome', async () => {
+  const runId = await runningRun(warehouse);
+  await warehouse.query`
+    update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number = 3`;
+  expect(await ask(runId)).toEqual({ kind: 'taken' });
 });
 
 describe('a limit of the day', () => {
@@ -212,29 +210,27 @@ it('admit() refuses calls of a paused run', async () => {
   expect(await ask(runId)).toEqual({ kind: 'not_running', status: 'paused' });
 });
 
-describe('admit() and the suppression list', () => {
-  it('admit() drops a person who was suppressed since the batch was read, and admits the others', async () => {
-    const rows = ['ada', 'bo'].map((name) => ({
-      keys: [`email:${name}@admission.example`],
-      email: `${name}@admission.example`,
-      firstName: name,
-    }));
-    const runId = await runningRunOf(warehouse, rows);
-    await putOnList(warehouse, 'email:bo@admission.example');
-    expect(await ask(runId, { people: 2, from: 1 })).toEqual({ kind: 'taken' });
-    expect(await outcomesOf(warehouse, runId)).toEqual([null, 'suppressed']);
-    expect(await ask(runId, { people: 1, from: 1 })).toMatchObject({ kind: 'admitted', rowNumbers: [1] });
-    const attempts = await warehouse.query`select people from attempts where run_id = ${runId}`;
-    expect(attempts).toEqual([{ people: 1 }]);
-    const kept = await warehouse.query`
-      select email, first_name from run_rows where run_id = ${runId} and row_number = 2`;
-    expect(kept).toEqual([{ email: null, first_name: null }]);
-    const admitTogether = openAdmissions(warehouse.database, {
-      service: 'test',
-      rateLimits: [],
-      budgets: {},
-    });
-    const again = await Promise.all([1, 2].map((from) => admitTogether(requestFor(runId, from, 1))));
-    expect(again).toEqual([{ kind: 'taken' }, { kind: 'taken' }]);
+it('admit() drops a person who was suppressed since the batch was read, and admits the others', async () => {
+  const rows = ['ada', 'bo'].map((name) => ({
+    keys: [`email:${name}@admission.example`],
+    email: `${name}@admission.example`,
+    firstName: name,
+  }));
+  const runId = await runningRunOf(warehouse, rows);
+  await putOnList(warehouse, 'email:bo@admission.example');
+  expect(await ask(runId, { people: 2, from: 1 })).toEqual({ kind: 'taken' });
+  expect(await outcomesOf(warehouse, runId)).toEqual([null, 'suppressed']);
+  expect(await ask(runId, { people: 1, from: 1 })).toMatchObject({ kind: 'admitted', rowNumbers: [1] });
+  const attempts = await warehouse.query`select people from attempts where run_id = ${runId}`;
+  expect(attempts).toEqual([{ people: 1 }]);
+  const kept = await warehouse.query`
+    select email, first_name from run_rows where run_id = ${runId} and row_number = 2`;
+  expect(kept).toEqual([{ email: null, first_name: null }]);
+  const admitTogether = openAdmissions(warehouse.database, {
+    service: 'test',
+    rateLimits: [],
+    budgets: {},
   });
+  const again = await Promise.all([1, 2].map((from) => admitTogether(requestFor(runId, from, 1))));
+  expect(again).toEqual([{ kind: 'taken' }, { kind: 'taken' }]);
 });

@@ -165,70 +165,66 @@ describe('a setting below what is settled and reserved', () => {
   });
 });
 
-describe('readBudgets()', () => {
-  it('readBudgets() lists the newest runs first, and says that a limit comes from their options', async () => {
-    const runIds = [await runningRun(warehouse, '5'), await runningRun(warehouse, '5')];
-    // The newest run has the smallest id.
-    await warehouse.pool.query(
-      `update runs set created_at = clock_timestamp() - make_interval(mins => array_position(
-         array(select run_id from runs where run_id = any($1) order by run_id), run_id)) where run_id = any($1)`,
-      [runIds],
-    );
-    const [first, last] = runIds.toSorted();
-    await setBudget(warehouse.database, `run:${first}`, wholeCredits(9), undefined, note);
-    const budgets = await readBudgets(warehouse.database, 10);
-    expect(budgets.filter(({ budget }) => budget.startsWith('run:'))).toMatchObject([
-      { budget: `run:${first}`, limit: '9', set_by: 'command' },
-      { budget: `run:${last}`, limit: '5', set_by: 'options' },
-    ]);
-    expect((await readBudgets(warehouse.database, 1)).map(({ budget }) => budget)).toContain(`run:${first}`);
-  });
+it('readBudgets() lists the newest runs first, and says that a limit comes from their options', async () => {
+  const runIds = [await runningRun(warehouse, '5'), await runningRun(warehouse, '5')];
+  // The newest run has the smallest id.
+  await warehouse.pool.query(
+    `update runs set created_at = clock_timestamp() - make_interval(mins => array_position(
+       array(select run_id from runs where run_id = any($1) order by run_id), run_id)) where run_id = any($1)`,
+    [runIds],
+  );
+  const [first, last] = runIds.toSorted();
+  await setBudget(warehouse.database, `run:${first}`, wholeCredits(9), undefined, note);
+  const budgets = await readBudgets(warehouse.database, 10);
+  expect(budgets.filter(({ budget }) => budget.startsWith('run:'))).toMatchObject([
+    { budget: `run:${first}`, limit: '9', set_by: 'command' },
+    { budget: `run:${last}`, limit: '5', set_by: 'options' },
+  ]);
+  expect((await readBudgets(warehouse.database, 1)).map(({ budget }) => budget)).toContain(`run:${first}`);
 });
 
-describe('the history', () => {
-  it('the history of budgets records who changed what from what to what, and why', async () => {
-    await setDay(wholeCredits(30));
-    await setDay('none');
-    const day = await presentBudget(warehouse.database, 'day');
-    expect(await readBudgetHistory(warehouse.database, [day], 10)).toMatchObject([
-      { old_limit: '30', new_limit: null, changed_by: 'mira', reason: 'trade fair' },
-      { old_limit: null, new_limit: '30', changed_by: 'mira', reason: 'trade fair' },
-    ]);
-  });
+it('the history of budgets records who changed what from what to what, and why', async () => {
+  await setDay(wholeCredits(30));
+  await setDay('none');
+  const day = await presentBudget(warehouse.database, 'day');
+  expect(await readBudgetHistory(warehouse.database, [day], 10)).toMatchObject([
+    { old_limit: '30', new_limit: null, changed_by: 'mira', reason: 'trade fair' },
+    { old_limit: null, new_limit: '30', changed_by: 'mira', reason: 'trade fair' },
+  ]);
+});
 
-  it('the history of budgets has no entry for a command that changes nothing', async () => {
-    const setEvery = (limit: Parameters<typeof setDefaultBudget>[2]) =>
-      setDefaultBudget(warehouse.database, 'day', limit, undefined, note);
-    await setDay('default');
-    await setEvery('default');
-    expect(await readBudgetHistory(warehouse.database, undefined, 10)).toEqual([]);
-    await setDay(wholeCredits(30));
-    await setDay(wholeCredits(30));
-    // It changes nothing today, and replaces a setting from now on.
-    await setEvery('none');
-    await setDay(wholeCredits(30));
-    await setEvery('none');
-    await setDay('none');
-    const changes = await readBudgetHistory(warehouse.database, undefined, 20);
-    const [day] = changes.map(({ budget }) => budget);
-    expect(changes.map(({ budget, new_limit: limit }) => [budget, limit])).toEqual([
-      [day, null],
-      [day, '30'],
-      [day, null],
-      ['every-day', null],
-      [day, '30'],
-    ]);
-  });
+it('the history of budgets has no entry for a command that changes nothing', async () => {
+  const setEvery = (limit: Parameters<typeof setDefaultBudget>[2]) =>
+    setDefaultBudget(warehouse.database, 'day', limit, undefined, note);
+  await setDay('default');
+  await setEvery('default');
+  expect(await readBudgetHistory(warehouse.database, undefined, 10)).toEqual([]);
+  await setDay(wholeCredits(30));
+  await setDay(wholeCredits(30));
+  // It changes nothing today, and replaces a setting from now on.
+  await setEvery('none');
+  await setDay(wholeCredits(30));
+  await setEvery('none');
+  await setDay('none');
+  const changes = await readBudgetHistory(warehouse.database, undefined, 20);
+  const [day] = changes.map(({ budget }) => budget);
+  expect(changes.map(({ budget, new_limit: limit }) => [budget, limit])).toEqual([
+    [day, null],
+    [day, '30'],
+    [day, null],
+    ['every-day', null],
+    [day, '30'],
+  ]);
+});
 
-  it('the history of budgets records a changed setting once', async () => {
-    await applyBudgetLimits(warehouse.database, tenADay);
-    const twelve = { day: wholeCredits(12) };
-    await applyBudgetLimits(warehouse.database, twelve);
-    await applyBudgetLimits(warehouse.database, twelve);
-    expect(await readBudgetHistory(warehouse.database, undefined, 10)).toMatchObject([
-      { old_limit: '10', new_limit: '12', changed_by: 'settings', reason: 'MAX_CREDITS_PER_DAY' },
-    ]);
-  });
+it('the history of budgets records a changed setting once', async () => {
+  await applyBudgetLimits(warehouse.database, tenADay);
+  const twelve = { day: wholeCredits(12) };
+  await applyBudgetLimits(warehouse.database, twelve);
+  await applyBudgetLimits(warehouse.database, twelve);
+  expect(await readBudgetHistory(warehouse.database, undefined, 10)).toMatchObject([
+    { old_limit: '10', new_limit: '12', changed_by: 'settings', reason: 'MAX_CREDITS_PER_DAY' },
+  ]);
 });
 
 describe('an alarm', () => {

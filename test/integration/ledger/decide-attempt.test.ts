@@ -143,32 +143,30 @@ describe('a delivery after a decision', () => {
   });
 });
 
-describe('getAttempt()', () => {
-  it('getAttempt() finds an attempt by its id, at least four characters of it, and its shown form', async () => {
-    const { attemptId } = await callWithPhones(warehouse);
-    const shown = `${attemptId.slice(0, 4)}…${attemptId.slice(-3)}`;
-    for (const named of [
-      attemptId,
-      attemptId.slice(0, 8),
-      attemptId.slice(0, 35),
-      shown,
-      `${attemptId.slice(0, 4)}…`,
-    ])
-      expect(await getAttempt(warehouse, named)).toMatchObject({ attempt_id: attemptId });
-    for (const named of [attemptId.slice(0, 3), attemptId.slice(1), '%%%%'])
-      await expect(getAttempt(warehouse, named)).rejects.toMatchObject({ type: 'attempt.unknown' });
-  });
+it('getAttempt() finds an attempt by its id, at least four characters of it, and its shown form', async () => {
+  const { attemptId } = await callWithPhones(warehouse);
+  const shown = `${attemptId.slice(0, 4)}…${attemptId.slice(-3)}`;
+  for (const named of [
+    attemptId,
+    attemptId.slice(0, 8),
+    attemptId.slice(0, 35),
+    shown,
+    `${attemptId.slice(0, 4)}…`,
+  ])
+    expect(await getAttempt(warehouse, named)).toMatchObject({ attempt_id: attemptId });
+  for (const named of [attemptId.slice(0, 3), attemptId.slice(1), '%%%%'])
+    await expect(getAttempt(warehouse, named)).rejects.toMatchObject({ type: 'attempt.unknown' });
+});
 
-  it('getAttempt() refuses a beginning that two attempts have', async () => {
-    const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
-    const ids = calls.map(({ attemptId }) => attemptId);
-    await warehouse.query`delete from attempt_people where attempt_id = any(${ids})`;
-    await warehouse.query`
-      update attempts set attempt_id = 'feed' || substr(attempt_id, 5) where attempt_id = any(${ids})`;
-    await expect(getAttempt(warehouse, 'feed')).rejects.toMatchObject({
-      type: 'attempt.ambiguous',
-      exitCode: 2,
-    });
+it('getAttempt() refuses a beginning that two attempts have', async () => {
+  const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
+  const ids = calls.map(({ attemptId }) => attemptId);
+  await warehouse.query`delete from attempt_people where attempt_id = any(${ids})`;
+  await warehouse.query`
+    update attempts set attempt_id = 'feed' || substr(attempt_id, 5) where attempt_id = any(${ids})`;
+  await expect(getAttempt(warehouse, 'feed')).rejects.toMatchObject({
+    type: 'attempt.ambiguous',
+    exitCode: 2,
   });
 });
 

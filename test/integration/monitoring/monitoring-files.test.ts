@@ -25,11 +25,9 @@ const isServed = (name: string) => served.has(name) || name === 'up' || name.sta
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-describe('names of metrics in an expression', () => {
-  it('names of metrics in an expression are distinguished from functions, labels and durations', () => {
-    const expression = `sum by (le) (rate(one_bucket{job=~"a.*"}[15m])) / on (le) max(two) > 0.2 and three`;
-    expect(metricsOf(expression)).toEqual(['one_bucket', 'two', 'three']);
-  });
+it('names of metrics in an expression are distinguished from functions, labels and durations', () => {
+  const expression = `sum by (le) (rate(one_bucket{job=~"a.*"}[15m])) / on (le) max(two) > 0.2 and three`;
+  expect(metricsOf(expression)).toEqual(['one_bucket', 'two', 'three']);
 });
 
 describe('the alerts', () => {

@@ -159,25 +159,23 @@ describe('a change of status', () => {
   });
 });
 
-describe('a budget that crosses a threshold', () => {
-  it('a budget that crosses a threshold is notified with its figures', async () => {
-    const runId = await runningRun(warehouse, '10');
-    await admit(
-      warehouse.database,
-      {
-        runId,
-        rowNumbers: [1, 2, 3, 4, 5, 6, 7, 8],
-        deadlineSeconds: 60,
-      },
-      {
-        budgets: { alarmsAt: [80] },
-      },
-    );
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    expect(posts()).toMatchObject([
-      { event: 'budget', budget: `run:${runId}`, percent: 80, limit: '10', used: '8' },
-    ]);
-  });
+it('a budget that crosses a threshold is notified with its figures', async () => {
+  const runId = await runningRun(warehouse, '10');
+  await admit(
+    warehouse.database,
+    {
+      runId,
+      rowNumbers: [1, 2, 3, 4, 5, 6, 7, 8],
+      deadlineSeconds: 60,
+    },
+    {
+      budgets: { alarmsAt: [80] },
+    },
+  );
+  await notifier([urlChannel(url(), undefined)]).sendDue();
+  expect(posts()).toMatchObject([
+    { event: 'budget', budget: `run:${runId}`, percent: 80, limit: '10', used: '8' },
+  ]);
 });
 
 describe('a time of a schedule', () => {

@@ -340,26 +340,24 @@ describe('the erasure of a person', () => {
   });
 });
 
-describe('the erasure of a person under a new id', () => {
-  it.each(['rejected', 'withdrawn'] as const)(
-    'leaves a contact whose decision about the former id was %s',
-    async (verdict) => {
-      const { lena, byAddress, id } = company();
-      const stranger = { email: `stranger@${id('sirius')}.example` };
-      await play(id('a'), byAddress, [lena]);
-      await play(id('b'), stranger, []);
-      await decide('confirmed', id('b'), lena);
-      await play(id('a'), byAddress, [{ ...lena, id: `new-${lena.id}` }]);
-      expect(await personOf(id('b'))).toMatchObject({ id: `new-${lena.id}` });
-      await decide(verdict, id('b'), lena);
-      expect(await personOf(id('b'))).toBeNull();
-      await erase(warehouse, [`person:new-${lena.id}`], note);
-      const rows = await warehouse.query`
-        select email from run_rows where contact_id = any(${[id('a'), id('b')]})`;
-      expect(rows).toEqual([stranger]);
-    },
-  );
-});
+it.each(['rejected', 'withdrawn'] as const)(
+  'leaves a contact whose decision about the former id was %s',
+  async (verdict) => {
+    const { lena, byAddress, id } = company();
+    const stranger = { email: `stranger@${id('sirius')}.example` };
+    await play(id('a'), byAddress, [lena]);
+    await play(id('b'), stranger, []);
+    await decide('confirmed', id('b'), lena);
+    await play(id('a'), byAddress, [{ ...lena, id: `new-${lena.id}` }]);
+    expect(await personOf(id('b'))).toMatchObject({ id: `new-${lena.id}` });
+    await decide(verdict, id('b'), lena);
+    expect(await personOf(id('b'))).toBeNull();
+    await erase(warehouse, [`person:new-${lena.id}`], note);
+    const rows = await warehouse.query`
+      select email from run_rows where contact_id = any(${[id('a'), id('b')]})`;
+    expect(rows).toEqual([stranger]);
+  },
+);
 
 describe('a plan', () => {
   it('leaves out a contact whose confirmed person was asked for', async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { job, match, say, titled } from '../../helpers/warehouse/log-entries.ts';
 
@@ -38,129 +38,121 @@ async function historyOf(contactId: string, group: string): Promise<Interval[]> 
   return found;
 }
 
-describe('contact_history', () => {
-  it('contact_history has an interval for each value, without overlap, and the last one is open', async () => {
-    const person = newPerson();
-    await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
-    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('Lead') });
-    const titles = await historyOf(person, 'title');
-    expect(titles.map(({ value, valid_to, run_id }) => [value, valid_to !== null, run_id])).toEqual([
-      [{ title: 'Analyst' }, true, 'run-1'],
-      [{ title: 'Lead' }, false, 'run-2'],
-    ]);
-    expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
-  });
+it('contact_history has an interval for each value, without overlap, and the last one is open', async () => {
+  const person = newPerson();
+  await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
+  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('Lead') });
+  const titles = await historyOf(person, 'title');
+  expect(titles.map(({ value, valid_to, run_id }) => [value, valid_to !== null, run_id])).toEqual([
+    [{ title: 'Analyst' }, true, 'run-1'],
+    [{ title: 'Lead' }, false, 'run-2'],
+  ]);
+  expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
+});
 
-  it('contact_history repeats a value for each answer, and docs/warehouse.md lists the changes', async () => {
-    const person = newPerson();
-    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    for (const [month, title] of ['Analyst', 'Analyst', 'Lead'].entries())
-      await say(warehouse, {
-        person,
-        askedAt: `2026-0${month + 1}-01`,
-        runId: `run-${month + 1}`,
-        facts: titled(title),
-      });
-    expect((await historyOf(person, 'title')).map(({ run_id }) => run_id)).toEqual([
-      'run-1',
-      'run-2',
-      'run-3',
-    ]);
-    const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
-    const [, question] = /```sql\n(select field_group, value, valid_from, run_id[^`]*?);\n```/.exec(guide)!;
-    const { rows: changes } = await warehouse.pool.query<Interval>(question!.replace('400270', person));
-    expect(changes.map(({ value, run_id }) => [value['title'], run_id])).toEqual([
-      ['Analyst', 'run-1'],
-      ['Lead', 'run-3'],
-    ]);
-  });
-
-  it('contact_history begins when the value took effect in the warehouse, not when the service was asked', async () => {
-    const person = newPerson();
-    const facts = titled('Analyst');
-    await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
-    await match(warehouse, { contactId: person, person, at: '2026-03-01', runId: 'run-2' });
-    const [title] = await historyOf(person, 'title');
-    expect(title).toMatchObject({
-      valid_from: new Date('2026-03-01T00:00:00Z'),
-      valid_to: null,
-      run_id: 'run-1',
+it('contact_history repeats a value for each answer, and docs/warehouse.md lists the changes', async () => {
+  const person = newPerson();
+  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  for (const [month, title] of ['Analyst', 'Analyst', 'Lead'].entries())
+    await say(warehouse, {
+      person,
+      askedAt: `2026-0${month + 1}-01`,
+      runId: `run-${month + 1}`,
+      facts: titled(title),
     });
-  });
+  expect((await historyOf(person, 'title')).map(({ run_id }) => run_id)).toEqual(['run-1', 'run-2', 'run-3']);
+  const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
+  const [, question] = /```sql\n(select field_group, value, valid_from, run_id[^`]*?);\n```/.exec(guide)!;
+  const { rows: changes } = await warehouse.pool.query<Interval>(question!.replace('400270', person));
+  expect(changes.map(({ value, run_id }) => [value['title'], run_id])).toEqual([
+    ['Analyst', 'run-1'],
+    ['Lead', 'run-3'],
+  ]);
+});
 
-  it('contact_history ends every value when the contact becomes another person', async () => {
-    const [former, present] = [newPerson(), newPerson()];
-    for (const person of [former, present])
-      await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled(person) });
-    await match(warehouse, { contactId: former, person: former, at: '2026-01-01', runId: 'run-1' });
-    await match(warehouse, { contactId: former, person: null, at: '2026-02-01', runId: 'run-2' });
-    await match(warehouse, { contactId: former, person: present, at: '2026-03-01', runId: 'run-3' });
-    const titles = await historyOf(former, 'title');
-    expect(titles.map(({ value, valid_from, valid_to }) => [value['title'], valid_from, valid_to])).toEqual([
-      [former, new Date('2026-01-01T00:00:00Z'), new Date('2026-02-01T00:00:00Z')],
-      [present, new Date('2026-03-01T00:00:00Z'), null],
-    ]);
-  });
-
-  it('contact_history leaves out the data of an undone run', async () => {
-    const person = newPerson();
-    const run = `run-undone-${person}`;
-    await warehouse.query`
-      insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
-      values (${run}, ${run}, ${run}, 'finished', '', '', '', '{}')`;
-    await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
-    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    await say(warehouse, { person, askedAt: '2026-02-01', runId: run, facts: titled('Lead') });
-    expect(await historyOf(person, 'title')).toHaveLength(2);
-    await warehouse.query`update enrichment.runs set undone_at = now() where run_id = ${run}`;
-    const titles = await historyOf(person, 'title');
-    expect(titles.map(({ value, valid_to }) => [value['title'], valid_to])).toEqual([['Analyst', null]]);
+it('contact_history begins when the value took effect in the warehouse, not when the service was asked', async () => {
+  const person = newPerson();
+  const facts = titled('Analyst');
+  await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
+  await match(warehouse, { contactId: person, person, at: '2026-03-01', runId: 'run-2' });
+  const [title] = await historyOf(person, 'title');
+  expect(title).toMatchObject({
+    valid_from: new Date('2026-03-01T00:00:00Z'),
+    valid_to: null,
+    run_id: 'run-1',
   });
 });
 
-describe('field_provenance', () => {
-  it('field_provenance cites the observation of a value, also if a later answer left the field empty', async () => {
-    const person = newPerson();
-    const email = { email: { email: 'ada@acme.example', email_status: 'verified', rank: 1 } };
-    await say(warehouse, {
-      person,
-      askedAt: '2026-01-01',
-      runId: 'run-1',
-      facts: { ...email, title: { title: 'A' } },
-    });
-    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('B') });
-    const found = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
-    const byGroup = Object.fromEntries(found.map((each) => [each.field_group, each]));
-    expect(byGroup['email']).toMatchObject({
-      value: { email: 'ada@acme.example', email_status: 'verified' },
-      run_id: 'run-1',
-      attempt_id: 'attempt-run-1',
-      delivery_id: null,
-      observed_at: new Date('2026-01-01T00:00:00Z'),
-    });
-    expect(byGroup['title']).toMatchObject({ value: { title: 'B' }, run_id: 'run-2' });
-  });
+it('contact_history ends every value when the contact becomes another person', async () => {
+  const [former, present] = [newPerson(), newPerson()];
+  for (const person of [former, present])
+    await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled(person) });
+  await match(warehouse, { contactId: former, person: former, at: '2026-01-01', runId: 'run-1' });
+  await match(warehouse, { contactId: former, person: null, at: '2026-02-01', runId: 'run-2' });
+  await match(warehouse, { contactId: former, person: present, at: '2026-03-01', runId: 'run-3' });
+  const titles = await historyOf(former, 'title');
+  expect(titles.map(({ value, valid_from, valid_to }) => [value['title'], valid_from, valid_to])).toEqual([
+    [former, new Date('2026-01-01T00:00:00Z'), new Date('2026-02-01T00:00:00Z')],
+    [present, new Date('2026-03-01T00:00:00Z'), null],
+  ]);
+});
 
-  it('field_provenance agrees with the open intervals of contact_history', async () => {
-    const person = newPerson();
-    const facts = job('CTO', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
-    await say(warehouse, {
-      person,
-      askedAt: '2026-01-01',
-      runId: 'run-1',
-      facts,
-      organizationKey: 'id:org-acme',
-    });
-    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-    const open = await rows<Interval>('contact_history', 'contact_id = $1 and valid_to is null', [person]);
-    const current = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
-    const values = (found: Interval[]) =>
-      Object.fromEntries(found.map((each) => [each.field_group, each.value]));
-    expect(values(current)).toEqual(values(open));
-    expect(Object.keys(values(open)).sort()).toEqual(['email', 'organization_name', 'title']);
+it('contact_history leaves out the data of an undone run', async () => {
+  const person = newPerson();
+  const run = `run-undone-${person}`;
+  await warehouse.query`
+    insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
+    values (${run}, ${run}, ${run}, 'finished', '', '', '', '{}')`;
+  await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
+  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  await say(warehouse, { person, askedAt: '2026-02-01', runId: run, facts: titled('Lead') });
+  expect(await historyOf(person, 'title')).toHaveLength(2);
+  await warehouse.query`update enrichment.runs set undone_at = now() where run_id = ${run}`;
+  const titles = await historyOf(person, 'title');
+  expect(titles.map(({ value, valid_to }) => [value['title'], valid_to])).toEqual([['Analyst', null]]);
+});
+
+it('field_provenance cites the observation of a value, also if a later answer left the field empty', async () => {
+  const person = newPerson();
+  const email = { email: { email: 'ada@acme.example', email_status: 'verified', rank: 1 } };
+  await say(warehouse, {
+    person,
+    askedAt: '2026-01-01',
+    runId: 'run-1',
+    facts: { ...email, title: { title: 'A' } },
   });
+  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('B') });
+  const found = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
+  const byGroup = Object.fromEntries(found.map((each) => [each.field_group, each]));
+  expect(byGroup['email']).toMatchObject({
+    value: { email: 'ada@acme.example', email_status: 'verified' },
+    run_id: 'run-1',
+    attempt_id: 'attempt-run-1',
+    delivery_id: null,
+    observed_at: new Date('2026-01-01T00:00:00Z'),
+  });
+  expect(byGroup['title']).toMatchObject({ value: { title: 'B' }, run_id: 'run-2' });
+});
+
+it('field_provenance agrees with the open intervals of contact_history', async () => {
+  const person = newPerson();
+  const facts = job('CTO', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
+  await say(warehouse, {
+    person,
+    askedAt: '2026-01-01',
+    runId: 'run-1',
+    facts,
+    organizationKey: 'id:org-acme',
+  });
+  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  const open = await rows<Interval>('contact_history', 'contact_id = $1 and valid_to is null', [person]);
+  const current = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
+  const values = (found: Interval[]) =>
+    Object.fromEntries(found.map((each) => [each.field_group, each.value]));
+  expect(values(current)).toEqual(values(open));
+  expect(Object.keys(values(open)).sort()).toEqual(['email', 'organization_name', 'title']);
 });
 
 interface JobChange {
@@ -191,108 +183,106 @@ async function seen(
   await say(warehouse, { person, askedAt: at, runId, facts: job('CTO', employer, more), organizationKey });
 }
 
-describe('job_changes', () => {
-  it('job_changes has one row for a move whose start is after the former observation', async () => {
-    const person = newPerson();
-    await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-    await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
-    await seen(person, '2026-09-01', 'run-3', orbit, { startedOn: '2026-04-01' });
-    expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
-  });
+it('job_changes has one row for a move whose start is after the former observation', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
+  await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
+  await seen(person, '2026-09-01', 'run-3', orbit, { startedOn: '2026-04-01' });
+  expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
+});
 
-  it('job_changes is the same in every time zone of its reader', async () => {
-    const person = newPerson();
-    await seen(person, '2026-03-31T20:00:00Z', 'run-1', acme);
-    await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
-    const client = await warehouse.pool.connect();
-    await client.query(`set timezone = 'Asia/Tokyo'`);
-    const { rows: found } = await client.query('select evidence from job_changes where person_id = $1', [
+it('job_changes is the same in every time zone of its reader', async () => {
+  const person = newPerson();
+  await seen(person, '2026-03-31T20:00:00Z', 'run-1', acme);
+  await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
+  const client = await warehouse.pool.connect();
+  await client.query(`set timezone = 'Asia/Tokyo'`);
+  const { rows: found } = await client.query('select evidence from job_changes where person_id = $1', [
+    person,
+  ]);
+  client.release(true);
+  expect(found).toEqual([{ evidence: 'start_date' }]);
+});
+
+it('job_changes has a row for a move that a new address at the new employer shows', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+  await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example' });
+  expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-2']]);
+});
+
+it('job_changes waits for the second sign, and names the run that brought it', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+  await seen(person, '2026-06-01', 'run-2', orbit);
+  expect(await movesOf(person)).toEqual([]);
+  await seen(person, '2026-07-01', 'run-3', orbit, { email: 'ada@orbit.example' });
+  expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-3']]);
+});
+
+it('job_changes has no row for a rebrand: the company under another name, domain and address', async () => {
+  const person = newPerson();
+  const renamed = { id: 'org-acme', name: 'Zenith', domain: 'zenith.example' };
+  await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+  await seen(person, '2026-06-01', 'run-2', renamed, { email: 'ada@zenith.example' });
+  expect(await movesOf(person)).toEqual([]);
+});
+
+it('job_changes has no row for the same job under another company id', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
+  await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example', startedOn: '2020-01-01' });
+  expect(await movesOf(person)).toEqual([]);
+});
+
+it('job_changes compares no answer that has only an id of the employer', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme);
+  await seen(person, '2026-02-01', 'run-2', { id: 'org-7' });
+  await seen(person, '2026-03-01', 'run-3', { ...acme, id: 'org-7' }, { email: 'ada@acme.example' });
+  expect(await movesOf(person)).toEqual([]);
+});
+
+it('job_changes has no row for an employer that comes and goes without a second sign', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+  await seen(person, '2026-02-01', 'run-2', orbit);
+  await seen(person, '2026-03-01', 'run-3', acme, { email: 'ada@acme.example' });
+  expect(await movesOf(person)).toEqual([]);
+});
+
+it('job_changes has the moves of a person whom the service gave a new id, once, under the newest id', async () => {
+  const [former, renumbered] = [newPerson(), newPerson()];
+  await seen(former, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
+  await seen(former, '2026-03-01', 'run-2', zenith, { startedOn: '2026-02-01' });
+  await seen(renumbered, '2026-06-01', 'run-3', orbit, { startedOn: '2026-04-01' });
+  expect(await movesOf(renumbered)).toEqual([]);
+  const keys = [former, renumbered];
+  for (const contactId of [former, renumbered])
+    await match(warehouse, { contactId, person: renumbered, keys, at: '2026-06-01', runId: 'run-3' });
+  expect(await movesOf(former)).toEqual([]);
+  expect(await movesOf(renumbered)).toEqual([
+    ['Acme', 'Zenith', 'start_date', 'run-2'],
+    ['Zenith', 'Orbit', 'start_date', 'run-3'],
+  ]);
+});
+
+it('job_changes has each observation once if two contacts join other keys of a person', async () => {
+  const [first, second, third] = [newPerson(), newPerson(), newPerson()];
+  await seen(first, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
+  await seen(first, '2026-03-01', 'run-2', zenith, { startedOn: '2026-02-01' });
+  await seen(second, '2026-04-01', 'run-3', zenith, { startedOn: '2026-02-01' });
+  await seen(third, '2026-05-01', 'run-4', zenith, { startedOn: '2026-02-01' });
+  for (const person of [second, third])
+    await match(warehouse, {
+      contactId: person,
       person,
-    ]);
-    client.release(true);
-    expect(found).toEqual([{ evidence: 'start_date' }]);
-  });
-
-  it('job_changes has a row for a move that a new address at the new employer shows', async () => {
-    const person = newPerson();
-    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
-    await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example' });
-    expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-2']]);
-  });
-
-  it('job_changes waits for the second sign, and names the run that brought it', async () => {
-    const person = newPerson();
-    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
-    await seen(person, '2026-06-01', 'run-2', orbit);
-    expect(await movesOf(person)).toEqual([]);
-    await seen(person, '2026-07-01', 'run-3', orbit, { email: 'ada@orbit.example' });
-    expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-3']]);
-  });
-
-  it('job_changes has no row for a rebrand: the company under another name, domain and address', async () => {
-    const person = newPerson();
-    const renamed = { id: 'org-acme', name: 'Zenith', domain: 'zenith.example' };
-    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
-    await seen(person, '2026-06-01', 'run-2', renamed, { email: 'ada@zenith.example' });
-    expect(await movesOf(person)).toEqual([]);
-  });
-
-  it('job_changes has no row for the same job under another company id', async () => {
-    const person = newPerson();
-    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
-    await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example', startedOn: '2020-01-01' });
-    expect(await movesOf(person)).toEqual([]);
-  });
-
-  it('job_changes compares no answer that has only an id of the employer', async () => {
-    const person = newPerson();
-    await seen(person, '2026-01-01', 'run-1', acme);
-    await seen(person, '2026-02-01', 'run-2', { id: 'org-7' });
-    await seen(person, '2026-03-01', 'run-3', { ...acme, id: 'org-7' }, { email: 'ada@acme.example' });
-    expect(await movesOf(person)).toEqual([]);
-  });
-
-  it('job_changes has no row for an employer that comes and goes without a second sign', async () => {
-    const person = newPerson();
-    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
-    await seen(person, '2026-02-01', 'run-2', orbit);
-    await seen(person, '2026-03-01', 'run-3', acme, { email: 'ada@acme.example' });
-    expect(await movesOf(person)).toEqual([]);
-  });
-
-  it('job_changes has the moves of a person whom the service gave a new id, once, under the newest id', async () => {
-    const [former, renumbered] = [newPerson(), newPerson()];
-    await seen(former, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-    await seen(former, '2026-03-01', 'run-2', zenith, { startedOn: '2026-02-01' });
-    await seen(renumbered, '2026-06-01', 'run-3', orbit, { startedOn: '2026-04-01' });
-    expect(await movesOf(renumbered)).toEqual([]);
-    const keys = [former, renumbered];
-    for (const contactId of [former, renumbered])
-      await match(warehouse, { contactId, person: renumbered, keys, at: '2026-06-01', runId: 'run-3' });
-    expect(await movesOf(former)).toEqual([]);
-    expect(await movesOf(renumbered)).toEqual([
-      ['Acme', 'Zenith', 'start_date', 'run-2'],
-      ['Zenith', 'Orbit', 'start_date', 'run-3'],
-    ]);
-  });
-
-  it('job_changes has each observation once if two contacts join other keys of a person', async () => {
-    const [first, second, third] = [newPerson(), newPerson(), newPerson()];
-    await seen(first, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-    await seen(first, '2026-03-01', 'run-2', zenith, { startedOn: '2026-02-01' });
-    await seen(second, '2026-04-01', 'run-3', zenith, { startedOn: '2026-02-01' });
-    await seen(third, '2026-05-01', 'run-4', zenith, { startedOn: '2026-02-01' });
-    for (const person of [second, third])
-      await match(warehouse, {
-        contactId: person,
-        person,
-        keys: [first, person],
-        at: '2026-06-01',
-        runId: 'run-4',
-      });
-    const moves = await Promise.all([first, second, third].map(movesOf));
-    expect(moves.flat()).toEqual([['Acme', 'Zenith', 'start_date', 'run-2']]);
-    await match(warehouse, { contactId: first, person: first, at: '2026-06-01', runId: 'run-4' });
-    expect(await movesOf(first)).toEqual([['Acme', 'Zenith', 'start_date', 'run-2']]);
-  });
+      keys: [first, person],
+      at: '2026-06-01',
+      runId: 'run-4',
+    });
+  const moves = await Promise.all([first, second, third].map(movesOf));
+  expect(moves.flat()).toEqual([['Acme', 'Zenith', 'start_date', 'run-2']]);
+  await match(warehouse, { contactId: first, person: first, at: '2026-06-01', runId: 'run-4' });
+  expect(await movesOf(first)).toEqual([['Acme', 'Zenith', 'start_date', 'run-2']]);
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -25,51 +25,49 @@ async function contents(): Promise<unknown> {
   return rows.map((result) => result.rows);
 }
 
-describe('rebuild()', () => {
-  it('rebuild() finds no difference in projections that grew step by step, and adds no change', async () => {
-    const feed = await warehouse.query`select * from changes`;
-    for (const check of [true, false])
-      expect(await rebuild(warehouse, { check, signal })).toEqual({
-        people: 5,
-        contacts: 5,
-        differing: [],
-        differences: 0,
-        complete: true,
-      });
-    expect(await warehouse.query`select * from changes`).toEqual(feed);
-  });
+it('rebuild() finds no difference in projections that grew step by step, and adds no change', async () => {
+  const feed = await warehouse.query`select * from changes`;
+  for (const check of [true, false])
+    expect(await rebuild(warehouse, { check, signal })).toEqual({
+      people: 5,
+      contacts: 5,
+      differing: [],
+      differences: 0,
+      complete: true,
+    });
+  expect(await warehouse.query`select * from changes`).toEqual(feed);
+});
 
-  it('rebuild() removes companies that no observation describes any more', async () => {
-    const before = await contents();
-    await warehouse.query`
-      insert into organization_values
-      select (jsonb_populate_record(g, '{"organization_key": "id:gone"}')).* from organization_values g limit 1`;
-    expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: ['id:gone'] });
-    await rebuild(warehouse, { check: false, signal });
-    expect(await contents()).toEqual(before);
-  });
+it('rebuild() removes companies that no observation describes any more', async () => {
+  const before = await contents();
+  await warehouse.query`
+    insert into organization_values
+    select (jsonb_populate_record(g, '{"organization_key": "id:gone"}')).* from organization_values g limit 1`;
+  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: ['id:gone'] });
+  await rebuild(warehouse, { check: false, signal });
+  expect(await contents()).toEqual(before);
+});
 
-  it('rebuild() corrects a company and a contact whose observation and match are the newest', async () => {
-    const before = await contents();
-    await warehouse.query`update organization_values set name = 'Amce'`;
-    await warehouse.query`update contacts set person_key = 'person:p-2' where contact_id = 'c-1'`;
-    const checked = await rebuild(warehouse, { check: true, signal });
-    expect(checked.differing.toSorted()).toEqual(['generic c-1', 'id:o']);
-    await rebuild(warehouse, { check: false, signal });
-    expect(await contents()).toEqual(before);
-  });
+it('rebuild() corrects a company and a contact whose observation and match are the newest', async () => {
+  const before = await contents();
+  await warehouse.query`update organization_values set name = 'Amce'`;
+  await warehouse.query`update contacts set person_key = 'person:p-2' where contact_id = 'c-1'`;
+  const checked = await rebuild(warehouse, { check: true, signal });
+  expect(checked.differing.toSorted()).toEqual(['generic c-1', 'id:o']);
+  await rebuild(warehouse, { check: false, signal });
+  expect(await contents()).toEqual(before);
+});
 
-  it('rebuild() names differences from the log with check, and corrects them without check', async () => {
-    const before = await contents();
-    await warehouse.query`update people set title = 'CEO' where person_id = 'p-1'`;
-    await warehouse.query`delete from contacts where contact_id = 'c-2'`;
-    await warehouse.query`delete from people where person_id = 'p-3'`;
-    const damaged = await contents();
-    const checked = await rebuild(warehouse, { check: true, signal });
-    expect(checked).toMatchObject({ differences: 3, complete: true });
-    expect(checked.differing.toSorted()).toEqual(['generic c-2', 'person:p-1', 'person:p-3']);
-    expect(await contents()).toEqual(damaged);
-    await rebuild(warehouse, { check: false, signal });
-    expect(await contents()).toEqual(before);
-  });
+it('rebuild() names differences from the log with check, and corrects them without check', async () => {
+  const before = await contents();
+  await warehouse.query`update people set title = 'CEO' where person_id = 'p-1'`;
+  await warehouse.query`delete from contacts where contact_id = 'c-2'`;
+  await warehouse.query`delete from people where person_id = 'p-3'`;
+  const damaged = await contents();
+  const checked = await rebuild(warehouse, { check: true, signal });
+  expect(checked).toMatchObject({ differences: 3, complete: true });
+  expect(checked.differing.toSorted()).toEqual(['generic c-2', 'person:p-1', 'person:p-3']);
+  expect(await contents()).toEqual(damaged);
+  await rebuild(warehouse, { check: false, signal });
+  expect(await contents()).toEqual(before);
 });

@@ -371,53 +371,51 @@ describe('ids that only deliveries have', () => {
   });
 });
 
-describe('a late delivery', () => {
-  it('a late delivery about a person who was listed since is not written, under any name of the row', async () => {
-    const call = await callWithPhones(warehouse);
-    await warehouse.query`
-      update run_rows set keys = keys || '{"profile:linkedin.com/in/late-ada"}'
-      where run_id = ${call.runId} and row_number = 1`;
-    await recordPhonesAnswer(warehouse, call);
-    await putOnList(warehouse, 'profile:linkedin.com/in/late-ada');
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    const rows = await warehouse.query`
-      select person_id from person_phones where run_id = ${call.runId} order by 1`;
-    expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
-  });
+it('a late delivery about a person who was listed since is not written, under any name of the row', async () => {
+  const call = await callWithPhones(warehouse);
+  await warehouse.query`
+    update run_rows set keys = keys || '{"profile:linkedin.com/in/late-ada"}'
+    where run_id = ${call.runId} and row_number = 1`;
+  await recordPhonesAnswer(warehouse, call);
+  await putOnList(warehouse, 'profile:linkedin.com/in/late-ada');
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  const rows = await warehouse.query`
+    select person_id from person_phones where run_id = ${call.runId} order by 1`;
+  expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+});
 
-  it('a late delivery with a listed address is not written', async () => {
-    const call = await callWithPhones(warehouse);
-    await warehouse.query`
-      update runs
-      set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": "20"}'::jsonb
-      where run_id = ${call.runId}`;
-    await recordPhonesAnswer(warehouse, call);
-    await putOnList(warehouse, 'email:listed-late@orbit.example');
-    const body = {
-      people: call.ids.slice(0, 2).map((id, index) => ({
-        id,
-        waterfall: {
-          emails: [
-            {
-              vendors: [
-                { emails: [['listed-late', 'fine-late'][index] + '@orbit.example'], status: 'VERIFIED' },
-              ],
-            },
-          ],
-        },
+it('a late delivery with a listed address is not written', async () => {
+  const call = await callWithPhones(warehouse);
+  await warehouse.query`
+    update runs
+    set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": "20"}'::jsonb
+    where run_id = ${call.runId}`;
+  await recordPhonesAnswer(warehouse, call);
+  await putOnList(warehouse, 'email:listed-late@orbit.example');
+  const body = {
+    people: call.ids.slice(0, 2).map((id, index) => ({
+      id,
+      waterfall: {
         emails: [
-          { email: ['listed-late', 'fine-late'][index] + '@orbit.example', email_status_cd: 'Verified' },
+          {
+            vendors: [
+              { emails: [['listed-late', 'fine-late'][index] + '@orbit.example'], status: 'VERIFIED' },
+            ],
+          },
         ],
-      })),
-      credits_consumed: 4,
-    };
-    await deliverTo(warehouse, call, Buffer.from(JSON.stringify(body)));
-    const kept = await everything(warehouse);
-    expect(['fine', 'listed'].map((name) => kept.includes(`${name}-late@orbit.example`))).toEqual([
-      true,
-      false,
-    ]);
-  });
+      },
+      emails: [
+        { email: ['listed-late', 'fine-late'][index] + '@orbit.example', email_status_cd: 'Verified' },
+      ],
+    })),
+    credits_consumed: 4,
+  };
+  await deliverTo(warehouse, call, Buffer.from(JSON.stringify(body)));
+  const kept = await everything(warehouse);
+  expect(['fine', 'listed'].map((name) => kept.includes(`${name}-late@orbit.example`))).toEqual([
+    true,
+    false,
+  ]);
 });
 
 describe('a record of the CRM', () => {

@@ -251,29 +251,27 @@ describe('a person who is erased', () => {
   });
 });
 
-describe('an erasure', () => {
-  it('an erasure is recorded with who, when, why and how much, without the person', async () => {
-    const call = await enrichedCall();
-    await warehouse.query`delete from erasures`;
-    await erase(warehouse, [`email:${first(call).email}`], note);
-    expect(await warehouse.query`select erased_by, reason, removed from erasures`).toEqual([
-      {
-        erased_by: 'somebody',
-        reason: 'ticket 17',
-        removed: traces,
-      },
-    ]);
-  });
+it('an erasure is recorded with who, when, why and how much, without the person', async () => {
+  const call = await enrichedCall();
+  await warehouse.query`delete from erasures`;
+  await erase(warehouse, [`email:${first(call).email}`], note);
+  expect(await warehouse.query`select erased_by, reason, removed from erasures`).toEqual([
+    {
+      erased_by: 'somebody',
+      reason: 'ticket 17',
+      removed: traces,
+    },
+  ]);
+});
 
-  it('an erasure beside the recording of an answer leaves nothing of the person in either order', async () => {
-    const calls = await Promise.all(Array.from({ length: 12 }, () => callWithPhones(warehouse)));
-    await Promise.all(
-      calls.flatMap((call) => [
-        recordPhonesAnswer(warehouse, call),
-        erase(warehouse, [`email:${first(call).email}`], note),
-      ]),
-    );
-    const kept = await everything(warehouse);
-    expect(calls.map((call) => first(call).personId).filter((id) => kept.includes(id))).toEqual([]);
-  });
+it('an erasure beside the recording of an answer leaves nothing of the person in either order', async () => {
+  const calls = await Promise.all(Array.from({ length: 12 }, () => callWithPhones(warehouse)));
+  await Promise.all(
+    calls.flatMap((call) => [
+      recordPhonesAnswer(warehouse, call),
+      erase(warehouse, [`email:${first(call).email}`], note),
+    ]),
+  );
+  const kept = await everything(warehouse);
+  expect(calls.map((call) => first(call).personId).filter((id) => kept.includes(id))).toEqual([]);
 });

@@ -111,18 +111,16 @@ describe('a plan asks for no person', () => {
   });
 });
 
-describe('what the file says of people on the list', () => {
-  it('the cells of a suppressed row are not kept', async () => {
-    const email = address();
-    await put(`email:${email}`);
-    const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
-    await planRows(warehouse, run.runId, asked);
-    const rows = await warehouse.query`
-      select email, first_name, raw, keys, reason from run_rows where run_id = ${run.runId}`;
-    expect(rows).toEqual([
-      { email: null, first_name: null, raw: '[]', keys: [], reason: 'on the suppression list' },
-    ]);
-  });
+it('the cells of a suppressed row are not kept', async () => {
+  const email = address();
+  await put(`email:${email}`);
+  const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
+  await planRows(warehouse, run.runId, asked);
+  const rows = await warehouse.query`
+    select email, first_name, raw, keys, reason from run_rows where run_id = ${run.runId}`;
+  expect(rows).toEqual([
+    { email: null, first_name: null, raw: '[]', keys: [], reason: 'on the suppression list' },
+  ]);
 });
 
 it('a file for the suppression list reports how many rows identify no person', async () => {

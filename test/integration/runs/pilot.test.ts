@@ -58,90 +58,88 @@ async function answer(runId: string, found: number, phones?: readonly string[]):
     values (${runId}, ${runId}, 1, 'settled', 12, 12, ${found}, '{}')`;
 }
 
-describe('a pilot', () => {
-  it('a pilot is a sample of all kinds of rows in separate pages, before the rest', async () => {
-    const runId = await plannedRun({});
-    const { plan } = await getRun(warehouse, runId);
-    expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
-    const rows = await warehouse.query`
-      select split_part(email, '@', 2) as domain, count(*)::int as people
-      from run_people
-      join run_rows using (run_id, row_number)
-      where run_id = ${runId} and position < 1000
-      group by 1
-      order by 1`;
-    expect(rows).toEqual([
-      { domain: 'gmail.com', people: 4 },
-      { domain: 'nordlys.example', people: 8 },
-    ]);
-    expect(await openPage(warehouse, runId, 1, asked)).toEqual({ batches: [1, 2], people: 12 });
-    expect((await openPage(warehouse, runId, 2, asked)).people).toBe(48);
-  });
+it('a pilot is a sample of all kinds of rows in separate pages, before the rest', async () => {
+  const runId = await plannedRun({});
+  const { plan } = await getRun(warehouse, runId);
+  expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
+  const rows = await warehouse.query`
+    select split_part(email, '@', 2) as domain, count(*)::int as people
+    from run_people
+    join run_rows using (run_id, row_number)
+    where run_id = ${runId} and position < 1000
+    group by 1
+    order by 1`;
+  expect(rows).toEqual([
+    { domain: 'gmail.com', people: 4 },
+    { domain: 'nordlys.example', people: 8 },
+  ]);
+  expect(await openPage(warehouse, runId, 1, asked)).toEqual({ batches: [1, 2], people: 12 });
+  expect((await openPage(warehouse, runId, 2, asked)).people).toBe(48);
+});
 
-  it('a pilot without a rule waits for approval with its figures, and is judged once', async () => {
-    const runId = await plannedRun({});
-    await answer(runId, 6);
-    const judged = await judgePilot(warehouse, runId);
-    expect(judged).toMatchObject({ kind: 'pause', pauseReason: { type: 'pilot.done' } });
-    expect(await judgePilot(warehouse, runId)).toEqual(judged);
-    const { status, pauseReason } = await getRun(warehouse, runId);
-    expect(status).toBe('paused');
-    expect(pauseReason?.reason).toBe(
-      'pilot of 12 people; 6 of 12 found: 50.0 % (25.4 % to 74.6 %); 6 credits: 2.00 per email (3)',
-    );
-    await setRunStatus(warehouse, runId, 'running', undefined);
-    expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
-  });
+it('a pilot without a rule waits for approval with its figures, and is judged once', async () => {
+  const runId = await plannedRun({});
+  await answer(runId, 6);
+  const judged = await judgePilot(warehouse, runId);
+  expect(judged).toMatchObject({ kind: 'pause', pauseReason: { type: 'pilot.done' } });
+  expect(await judgePilot(warehouse, runId)).toEqual(judged);
+  const { status, pauseReason } = await getRun(warehouse, runId);
+  expect(status).toBe('paused');
+  expect(pauseReason?.reason).toBe(
+    'pilot of 12 people; 6 of 12 found: 50.0 % (25.4 % to 74.6 %); 6 credits: 2.00 per email (3)',
+  );
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
+});
 
-  it.each([
-    ['shows no price of phones that the run does not ask for', {}, ''],
-    ['shows the price of a phone if the run asks for phones', { reveal: ['phone'] }, ', 1.00 per phone (6)'],
-    ['shows the price of a phone of a waterfall', { waterfall: ['phone'] }, ', 1.00 per phone (6)'],
-  ])('a pilot %s', async (_, options, price) => {
-    const runId = await plannedRun({ ...options, maxCreditsPerPerson: '20' });
-    await answer(runId, 6, ['+14155550100']);
-    await judgePilot(warehouse, runId);
-    const { pauseReason } = await getRun(warehouse, runId);
-    expect(pauseReason?.reason.split('credits: ')[1]).toBe(`2.00 per email (3)${price}`);
-  });
+it.each([
+  ['shows no price of phones that the run does not ask for', {}, ''],
+  ['shows the price of a phone if the run asks for phones', { reveal: ['phone'] }, ', 1.00 per phone (6)'],
+  ['shows the price of a phone of a waterfall', { waterfall: ['phone'] }, ', 1.00 per phone (6)'],
+])('a pilot %s', async (_, options, price) => {
+  const runId = await plannedRun({ ...options, maxCreditsPerPerson: '20' });
+  await answer(runId, 6, ['+14155550100']);
+  await judgePilot(warehouse, runId);
+  const { pauseReason } = await getRun(warehouse, runId);
+  expect(pauseReason?.reason.split('credits: ')[1]).toBe(`2.00 per email (3)${price}`);
+});
 
-  it('a pilot rounds the price of an email to hundredths', async () => {
-    const runId = await plannedRun({});
-    await answer(runId, 5);
-    await judgePilot(warehouse, runId);
-    const { pauseReason } = await getRun(warehouse, runId);
-    expect(pauseReason?.reason.split('credits: ')[1]).toBe('1.67 per email (3)');
-  });
+it('a pilot rounds the price of an email to hundredths', async () => {
+  const runId = await plannedRun({});
+  await answer(runId, 5);
+  await judgePilot(warehouse, runId);
+  const { pauseReason } = await getRun(warehouse, runId);
+  expect(pauseReason?.reason.split('credits: ')[1]).toBe('1.67 per email (3)');
+});
 
-  it('the figures of a pilot have the price of an email rounded to millionths', async () => {
-    const runId = await plannedRun({});
-    await answer(runId, 5);
-    await judgePilot(warehouse, runId);
-    const { pilot } = await warehouse.database
-      .selectFrom('runs')
-      .select('pilot')
-      .where('run_id', '=', runId)
-      .executeTakeFirstOrThrow();
-    expect(pilot?.fields).toMatchObject({ email: { count: 3, credits_each: '1.666667' } });
-  });
+it('the figures of a pilot have the price of an email rounded to millionths', async () => {
+  const runId = await plannedRun({});
+  await answer(runId, 5);
+  await judgePilot(warehouse, runId);
+  const { pilot } = await warehouse.database
+    .selectFrom('runs')
+    .select('pilot')
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  expect(pilot?.fields).toMatchObject({ email: { count: 3, credits_each: '1.666667' } });
+});
 
-  it.each([
-    ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'continue', undefined],
-    ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60.0 %: pilot'],
-    [
-      'costs too much',
-      { maxCostPerEmail: '1.999999' },
-      'pause',
-      'an email costs more than 1.999999 credits: pilot',
-    ],
-  ])('a pilot that %s decides by its rules', async (_, options, kind, reason) => {
-    const runId = await plannedRun(options);
-    await answer(runId, 6);
-    const judged = await judgePilot(warehouse, runId);
-    expect(judged.kind).toBe(kind);
-    if (judged.kind === 'pause') expect(judged.pauseReason.reason).toContain(reason);
-    expect((await getRun(warehouse, runId)).status).toBe(kind === 'pause' ? 'paused' : 'running');
-  });
+it.each([
+  ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'continue', undefined],
+  ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60.0 %: pilot'],
+  [
+    'costs too much',
+    { maxCostPerEmail: '1.999999' },
+    'pause',
+    'an email costs more than 1.999999 credits: pilot',
+  ],
+])('a pilot that %s decides by its rules', async (_, options, kind, reason) => {
+  const runId = await plannedRun(options);
+  await answer(runId, 6);
+  const judged = await judgePilot(warehouse, runId);
+  expect(judged.kind).toBe(kind);
+  if (judged.kind === 'pause') expect(judged.pauseReason.reason).toContain(reason);
+  expect((await getRun(warehouse, runId)).status).toBe(kind === 'pause' ? 'paused' : 'running');
 });
 
 describe('the guard of the match rate', () => {
@@ -180,29 +178,27 @@ describe('the guard of the match rate', () => {
   });
 });
 
-describe('people of an unknown call', () => {
-  it('people of an unknown call are asked for once more, at a price of their own, and not a third time', async () => {
-    const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
-    expect((await getRun(warehouse, runId)).plan?.credits.worstCase).toBe('120');
-    const ask = async (): Promise<void> => {
-      const admission = await admit(
-        warehouse.database,
-        {
-          runId,
-          rowNumbers: [1, 2],
-        },
-        { budgets },
-      );
-      if (admission.kind !== 'admitted') throw new Error(admission.kind);
-      await markUnknown(warehouse, admission.attemptId, 'a test');
-    };
-    await ask();
-    expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([1, 2]);
-    await ask();
-    expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([]);
-    const rows = await warehouse.query`
-      select status, count(*)::int as calls, sum(credits_reserved)::int as held
-      from attempts where run_id = ${runId} group by 1`;
-    expect(rows).toEqual([{ status: 'unknown', calls: 2, held: 4 }]);
-  });
+it('people of an unknown call are asked for once more, at a price of their own, and not a third time', async () => {
+  const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
+  expect((await getRun(warehouse, runId)).plan?.credits.worstCase).toBe('120');
+  const ask = async (): Promise<void> => {
+    const admission = await admit(
+      warehouse.database,
+      {
+        runId,
+        rowNumbers: [1, 2],
+      },
+      { budgets },
+    );
+    if (admission.kind !== 'admitted') throw new Error(admission.kind);
+    await markUnknown(warehouse, admission.attemptId, 'a test');
+  };
+  await ask();
+  expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([1, 2]);
+  await ask();
+  expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([]);
+  const rows = await warehouse.query`
+    select status, count(*)::int as calls, sum(credits_reserved)::int as held
+    from attempts where run_id = ${runId} group by 1`;
+  expect(rows).toEqual([{ status: 'unknown', calls: 2, held: 4 }]);
 });

@@ -223,48 +223,46 @@ describe('people who are not asked for', () => {
   });
 });
 
-describe('the hash of a plan', () => {
-  it('the hash of a plan is the same for every priority: a backfill applies the plan of enrich plan', async () => {
-    const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
-    const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-    await warehouse.query`
-      update runs set file_sha256 = 'sha-priority' where run_id = any(${[nightly.runId, backfill.runId]})`;
-    await setRunPriority(warehouse, backfill.runId, 'backfill');
-    expect((await planRows(warehouse, backfill.runId, asked)).planHash).toBe(
-      (await planRows(warehouse, nightly.runId, asked)).planHash,
-    );
-  });
-
-  it.each([
-    ['--pilot', { pilot: 5 }],
-    ['--min-match-rate', { minMatchRate: 0.9 }],
-    ['--on-budget', { onBudget: 'finish' }],
-    ['--expect', { expectations: 'rows>100' }],
-  ])(
-    'the hash of a plan differs with %s, because an approval of one plan is none of the other',
-    async (_, options) => {
-      const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
-      const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-      await warehouse.query`
-        update runs set file_sha256 = 'sha-gate' where run_id = any(${[plain.runId, gated.runId]})`;
-      await warehouse.query`
-        update runs set options = options || ${options}::jsonb where run_id = ${gated.runId}`;
-      expect((await planRows(warehouse, gated.runId, asked)).planHash).not.toBe(
-        (await planRows(warehouse, plain.runId, asked)).planHash,
-      );
-    },
+it('the hash of a plan is the same for every priority: a backfill applies the plan of enrich plan', async () => {
+  const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
+  const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
+  await warehouse.query`
+    update runs set file_sha256 = 'sha-priority' where run_id = any(${[nightly.runId, backfill.runId]})`;
+  await setRunPriority(warehouse, backfill.runId, 'backfill');
+  expect((await planRows(warehouse, backfill.runId, asked)).planHash).toBe(
+    (await planRows(warehouse, nightly.runId, asked)).planHash,
   );
+});
 
-  it('the hash of a plan is the same for the same file, and differs if the outcome of a row differs', async () => {
-    const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
-    const first = await planRows(warehouse, run.runId, asked);
-    expect((await planRows(warehouse, run.runId, asked)).planHash).toBe(first.planHash);
+it.each([
+  ['--pilot', { pilot: 5 }],
+  ['--min-match-rate', { minMatchRate: 0.9 }],
+  ['--on-budget', { onBudget: 'finish' }],
+  ['--expect', { expectations: 'rows>100' }],
+])(
+  'the hash of a plan differs with %s, because an approval of one plan is none of the other',
+  async (_, options) => {
+    const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
+    const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
+    await warehouse.query`
+      update runs set file_sha256 = 'sha-gate' where run_id = any(${[plain.runId, gated.runId]})`;
+    await warehouse.query`
+      update runs set options = options || ${options}::jsonb where run_id = ${gated.runId}`;
+    expect((await planRows(warehouse, gated.runId, asked)).planHash).not.toBe(
+      (await planRows(warehouse, plain.runId, asked)).planHash,
+    );
+  },
+);
 
-    const again = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
-    await warehouse.query`update runs set file_sha256 = ${run.fileSha256} where run_id = ${again.runId}`;
-    await remember('email:h2', 'enriched', 1);
-    expect((await planRows(warehouse, again.runId, asked)).planHash).not.toBe(first.planHash);
-  });
+it('the hash of a plan is the same for the same file, and differs if the outcome of a row differs', async () => {
+  const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
+  const first = await planRows(warehouse, run.runId, asked);
+  expect((await planRows(warehouse, run.runId, asked)).planHash).toBe(first.planHash);
+
+  const again = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
+  await warehouse.query`update runs set file_sha256 = ${run.fileSha256} where run_id = ${again.runId}`;
+  await remember('email:h2', 'enriched', 1);
+  expect((await planRows(warehouse, again.runId, asked)).planHash).not.toBe(first.planHash);
 });
 
 describe('opening a page', () => {

@@ -114,28 +114,26 @@ describe('a run that met a limit', () => {
   });
 });
 
-describe('a page that is skipped', () => {
-  it('a skipped page asks for no further people and leaves out people of calls in flight', async () => {
-    const runId = await runningRun(warehouse);
-    await warehouse.query`
-      insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
-      from generate_series(1, 1030) n`;
-    const ask = (rowNumbers: readonly number[]) =>
-      admit(
-        warehouse.database,
-        {
-          runId,
-          rowNumbers,
-        },
-        { budgets },
-      );
-    expect(await ask([1, 2])).toMatchObject({ kind: 'admitted' });
-    const request = { runId, page: 1, reason: 'wrong region' };
-    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 2 });
-    expect(await ask([3])).toEqual({ kind: 'taken' });
-    expect(await ask([1001])).toMatchObject({ kind: 'admitted' });
-    await warehouse.query`
-      update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number < 3`;
-    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 0 });
-  });
+it('a skipped page asks for no further people and leaves out people of calls in flight', async () => {
+  const runId = await runningRun(warehouse);
+  await warehouse.query`
+    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
+    from generate_series(1, 1030) n`;
+  const ask = (rowNumbers: readonly number[]) =>
+    admit(
+      warehouse.database,
+      {
+        runId,
+        rowNumbers,
+      },
+      { budgets },
+    );
+  expect(await ask([1, 2])).toMatchObject({ kind: 'admitted' });
+  const request = { runId, page: 1, reason: 'wrong region' };
+  expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 2 });
+  expect(await ask([3])).toEqual({ kind: 'taken' });
+  expect(await ask([1001])).toMatchObject({ kind: 'admitted' });
+  await warehouse.query`
+    update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number < 3`;
+  expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 0 });
 });

@@ -280,19 +280,17 @@ describe('undoRun()', () => {
   });
 });
 
-describe('a late result of an undone run', () => {
-  it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {
-    const call = await endedCall(warehouse);
-    await undo(call.runId);
-    const before = await contents();
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await contents()).toEqual(before);
-    expect((await readRunFacts(warehouse, call.runId)).credits.settled).toBe('27');
-    await revertUndo(warehouse, call.runId, noSignal);
-    const rows = await warehouse.query`
-      select count(phone)::int as phones from enriched_contacts where run_id = ${call.runId}`;
-    expect(rows).toEqual([{ phones: 3 }]);
-  });
+it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {
+  const call = await endedCall(warehouse);
+  await undo(call.runId);
+  const before = await contents();
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  expect(await contents()).toEqual(before);
+  expect((await readRunFacts(warehouse, call.runId)).credits.settled).toBe('27');
+  await revertUndo(warehouse, call.runId, noSignal);
+  const rows = await warehouse.query`
+    select count(phone)::int as phones from enriched_contacts where run_id = ${call.runId}`;
+  expect(rows).toEqual([{ phones: 3 }]);
 });
 
 describe('people of an undone run', () => {
@@ -321,20 +319,18 @@ describe('people of an undone run', () => {
   });
 });
 
-describe('prune()', () => {
-  it('prune() removes observations that newer ones have replaced, and no current one', async () => {
-    const ada = { id: 'replaced', first_name: 'Ada', last_name: 'Lee' };
-    const kept = { organization: { id: 'o-9', name: 'Acme', industry: 'tools' } };
-    await runThatWrote(['replaced', { ...ada, title: 'CTO', headline: 'H', ...kept }]);
-    await runThatWrote(['replaced', { ...ada, title: 'CIO' }]);
-    await runThatWrote(['replaced', { ...ada, title: 'CEO' }]);
-    const before = await contents();
-    await prune(warehouse, { observations: 0 }, noSignal);
-    expect(await contents()).toEqual(before);
-    const rows = await warehouse.query`
-      select facts #>> '{title,title}' as title from observations where person_id = 'replaced' order by 1`;
-    expect(rows).toEqual([{ title: 'CEO' }, { title: 'CTO' }]);
-  });
+it('prune() removes observations that newer ones have replaced, and no current one', async () => {
+  const ada = { id: 'replaced', first_name: 'Ada', last_name: 'Lee' };
+  const kept = { organization: { id: 'o-9', name: 'Acme', industry: 'tools' } };
+  await runThatWrote(['replaced', { ...ada, title: 'CTO', headline: 'H', ...kept }]);
+  await runThatWrote(['replaced', { ...ada, title: 'CIO' }]);
+  await runThatWrote(['replaced', { ...ada, title: 'CEO' }]);
+  const before = await contents();
+  await prune(warehouse, { observations: 0 }, noSignal);
+  expect(await contents()).toEqual(before);
+  const rows = await warehouse.query`
+    select facts #>> '{title,title}' as title from observations where person_id = 'replaced' order by 1`;
+  expect(rows).toEqual([{ title: 'CEO' }, { title: 'CTO' }]);
 });
 
 describe('the newest row of a record', () => {

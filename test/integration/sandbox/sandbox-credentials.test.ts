@@ -27,48 +27,46 @@ async function get(path: string, credential?: Credential, method = 'GET'): Promi
   return fetch(`${sandbox!.baseUrl}${path}`, { method, headers: { ...credential } });
 }
 
-describe('an API key', () => {
-  it('an API key of the sandbox acts as the earliest-created admin who is not deleted', async () => {
-    await start({
-      team: [
-        user('newer', { created_at: '2024-01-01T00:00:00Z' }),
-        user('deleted', { created_at: '2018-01-01T00:00:00Z', deleted: true }),
-        user('member', { created_at: '2019-01-01T00:00:00Z', is_admin: false }),
-        user('acting', { created_at: '2020-01-01T00:00:00Z' }),
-      ],
-    });
-    const profile = await get('/users/api_profile', { 'x-api-key': 'sandbox-key' });
-    expect(await profile.json()).toMatchObject({ id: 'acting' });
+it('an API key of the sandbox acts as the earliest-created admin who is not deleted', async () => {
+  await start({
+    team: [
+      user('newer', { created_at: '2024-01-01T00:00:00Z' }),
+      user('deleted', { created_at: '2018-01-01T00:00:00Z', deleted: true }),
+      user('member', { created_at: '2019-01-01T00:00:00Z', is_admin: false }),
+      user('acting', { created_at: '2020-01-01T00:00:00Z' }),
+    ],
   });
+  const profile = await get('/users/api_profile', { 'x-api-key': 'sandbox-key' });
+  expect(await profile.json()).toMatchObject({ id: 'acting' });
+});
 
-  it('an API key with scopes may call only these paths, health and profile', async () => {
-    await start({ apiKeys: [{ key: 'narrow', scopes: ['/people/match'] }] });
-    const key = { 'x-api-key': 'narrow' };
-    const statuses = await Promise.all([
-      get('/people/match?id=nobody', key, 'POST').then((answer) => answer.status),
-      get('/auth/health', key).then((answer) => answer.status),
-      get('/users/api_profile', key).then((answer) => answer.status),
-      get('/people/bulk_match', key, 'POST').then((answer) => answer.status),
-      get('/usage_stats/api_usage_stats', key, 'POST').then((answer) => answer.status),
-      get('/users/search', key).then((answer) => answer.status),
-    ]);
-    expect(statuses).toEqual([200, 200, 200, 403, 403, 403]);
-  });
+it('an API key with scopes may call only these paths, health and profile', async () => {
+  await start({ apiKeys: [{ key: 'narrow', scopes: ['/people/match'] }] });
+  const key = { 'x-api-key': 'narrow' };
+  const statuses = await Promise.all([
+    get('/people/match?id=nobody', key, 'POST').then((answer) => answer.status),
+    get('/auth/health', key).then((answer) => answer.status),
+    get('/users/api_profile', key).then((answer) => answer.status),
+    get('/people/bulk_match', key, 'POST').then((answer) => answer.status),
+    get('/usage_stats/api_usage_stats', key, 'POST').then((answer) => answer.status),
+    get('/users/search', key).then((answer) => answer.status),
+  ]);
+  expect(statuses).toEqual([200, 200, 200, 403, 403, 403]);
+});
 
-  it('an API key may see usage by its scope, and the list of users only as a master key', async () => {
-    const scopes = ['/usage_stats/api_usage_stats', '/users/search'];
-    await start({ apiKeys: ['master', { key: 'narrow', scopes }] });
-    expect((await get('/usage_stats/api_usage_stats', { 'x-api-key': 'narrow' }, 'POST')).status).toBe(200);
-    expect((await get('/users/search', { 'x-api-key': 'narrow' })).status).toBe(403);
-    expect((await get('/users/search', { 'x-api-key': 'master' })).status).toBe(200);
-  });
+it('an API key may see usage by its scope, and the list of users only as a master key', async () => {
+  const scopes = ['/usage_stats/api_usage_stats', '/users/search'];
+  await start({ apiKeys: ['master', { key: 'narrow', scopes }] });
+  expect((await get('/usage_stats/api_usage_stats', { 'x-api-key': 'narrow' }, 'POST')).status).toBe(200);
+  expect((await get('/users/search', { 'x-api-key': 'narrow' })).status).toBe(403);
+  expect((await get('/users/search', { 'x-api-key': 'master' })).status).toBe(200);
+});
 
-  it('an API key is refused as a bearer token', async () => {
-    await start();
-    const answer = await get('/auth/health', bearer('sandbox-key'));
-    expect(answer.status).toBe(401);
-    expect(await answer.json()).toMatchObject({ error_code: 'INVALID_ACCESS_TOKEN' });
-  });
+it('an API key is refused as a bearer token', async () => {
+  await start();
+  const answer = await get('/auth/health', bearer('sandbox-key'));
+  expect(answer.status).toBe(401);
+  expect(await answer.json()).toMatchObject({ error_code: 'INVALID_ACCESS_TOKEN' });
 });
 
 describe('an access token', () => {

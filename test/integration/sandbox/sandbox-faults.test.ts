@@ -39,60 +39,56 @@ async function under(rule: Rule): Promise<Response> {
   return ask();
 }
 
-describe('429', () => {
-  it.each<[string, NonNullable<Rule['retry_after']>, string]>([
-    ['zero', '0', '0'],
-    ['huge', '99999999999', '99999999999'],
-    ['negative', '-5', '-5'],
-    ['text', 'soon', 'soon'],
-    ['a date', { date: 90 }, 'Sat, 21 Nov 2026 12:01:30 GMT'],
-  ])('a 429 of the sandbox has a retry-after that is %s', async (_name, retry_after, header) => {
-    const answer = await under({ status: 429, retry_after });
-    expect(answer.headers.get('retry-after')).toBe(header);
-  });
-
-  it('a 429 of the sandbox has no retry-after in the header and in the body', async () => {
-    const answer = await under({ status: 429, retry_after: null });
-    expect(answer.headers.get('retry-after')).toBeNull();
-    expect(await answer.text()).not.toContain('retry_after_seconds');
-  });
-
-  it('a 429 of the sandbox has the date of the clock that its retry-after uses', async () => {
-    const { headers } = await under({ status: 429, retry_after: { date: 90 } });
-    expect(Date.parse(headers.get('retry-after')!) - Date.parse(headers.get('date')!)).toBe(90_000);
-  });
-
-  it('a 429 of the sandbox has a body that is encoded twice', async () => {
-    const body: unknown = await (await under({ status: 429, encoded_twice: true })).json();
-    expect(JSON.parse(body as string)).toHaveProperty('message');
-  });
-
-  it('a 429 of the sandbox takes no slot of a window and is logged as refused', async () => {
-    const used = async () => Number((await ask()).headers.get('x-hourly-usage'));
-    const before = await used();
-    const { refused } = sandbox.log.bill();
-    await under({ status: 429 });
-    sandbox.faults.set({});
-    expect(await used()).toBe(before + 1);
-    expect(sandbox.log.bill().refused).toBe(refused + 1);
-  });
+it.each<[string, NonNullable<Rule['retry_after']>, string]>([
+  ['zero', '0', '0'],
+  ['huge', '99999999999', '99999999999'],
+  ['negative', '-5', '-5'],
+  ['text', 'soon', 'soon'],
+  ['a date', { date: 90 }, 'Sat, 21 Nov 2026 12:01:30 GMT'],
+])('a 429 of the sandbox has a retry-after that is %s', async (_name, retry_after, header) => {
+  const answer = await under({ status: 429, retry_after });
+  expect(answer.headers.get('retry-after')).toBe(header);
 });
 
-describe('a quota that others use', () => {
-  it('a quota that others use is in the headers and usage statistics, and refuses earlier', async () => {
-    const own = Number((await ask()).headers.get('x-hourly-usage'));
-    const others = 1_000 - own - 2;
-    sandbox.faults.set({ rules: [{ path: '/people/bulk_match', used_by_others: others }] });
-    expect((await ask()).headers.get('x-hourly-requests-left')).toBe('1');
-    const usage = await fetch(`${sandbox.baseUrl}/usage_stats/api_usage_stats`, {
-      method: 'POST',
-      headers: { 'x-api-key': defaultApiKey },
-    });
-    expect(await usage.json()).toMatchObject({
-      '["api/v1/people", "bulk_match"]': { hour: { consumed: 999, left_over: 1 } },
-    });
-    expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
+it('a 429 of the sandbox has no retry-after in the header and in the body', async () => {
+  const answer = await under({ status: 429, retry_after: null });
+  expect(answer.headers.get('retry-after')).toBeNull();
+  expect(await answer.text()).not.toContain('retry_after_seconds');
+});
+
+it('a 429 of the sandbox has the date of the clock that its retry-after uses', async () => {
+  const { headers } = await under({ status: 429, retry_after: { date: 90 } });
+  expect(Date.parse(headers.get('retry-after')!) - Date.parse(headers.get('date')!)).toBe(90_000);
+});
+
+it('a 429 of the sandbox has a body that is encoded twice', async () => {
+  const body: unknown = await (await under({ status: 429, encoded_twice: true })).json();
+  expect(JSON.parse(body as string)).toHaveProperty('message');
+});
+
+it('a 429 of the sandbox takes no slot of a window and is logged as refused', async () => {
+  const used = async () => Number((await ask()).headers.get('x-hourly-usage'));
+  const before = await used();
+  const { refused } = sandbox.log.bill();
+  await under({ status: 429 });
+  sandbox.faults.set({});
+  expect(await used()).toBe(before + 1);
+  expect(sandbox.log.bill().refused).toBe(refused + 1);
+});
+
+it('a quota that others use is in the headers and usage statistics, and refuses earlier', async () => {
+  const own = Number((await ask()).headers.get('x-hourly-usage'));
+  const others = 1_000 - own - 2;
+  sandbox.faults.set({ rules: [{ path: '/people/bulk_match', used_by_others: others }] });
+  expect((await ask()).headers.get('x-hourly-requests-left')).toBe('1');
+  const usage = await fetch(`${sandbox.baseUrl}/usage_stats/api_usage_stats`, {
+    method: 'POST',
+    headers: { 'x-api-key': defaultApiKey },
   });
+  expect(await usage.json()).toMatchObject({
+    '["api/v1/people", "bulk_match"]': { hour: { consumed: 999, left_over: 1 } },
+  });
+  expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
 });
 
 describe('an account without credits', () => {
@@ -157,14 +153,12 @@ describe('a rule', () => {
   });
 });
 
-describe('PUT /sandbox/scenario', () => {
-  it.each(['{"rules":[{"statsu":401}]}', 'rules: []'])(
-    'PUT /sandbox/scenario refuses %s and keeps the active scenario',
-    async (body) => {
-      sandbox.faults.set({ rules: [{ status: 418 }] });
-      const answer = await fetch(`${sandbox.controlUrl}/scenario`, { method: 'PUT', body });
-      expect(answer.status).toBe(422);
-      expect((await ask()).status).toBe(418);
-    },
-  );
-});
+it.each(['{"rules":[{"statsu":401}]}', 'rules: []'])(
+  'PUT /sandbox/scenario refuses %s and keeps the active scenario',
+  async (body) => {
+    sandbox.faults.set({ rules: [{ status: 418 }] });
+    const answer = await fetch(`${sandbox.controlUrl}/scenario`, { method: 'PUT', body });
+    expect(answer.status).toBe(422);
+    expect((await ask()).status).toBe(418);
+  },
+);

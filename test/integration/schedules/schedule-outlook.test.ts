@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { defineSchedule, type ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { outlookOf, overrunWarning } from '../../../src/cli/schedule/schedule-outlook.ts';
 import { readConfig, runDefaults } from '../../../src/config/settings.ts';
@@ -61,69 +61,65 @@ async function endRunOf(
   await endRun(warehouse, run.runId, status, undefined);
 }
 
-describe('the outlook of a schedule', () => {
-  it('the outlook of a schedule warns of an export whose calls are not done before the next time', async () => {
-    const told = await outlook({ file: 'b.csv' }, [0, 1, 2]);
-    expect(told).toMatch(/would find now: \S+b\.csv, with \d+ people to ask for/);
-    expect(told).toMatch(
-      /note: nightly: the plan of b\.csv takes about 2h .* the next time comes after 1h 0m: it overruns/,
-    );
-  });
-
-  it('the outlook of a schedule warns of an export whose expected cost does not fit the budget of a run', async () => {
-    const told = await outlook({ file: 'b.csv', 'max-credits': '100' }, [0, 24]);
-    expect(told).toMatch(
-      /note: nightly: the plan of b\.csv is expected to cost [\d.]+ credits, and the budget of the run has 100:/,
-    );
-  });
-
-  it('the outlook of a schedule uses the shortest time between two runs', async () => {
-    expect(await outlook({ file: 'b.csv' }, [0, 12, 13])).toContain('it overruns');
-    expect(await outlook({ file: 'b.csv' }, [0, 12, 24])).not.toContain('note');
-  });
-
-  it('the outlook of a schedule reads the latest of every new file, and the current rows', async () => {
-    expect(await outlook({ 'every-new': '*.csv' }, [0, 24])).toMatch(/\.csv and 1 more, with \d+ people/);
-    expect(await outlook({ 'from-table': 'leads' }, [0, 24])).toBe(
-      'nightly would find now: public.leads, with 1 person to ask for',
-    );
-  });
-
-  it('the outlook of a schedule leaves out files that were run before, finished or cancelled', async () => {
-    for (const name of ['old.txt', 'older.txt', 'new.txt'])
-      writeFileSync(join(folder, name), `id,email\n1,${name}@orbit.example\n`);
-    const given = { 'every-new': '*.txt' };
-    await endRunOf('old.txt', given, 'finished');
-    await endRunOf('older.txt', given, 'cancelled');
-    expect(await outlook(given, [0, 24])).toMatch(/would find now: \S+new\.txt, with 1 /);
-    await endRunOf('new.txt', given, 'cancelled');
-    expect(await outlook(given, [0, 24])).toBe('nightly would find now: no new file');
-    // It would ask for something else.
-    expect(await outlook({ ...given, reveal: 'phone' }, [0, 24])).toMatch(/\.txt and 2 more, with 1 /);
-  });
-
-  it('the outlook of a schedule is a note if its export cannot be read from this machine', async () => {
-    expect(await outlook({ file: 'none.csv' }, [0, 24])).toMatch(/^note: nightly: there is no such file/);
-    expect(await outlook({ newest: '*.tsv' }, [0, 24])).toBe('nightly would find now: no file');
-    expect(await outlook({ query: 'select * from nowhere' }, [0, 24])).toMatch(/^note: .*nowhere/);
-  });
-
-  it('the outlook of a schedule leaves no run that a command would continue', async () => {
-    await outlook({ file: 'b.csv' }, [0, 24]);
-    const rows = await warehouse.query`
-      select distinct status, (select count(*)::int from run_rows) as rows
-      from runs where run_key like 'plan %'`;
-    expect(rows).toEqual([]);
-  });
-});
-
-describe('a plan', () => {
-  it.each([
-    [3_600, [0, 1], undefined],
-    [3_601, [0, 1], expect.stringContaining('1h 0m')],
-    [3_601, [0], undefined],
-    [3_601, [], undefined],
-  ])('a plan of %i seconds, with times at %j', (seconds, hours, warning) =>
-    expect(overrunWarning(seconds, times(...hours))).toEqual(warning),
+it('the outlook of a schedule warns of an export whose calls are not done before the next time', async () => {
+  const told = await outlook({ file: 'b.csv' }, [0, 1, 2]);
+  expect(told).toMatch(/would find now: \S+b\.csv, with \d+ people to ask for/);
+  expect(told).toMatch(
+    /note: nightly: the plan of b\.csv takes about 2h .* the next time comes after 1h 0m: it overruns/,
   );
 });
+
+it('the outlook of a schedule warns of an export whose expected cost does not fit the budget of a run', async () => {
+  const told = await outlook({ file: 'b.csv', 'max-credits': '100' }, [0, 24]);
+  expect(told).toMatch(
+    /note: nightly: the plan of b\.csv is expected to cost [\d.]+ credits, and the budget of the run has 100:/,
+  );
+});
+
+it('the outlook of a schedule uses the shortest time between two runs', async () => {
+  expect(await outlook({ file: 'b.csv' }, [0, 12, 13])).toContain('it overruns');
+  expect(await outlook({ file: 'b.csv' }, [0, 12, 24])).not.toContain('note');
+});
+
+it('the outlook of a schedule reads the latest of every new file, and the current rows', async () => {
+  expect(await outlook({ 'every-new': '*.csv' }, [0, 24])).toMatch(/\.csv and 1 more, with \d+ people/);
+  expect(await outlook({ 'from-table': 'leads' }, [0, 24])).toBe(
+    'nightly would find now: public.leads, with 1 person to ask for',
+  );
+});
+
+it('the outlook of a schedule leaves out files that were run before, finished or cancelled', async () => {
+  for (const name of ['old.txt', 'older.txt', 'new.txt'])
+    writeFileSync(join(folder, name), `id,email\n1,${name}@orbit.example\n`);
+  const given = { 'every-new': '*.txt' };
+  await endRunOf('old.txt', given, 'finished');
+  await endRunOf('older.txt', given, 'cancelled');
+  expect(await outlook(given, [0, 24])).toMatch(/would find now: \S+new\.txt, with 1 /);
+  await endRunOf('new.txt', given, 'cancelled');
+  expect(await outlook(given, [0, 24])).toBe('nightly would find now: no new file');
+  // It would ask for something else.
+  expect(await outlook({ ...given, reveal: 'phone' }, [0, 24])).toMatch(/\.txt and 2 more, with 1 /);
+});
+
+it('the outlook of a schedule is a note if its export cannot be read from this machine', async () => {
+  expect(await outlook({ file: 'none.csv' }, [0, 24])).toMatch(/^note: nightly: there is no such file/);
+  expect(await outlook({ newest: '*.tsv' }, [0, 24])).toBe('nightly would find now: no file');
+  expect(await outlook({ query: 'select * from nowhere' }, [0, 24])).toMatch(/^note: .*nowhere/);
+});
+
+it('the outlook of a schedule leaves no run that a command would continue', async () => {
+  await outlook({ file: 'b.csv' }, [0, 24]);
+  const rows = await warehouse.query`
+    select distinct status, (select count(*)::int from run_rows) as rows
+    from runs where run_key like 'plan %'`;
+  expect(rows).toEqual([]);
+});
+
+it.each([
+  [3_600, [0, 1], undefined],
+  [3_601, [0, 1], expect.stringContaining('1h 0m')],
+  [3_601, [0], undefined],
+  [3_601, [], undefined],
+])('a plan of %i seconds, with times at %j', (seconds, hours, warning) =>
+  expect(overrunWarning(seconds, times(...hours))).toEqual(warning),
+);

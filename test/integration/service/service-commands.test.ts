@@ -160,104 +160,91 @@ describe('enrich match', () => {
   });
 });
 
-describe('enrich whoami', () => {
-  it('enrich whoami names the acting user and the kind of credential, and not the credential', async () => {
-    await run(whoamiCommand(), '--json');
-    expect(JSON.parse(printed)).toMatchObject({
-      user_id: expect.any(String),
-      credential: 'api-key',
-      sandbox: false,
-    });
-    expect(printed).not.toContain(defaultApiKey);
+it('enrich whoami names the acting user and the kind of credential, and not the credential', async () => {
+  await run(whoamiCommand(), '--json');
+  expect(JSON.parse(printed)).toMatchObject({
+    user_id: expect.any(String),
+    credential: 'api-key',
+    sandbox: false,
   });
+  expect(printed).not.toContain(defaultApiKey);
+});
 
-  it('enrich whoami says what to do about a refused key as a usage error, and what the service says', async () => {
-    vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
-    const refused = await run(whoamiCommand()).catch((error: unknown) => error);
-    expect(refused).toMatchObject({
-      type: 'unauthorized',
-      exitCode: 2,
-      next: expect.stringContaining('ENRICHMENT_API_KEY'),
-    });
-    expect((refused as Problem).explain()).toContain('the service says: Check the key (header x-api-key)');
+it('enrich whoami says what to do about a refused key as a usage error, and what the service says', async () => {
+  vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
+  const refused = await run(whoamiCommand()).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    type: 'unauthorized',
+    exitCode: 2,
+    next: expect.stringContaining('ENRICHMENT_API_KEY'),
+  });
+  expect((refused as Problem).explain()).toContain('the service says: Check the key (header x-api-key)');
+});
+
+it('enrich usage prints windows and credits as a table', async () => {
+  const server = await startScriptedServer((socket, request) => {
+    const body = request.includes('api_usage_stats')
+      ? '{"[\\"api/v1/people\\", \\"bulk_match\\"]":{"minute":{"limit":20,"consumed":3,"left_over":null},' +
+        '"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
+      : '{"credit_usage_stats":{"email":{"limit":1491.5,"consumed":0.25,"left_over":1491.25}},' +
+        '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
+    socket.write(httpAnswer(200, body));
+  });
+  await usageCommand().parseAsync(['--base-url', server.baseUrl], { from: 'user' });
+  await server.close();
+  const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
+  expect(lines).toContain('api/v1/people bulk_match | minute | 20 | 3 | 17');
+  expect(lines).toContain('api/v1/people bulk_match | hour | 600 | 17 | 583');
+  expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
+  expect(lines).toContain('email | 1,491.5 | 0.25 | 1,491.25');
+});
+
+it.each([
+  ['credit_usage_stats', '{"current_credit_cycle":{},"credit_usage_stats":{}}', 'rate windows'],
+  ['api_usage_stats', '{}', 'credits'],
+])('enrich usage shows what only %s states, and names the missing figures', async (given, body, missing) => {
+  const server = await startScriptedServer((socket, request) => {
+    socket.write(httpAnswer(request.includes(`/${given}`) ? 200 : 403, body));
+  });
+  await usageCommand().parseAsync(['--base-url', server.baseUrl, '--json'], { from: 'user' });
+  await server.close();
+  expect(told).toContain(`the service does not state the ${missing}: `);
+  expect(JSON.parse(printed)).toMatchObject(
+    missing === 'credits' ? { operations: [], credits: null } : { operations: null, credits: { kinds: [] } },
+  );
+  expect(process.exitCode).toBe(3);
+});
+
+it('enrich usage --reconcile says that the service gave no statement, and shows the earlier ones', async () => {
+  const answers = [httpAnswer(200, statement('7')), httpAnswer(200, statement('9.5')), httpAnswer(403, '{}')];
+  const server = await startScriptedServer((socket) => {
+    socket.write(answers.shift()!);
+  });
+  const reconcile = () =>
+    usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile', '--json'], { from: 'user' });
+  await reconcile();
+  await reconcile();
+  expect(told).not.toContain('gave no statement');
+  expect(process.exitCode).toBeUndefined();
+  expect(JSON.parse(printed.trim().split('\n').at(-1)!)).toMatchObject({ missing_statement: null });
+  printed = '';
+  await reconcile();
+  await server.close();
+  expect(told).toContain('The service gave no statement now');
+  expect(process.exitCode).toBe(3);
+  expect(JSON.parse(printed)).toMatchObject({
+    missing_statement: expect.stringContaining('403'),
+    cycles: [{ billed: '2.5' }],
   });
 });
 
-describe('enrich usage', () => {
-  it('enrich usage prints windows and credits as a table', async () => {
-    const server = await startScriptedServer((socket, request) => {
-      const body = request.includes('api_usage_stats')
-        ? '{"[\\"api/v1/people\\", \\"bulk_match\\"]":{"minute":{"limit":20,"consumed":3,"left_over":null},' +
-          '"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
-        : '{"credit_usage_stats":{"email":{"limit":1491.5,"consumed":0.25,"left_over":1491.25}},' +
-          '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
-      socket.write(httpAnswer(200, body));
-    });
-    await usageCommand().parseAsync(['--base-url', server.baseUrl], { from: 'user' });
-    await server.close();
-    const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
-    expect(lines).toContain('api/v1/people bulk_match | minute | 20 | 3 | 17');
-    expect(lines).toContain('api/v1/people bulk_match | hour | 600 | 17 | 583');
-    expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
-    expect(lines).toContain('email | 1,491.5 | 0.25 | 1,491.25');
+it('enrich usage --reconcile says that a figure of the statement cannot be read', async () => {
+  const server = await startScriptedServer((socket) => {
+    socket.write(httpAnswer(200, statement('"many"')));
   });
-
-  it.each([
-    ['credit_usage_stats', '{"current_credit_cycle":{},"credit_usage_stats":{}}', 'rate windows'],
-    ['api_usage_stats', '{}', 'credits'],
-  ])(
-    'enrich usage shows what only %s states, and names the missing figures',
-    async (given, body, missing) => {
-      const server = await startScriptedServer((socket, request) => {
-        socket.write(httpAnswer(request.includes(`/${given}`) ? 200 : 403, body));
-      });
-      await usageCommand().parseAsync(['--base-url', server.baseUrl, '--json'], { from: 'user' });
-      await server.close();
-      expect(told).toContain(`the service does not state the ${missing}: `);
-      expect(JSON.parse(printed)).toMatchObject(
-        missing === 'credits'
-          ? { operations: [], credits: null }
-          : { operations: null, credits: { kinds: [] } },
-      );
-      expect(process.exitCode).toBe(3);
-    },
-  );
-
-  it('enrich usage --reconcile says that the service gave no statement, and shows the earlier ones', async () => {
-    const answers = [
-      httpAnswer(200, statement('7')),
-      httpAnswer(200, statement('9.5')),
-      httpAnswer(403, '{}'),
-    ];
-    const server = await startScriptedServer((socket) => {
-      socket.write(answers.shift()!);
-    });
-    const reconcile = () =>
-      usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile', '--json'], { from: 'user' });
-    await reconcile();
-    await reconcile();
-    expect(told).not.toContain('gave no statement');
-    expect(process.exitCode).toBeUndefined();
-    expect(JSON.parse(printed.trim().split('\n').at(-1)!)).toMatchObject({ missing_statement: null });
-    printed = '';
-    await reconcile();
-    await server.close();
-    expect(told).toContain('The service gave no statement now');
-    expect(process.exitCode).toBe(3);
-    expect(JSON.parse(printed)).toMatchObject({
-      missing_statement: expect.stringContaining('403'),
-      cycles: [{ billed: '2.5' }],
-    });
-  });
-
-  it('enrich usage --reconcile says that a figure of the statement cannot be read', async () => {
-    const server = await startScriptedServer((socket) => {
-      socket.write(httpAnswer(200, statement('"many"')));
-    });
-    await usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile'], { from: 'user' });
-    await server.close();
-    expect(told).toContain('a figure of the statement cannot be read');
-  });
+  await usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile'], { from: 'user' });
+  await server.close();
+  expect(told).toContain('a figure of the statement cannot be read');
 });
 
 function statement(consumed: string): string {

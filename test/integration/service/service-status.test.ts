@@ -66,78 +66,73 @@ async function learn(answers: Answers, needs = { polls: false }) {
   return { outcome, asked: server.requests.map((request) => request.split(' ')[1]) };
 }
 
-describe('the service status at the start of a run', () => {
-  it('the service status at the start of a run names the user and the calls left, by two calls', async () => {
-    const { outcome, asked } = await learn({});
+it('the service status at the start of a run names the user and the calls left, by two calls', async () => {
+  const { outcome, asked } = await learn({});
+  expect(outcome).toEqual(['acting as user user-7', 'bulk calls left at the service: 400 of 600 this hour']);
+  expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
+});
+
+it('the service status at the start of a run names every limited window', async () => {
+  const windows = {
+    minute: { limit: 100, consumed: 0, left_over: 100 },
+    hour: { limit: null },
+    day: { limit: 5_000, consumed: 4_999, left_over: 1 },
+  };
+  const { outcome } = await learn({ usage: usage(windows) });
+  expect(outcome).toContain('bulk calls left at the service: 100 of 100 this minute, 1 of 5000 this day');
+});
+
+it('the service status at the start of a run names the calls left in a new window of the service', async () => {
+  const hour = (consumed: number) => usage({ hour: { limit: 600, consumed, left_over: 600 - consumed } });
+  const left = async (consumed: number) => (await learn({ usage: hour(consumed) })).outcome;
+  expect(await left(600)).toContain('bulk calls left at the service: 0 of 600 this hour');
+  expect(await left(1)).toContain('bulk calls left at the service: 599 of 600 this hour');
+  expect(await left(3)).toContain('bulk calls left at the service: 597 of 600 this hour');
+  expect(await left(0)).toContain('bulk calls left at the service: 600 of 600 this hour');
+});
+
+it.each<[string, Answers]>([
+  ['the profile says 401', { profile: refusal(401) }],
+  ['the profile is not told, and health says 401', { profile: refusal(403), health: refusal(401) }],
+  ['neither profile nor health are in the plan', { profile: refusal(403), health: refusal(403) }],
+  [
+    'the profile is not told, and health says that no person is logged in',
+    { profile: refusal(404), health: httpAnswer(200, '{"is_logged_in":false}') },
+  ],
+])('the service status at the start of a run refuses the run if %s', async (_, answers) => {
+  expect((await learn(answers)).outcome).toMatchObject({
+    type: 'service.credential-refused',
+    exitCode: 2,
+    message: expect.stringContaining('nothing was spent'),
+  });
+});
+
+it.each([404, 429, 500, 503])(
+  'the service status at the start of a run refuses no run if every call returns %d',
+  async (status) => {
+    const { outcome } = await learn(
+      {
+        profile: refusal(status),
+        health: refusal(status),
+        usage: refusal(status),
+        poll: refusal(status),
+      },
+      { polls: true },
+    );
     expect(outcome).toEqual([
-      'acting as user user-7',
-      'bulk calls left at the service: 400 of 600 this hour',
+      expect.stringMatching(/^the user of the credential is unknown/),
+      expect.stringMatching(/^the service’s limits are unknown until its first answer/),
     ]);
-    expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
-  });
+  },
+);
 
-  it('the service status at the start of a run names every limited window', async () => {
-    const windows = {
-      minute: { limit: 100, consumed: 0, left_over: 100 },
-      hour: { limit: null },
-      day: { limit: 5_000, consumed: 4_999, left_over: 1 },
-    };
-    const { outcome } = await learn({ usage: usage(windows) });
-    expect(outcome).toContain('bulk calls left at the service: 100 of 100 this minute, 1 of 5000 this day');
-  });
+it('the service status at the start of a run refuses no run if the key may see no profile or usage', async () => {
+  const { outcome } = await learn({ profile: refusal(403), usage: refusal(403) });
+  expect(outcome).toHaveLength(2);
+});
 
-  it('the service status at the start of a run names the calls left in a new window of the service', async () => {
-    const hour = (consumed: number) => usage({ hour: { limit: 600, consumed, left_over: 600 - consumed } });
-    const left = async (consumed: number) => (await learn({ usage: hour(consumed) })).outcome;
-    expect(await left(600)).toContain('bulk calls left at the service: 0 of 600 this hour');
-    expect(await left(1)).toContain('bulk calls left at the service: 599 of 600 this hour');
-    expect(await left(3)).toContain('bulk calls left at the service: 597 of 600 this hour');
-    expect(await left(0)).toContain('bulk calls left at the service: 600 of 600 this hour');
-  });
-
-  it.each<[string, Answers]>([
-    ['the profile says 401', { profile: refusal(401) }],
-    ['the profile is not told, and health says 401', { profile: refusal(403), health: refusal(401) }],
-    ['neither profile nor health are in the plan', { profile: refusal(403), health: refusal(403) }],
-    [
-      'the profile is not told, and health says that no person is logged in',
-      { profile: refusal(404), health: httpAnswer(200, '{"is_logged_in":false}') },
-    ],
-  ])('the service status at the start of a run refuses the run if %s', async (_, answers) => {
-    expect((await learn(answers)).outcome).toMatchObject({
-      type: 'service.credential-refused',
-      exitCode: 2,
-      message: expect.stringContaining('nothing was spent'),
-    });
-  });
-
-  it.each([404, 429, 500, 503])(
-    'the service status at the start of a run refuses no run if every call returns %d',
-    async (status) => {
-      const { outcome } = await learn(
-        {
-          profile: refusal(status),
-          health: refusal(status),
-          usage: refusal(status),
-          poll: refusal(status),
-        },
-        { polls: true },
-      );
-      expect(outcome).toEqual([
-        expect.stringMatching(/^the user of the credential is unknown/),
-        expect.stringMatching(/^the service’s limits are unknown until its first answer/),
-      ]);
-    },
-  );
-
-  it('the service status at the start of a run refuses no run if the key may see no profile or usage', async () => {
-    const { outcome } = await learn({ profile: refusal(403), usage: refusal(403) });
-    expect(outcome).toHaveLength(2);
-  });
-
-  it('the service status at the start of a run shows only the id of the user', async () => {
-    expect(JSON.stringify((await learn({})).outcome)).not.toContain('canary');
-  });
+it('the service status at the start of a run shows only the id of the user', async () => {
+  expect(JSON.stringify((await learn({})).outcome)).not.toContain('canary');
 });
 
 describe('a key that may enrich and not poll', () => {
@@ -165,41 +160,37 @@ describe('a key that may enrich and not poll', () => {
   });
 });
 
-describe('usage statistics', () => {
-  it('usage statistics count separately for every called endpoint', async () => {
-    const server = await startScriptedServer((socket) => socket.write(unused));
-    const { client } = partsFor(server.baseUrl);
-    expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
-    await client.close();
-    await server.close();
-    const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(
-      async (scope) => (await freeSlots(warehouse.database, { service: 'test', scope }, [])).slots,
-    );
-    expect(await Promise.all(left)).toEqual([400, 10, 7]);
-  });
+it('usage statistics count separately for every called endpoint', async () => {
+  const server = await startScriptedServer((socket) => socket.write(unused));
+  const { client } = partsFor(server.baseUrl);
+  expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
+  await client.close();
+  await server.close();
+  const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(
+    async (scope) => (await freeSlots(warehouse.database, { service: 'test', scope }, [])).slots,
+  );
+  expect(await Promise.all(left)).toEqual([400, 10, 7]);
 });
 
-describe('the check of a run that no person watches', () => {
-  it('the check of an unattended run is refused with the reason and the next command, without spending', async () => {
-    const sandbox = await startSandbox();
-    const parts = partsFor(sandbox.baseUrl, 'wrong');
-    const runId = await runningRun(warehouse);
-    const log = createLogger({ level: 'silent', format: 'json' });
-    const check = await checkRunService({ ...parts, isDeliveredTo: true, log }, runId);
-    expect(check).toMatchObject({
-      kind: 'refused',
-      pauseReason: {
-        type: 'service.credential-refused',
-        reason: expect.stringContaining('does not accept the credential'),
-        next: expect.stringMatching(
-          new RegExp(
-            `settings are those of the workers: restart them after a change; then: enrich resume ${runId}$`,
-          ),
+it('the check of an unattended run is refused with the reason and the next command, without spending', async () => {
+  const sandbox = await startSandbox();
+  const parts = partsFor(sandbox.baseUrl, 'wrong');
+  const runId = await runningRun(warehouse);
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const check = await checkRunService({ ...parts, isDeliveredTo: true, log }, runId);
+  expect(check).toMatchObject({
+    kind: 'refused',
+    pauseReason: {
+      type: 'service.credential-refused',
+      reason: expect.stringContaining('does not accept the credential'),
+      next: expect.stringMatching(
+        new RegExp(
+          `settings are those of the workers: restart them after a change; then: enrich resume ${runId}$`,
         ),
-      },
-    });
-    expect(sandbox.log.bill()).toMatchObject({ calls: 0, credits: '0' });
-    await parts.client.close();
-    await sandbox.close();
+      ),
+    },
   });
+  expect(sandbox.log.bill()).toMatchObject({ calls: 0, credits: '0' });
+  await parts.client.close();
+  await sandbox.close();
 });

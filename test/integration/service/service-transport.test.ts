@@ -289,124 +289,118 @@ describe('a call that may have been billed', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('a refusal is recognised without waiting for an endless body', async () => {
-    const server = await serve(answering('HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"'));
-    const failure = await failureOf(
-      clientOf(server.baseUrl, { errorBodyMilliseconds: 200 }).bulkMatch({ details }),
-    );
-    expect(verdict(failure)).toEqual(['validation', 'reject', false]);
-  });
-
-  it('a refusal is recognised if its body is cut off', async () => {
-    const server = await serve(
-      (socket) =>
-        void socket.end('HTTP/1.1 429 Status\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\n{"mess'),
-    );
-    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
-    expect(verdict(failure)).toEqual(['rate-limited', 'wait', false]);
-    expect(failure.retryAfterSeconds).toBe(7);
-  });
-
-  it('a refusal keeps no more of an endless body than allowed', async () => {
-    const server = await serve(answering(httpAnswer(403, 'x'.repeat(500_000))));
-    const transport = createTransport({ errorBytes: 1_000 });
-    const url = new URL(server.baseUrl);
-    const answer = await transport.send({ method: 'GET', url, headers: {}, deadlineMilliseconds: 5_000 });
-    expect([answer.status, answer.body.length]).toEqual([403, 1_000]);
-    await transport.close();
-  });
-
-  it('a refusal by a redirect is not followed, because another host would get the key', async () => {
-    const server = await serve(answering(httpAnswer(307, '', { location: 'http://127.0.0.1:9/' })));
-    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
-    expect(verdict(failure)).toEqual(['redirected', 'pause', false]);
-  });
+it('a refusal is recognised without waiting for an endless body', async () => {
+  const server = await serve(answering('HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"'));
+  const failure = await failureOf(
+    clientOf(server.baseUrl, { errorBodyMilliseconds: 200 }).bulkMatch({ details }),
+  );
+  expect(verdict(failure)).toEqual(['validation', 'reject', false]);
 });
 
-describe('connections', () => {
-  it('connections are kept for later calls', async () => {
-    let connections = 0;
-    const server = await serve(answering(httpAnswer(200, good)), () => {
-      connections += 1;
-      return false;
-    });
-    const client = clientOf(server.baseUrl);
-    for (let call = 0; call < 10; call += 1) await client.bulkMatch({ details });
-    // Two: the first is still being freed when its answer is already here.
-    expect(connections).toBeLessThanOrEqual(2);
-  });
+it('a refusal is recognised if its body is cut off', async () => {
+  const server = await serve(
+    (socket) => void socket.end('HTTP/1.1 429 Status\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\n{"mess'),
+  );
+  const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
+  expect(verdict(failure)).toEqual(['rate-limited', 'wait', false]);
+  expect(failure.retryAfterSeconds).toBe(7);
+});
 
-  it('connections that the service closes between calls cost nothing', async () => {
-    const server = await serve((socket) => void socket.end(httpAnswer(200, good, { connection: 'close' })));
-    const client = clientOf(server.baseUrl);
-    for (let call = 0; call < 3; call += 1) await client.bulkMatch({ details });
-    expect(server.requests).toHaveLength(3);
-  });
+it('a refusal keeps no more of an endless body than allowed', async () => {
+  const server = await serve(answering(httpAnswer(403, 'x'.repeat(500_000))));
+  const transport = createTransport({ errorBytes: 1_000 });
+  const url = new URL(server.baseUrl);
+  const answer = await transport.send({ method: 'GET', url, headers: {}, deadlineMilliseconds: 5_000 });
+  expect([answer.status, answer.body.length]).toEqual([403, 1_000]);
+  await transport.close();
+});
 
-  it.each([
-    ['gzip', gzipSync],
-    ['GZip', gzipSync],
-    ['x-gzip', gzipSync],
-    ['deflate', deflateSync],
-    ['br', brotliCompressSync],
-    ['gzip, br', (body: string) => brotliCompressSync(gzipSync(body))],
-    ['gzip, gzip', (body: string) => gzipSync(gzipSync(body))],
-  ] as const)('connections carry compressed answers, named %s', async (coding, compress) => {
-    const server = await serve(answering(httpAnswer(200, compress(good), { 'content-encoding': coding })));
-    const answer = await clientOf(server.baseUrl).bulkMatch({ details });
-    expect(answer.raw.toString()).toBe(good);
-    expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
-  });
+it('a refusal by a redirect is not followed, because another host would get the key', async () => {
+  const server = await serve(answering(httpAnswer(307, '', { location: 'http://127.0.0.1:9/' })));
+  const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
+  expect(verdict(failure)).toEqual(['redirected', 'pause', false]);
+});
 
-  it.each([
-    ['that says gzip of a body that is not compressed', 'gzip', Buffer.from(good)],
-    ['that a proxy has repeated', 'gzip, gzip', gzipSync(good)],
-  ])('connections carry an answer with a coding %s', async (_, coding, body) => {
-    const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
-    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+it('connections are kept for later calls', async () => {
+  let connections = 0;
+  const server = await serve(answering(httpAnswer(200, good)), () => {
+    connections += 1;
+    return false;
   });
+  const client = clientOf(server.baseUrl);
+  for (let call = 0; call < 10; call += 1) await client.bulkMatch({ details });
+  // Two: the first is still being freed when its answer is already here.
+  expect(connections).toBeLessThanOrEqual(2);
+});
 
-  it('connections carry an answer in gzip whose header a proxy has removed', async () => {
-    const server = await serve(answering(httpAnswer(200, gzipSync(good))));
-    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
-  });
+it('connections that the service closes between calls cost nothing', async () => {
+  const server = await serve((socket) => void socket.end(httpAnswer(200, good, { connection: 'close' })));
+  const client = clientOf(server.baseUrl);
+  for (let call = 0; call < 3; call += 1) await client.bulkMatch({ details });
+  expect(server.requests).toHaveLength(3);
+});
 
-  it('connections carry an answer in deflate without the header that HTTP demands', async () => {
-    const headers = { 'content-encoding': 'deflate' };
-    const server = await serve(answering(httpAnswer(200, deflateRawSync(good), headers)));
-    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
-  });
+it.each([
+  ['gzip', gzipSync],
+  ['GZip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['gzip, br', (body: string) => brotliCompressSync(gzipSync(body))],
+  ['gzip, gzip', (body: string) => gzipSync(gzipSync(body))],
+] as const)('connections carry compressed answers, named %s', async (coding, compress) => {
+  const server = await serve(answering(httpAnswer(200, compress(good), { 'content-encoding': coding })));
+  const answer = await clientOf(server.baseUrl).bulkMatch({ details });
+  expect(answer.raw.toString()).toBe(good);
+  expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
+});
 
-  it('connections carry an answer whose headers have 100 KB', async () => {
-    const headers = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`x-${at}`, 'v'.repeat(4_000)]));
-    const server = await serve(answering(httpAnswer(200, good, headers)));
-    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
-  });
+it.each([
+  ['that says gzip of a body that is not compressed', 'gzip', Buffer.from(good)],
+  ['that a proxy has repeated', 'gzip, gzip', gzipSync(good)],
+])('connections carry an answer with a coding %s', async (_, coding, body) => {
+  const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
+  expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+});
 
-  it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
-    const { failure } = await failsWith([answering(httpAnswer(200, good, { 'content-encoding': 'x-own' }))]);
-    expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
-  });
+it('connections carry an answer in gzip whose header a proxy has removed', async () => {
+  const server = await serve(answering(httpAnswer(200, gzipSync(good))));
+  expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+});
 
-  it.each([
-    ['103', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-    ['100', 'HTTP/1.1 100 Continue\r\n\r\n'],
-    [
-      '100 of a proxy and of the service',
-      'HTTP/1.1 100 \r\nvia: 1.1 edge\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
-    ],
-    ['100 after a 103', 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
-  ])('connections survive an interim answer %s, together with the answer or before it', async (_, text) => {
-    const interim = Buffer.from(text);
-    const server = await serve((socket) => {
-      const whole = Buffer.concat([interim, httpAnswer(200, good)]);
-      const isTogether = server.requests.length !== 2;
-      socket.write(isTogether ? whole : interim);
-      if (!isTogether) setTimeout(() => socket.write(httpAnswer(200, good)), 50);
-    });
-    const client = clientOf(server.baseUrl);
-    for (let call = 0; call < 3; call += 1)
-      expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
+it('connections carry an answer in deflate without the header that HTTP demands', async () => {
+  const headers = { 'content-encoding': 'deflate' };
+  const server = await serve(answering(httpAnswer(200, deflateRawSync(good), headers)));
+  expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+});
+
+it('connections carry an answer whose headers have 100 KB', async () => {
+  const headers = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`x-${at}`, 'v'.repeat(4_000)]));
+  const server = await serve(answering(httpAnswer(200, good, headers)));
+  expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+});
+
+it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
+  const { failure } = await failsWith([answering(httpAnswer(200, good, { 'content-encoding': 'x-own' }))]);
+  expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
+});
+
+it.each([
+  ['103', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ['100', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  [
+    '100 of a proxy and of the service',
+    'HTTP/1.1 100 \r\nvia: 1.1 edge\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+  ],
+  ['100 after a 103', 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
+])('connections survive an interim answer %s, together with the answer or before it', async (_, text) => {
+  const interim = Buffer.from(text);
+  const server = await serve((socket) => {
+    const whole = Buffer.concat([interim, httpAnswer(200, good)]);
+    const isTogether = server.requests.length !== 2;
+    socket.write(isTogether ? whole : interim);
+    if (!isTogether) setTimeout(() => socket.write(httpAnswer(200, good)), 50);
   });
+  const client = clientOf(server.baseUrl);
+  for (let call = 0; call < 3; call += 1) expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { resultOf } from '../../../src/calls/batches/enrich-batches.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 
@@ -15,12 +15,10 @@ const stopped: BatchResult = {
   pauseReason: { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' },
 };
 
-describe('the result of several batches', () => {
-  it.each<[string, BatchResult[], object]>([
-    ['is done if all are done', [done, done], { kind: 'done', calls: 2, left: [] }],
-    ['waits for the shortest wait', [wait(9_000), done, wait(500)], { ...wait(500), calls: 1, left: [1, 3] }],
-    ['stops if one stops', [wait(1), stopped, done], { ...stopped, calls: 2, left: [1, 2] }],
-  ])('the result of several batches %s', (_, results, expected) => {
-    expect(resultOf(results.map((result, index) => ({ batch: index + 1, result })))).toEqual(expected);
-  });
+it.each<[string, BatchResult[], object]>([
+  ['is done if all are done', [done, done], { kind: 'done', calls: 2, left: [] }],
+  ['waits for the shortest wait', [wait(9_000), done, wait(500)], { ...wait(500), calls: 1, left: [1, 3] }],
+  ['stops if one stops', [wait(1), stopped, done], { ...stopped, calls: 2, left: [1, 2] }],
+])('the result of several batches %s', (_, results, expected) => {
+  expect(resultOf(results.map((result, index) => ({ batch: index + 1, result })))).toEqual(expected);
 });

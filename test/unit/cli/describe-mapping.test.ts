@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { describeMapping } from '../../../src/cli/run/plan-export.ts';
 
@@ -10,38 +10,36 @@ const described = (
   options = recognised,
 ): string => describeMapping({ header: [...header], mapping, source: 'crm', warnings: [], options });
 
-describe('describeMapping()', () => {
-  it('describeMapping() says who named the source, if it is not recognised', () => {
-    const source = (options: Partial<RunOptions>): string =>
-      described(['Mail'], {}, { ...recognised, ...options }).split('\n')[0]!;
-    expect(source({ source: 'crm' })).toBe('read as crm, as --source says:');
-    expect(source({ mapping: { source: 'crm' } })).toBe('read as crm, as the mapping file says:');
-    expect(source({ mapping: { encoding: 'utf-8' } })).toBe('recognised as crm:');
-  });
+it('describeMapping() says who named the source, if it is not recognised', () => {
+  const source = (options: Partial<RunOptions>): string =>
+    described(['Mail'], {}, { ...recognised, ...options }).split('\n')[0]!;
+  expect(source({ source: 'crm' })).toBe('read as crm, as --source says:');
+  expect(source({ mapping: { source: 'crm' } })).toBe('read as crm, as the mapping file says:');
+  expect(source({ mapping: { encoding: 'utf-8' } })).toBe('recognised as crm:');
+});
 
-  it('describeMapping() lists the columns with a field in the order of the file, then the other columns', () => {
-    expect(described(['Note', 'Mail', 'Name'], { Name: 'name', Mail: 'email' })).toBe(
-      ['recognised as crm:', '  Mail  →  email', '  Name  →  name', '  not used to find people: Note'].join(
-        '\n',
-      ),
-    );
-  });
+it('describeMapping() lists the columns with a field in the order of the file, then the other columns', () => {
+  expect(described(['Note', 'Mail', 'Name'], { Name: 'name', Mail: 'email' })).toBe(
+    ['recognised as crm:', '  Mail  →  email', '  Name  →  name', '  not used to find people: Note'].join(
+      '\n',
+    ),
+  );
+});
 
-  it('describeMapping() tells columns of one name apart by their numbers', () => {
-    expect(described(['Mail', 'Mail'], { 'Mail (column 2)': 'email' })).toBe(
-      ['recognised as crm:', '  Mail (column 2)  →  email', '  not used to find people: Mail'].join('\n'),
-    );
-  });
+it('describeMapping() tells columns of one name apart by their numbers', () => {
+  expect(described(['Mail', 'Mail'], { 'Mail (column 2)': 'email' })).toBe(
+    ['recognised as crm:', '  Mail (column 2)  →  email', '  not used to find people: Mail'].join('\n'),
+  );
+});
 
-  it('describeMapping() names twenty columns without a field, and counts the others', () => {
-    const header = Array.from({ length: 5_000 }, (_, column) => `Note ${column + 1}`);
-    const lines = described(['Mail', ...header], { Mail: 'email' }).split('\n');
-    expect(lines.at(-1)).toMatch(/^ {2}not used to find people: Note 1, .+, Note 20 and 4,980 more$/);
-  });
+it('describeMapping() names twenty columns without a field, and counts the others', () => {
+  const header = Array.from({ length: 5_000 }, (_, column) => `Note ${column + 1}`);
+  const lines = described(['Mail', ...header], { Mail: 'email' }).split('\n');
+  expect(lines.at(-1)).toMatch(/^ {2}not used to find people: Note 1, .+, Note 20 and 4,980 more$/);
+});
 
-  it('describeMapping() takes no field from a name that every object of JavaScript has', () => {
-    expect(described(['Mail', 'constructor'], { Mail: 'email' })).toContain(
-      'not used to find people: constructor',
-    );
-  });
+it('describeMapping() takes no field from a name that every object of JavaScript has', () => {
+  expect(described(['Mail', 'constructor'], { Mail: 'email' })).toContain(
+    'not used to find people: constructor',
+  );
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   decideField,
   defaultPolicies,
@@ -28,110 +28,104 @@ const facts: FieldFacts = {
 };
 const column = { column: { header: 'Title', longest: 20 }, erasingCell: '#N/A' };
 
-describe('decideField()', () => {
-  it.each([
-    ['fill', '', 'filled'],
-    ['fill', 'Analyst', 'kept'],
-    ['never', '', 'kept blank'],
-    ['overwrite-older', 'Analyst', 'overwritten'],
-    ['overwrite-if-verified', 'Analyst', 'kept'],
-  ] as const)('decideField() with policy %s and the cell "%s" decides %s', (policy, theirs, decision) => {
-    expect(decideField('title', policy, { ...facts, theirs }, column)).toBe(decision);
-  });
-
-  it('decideField() keeps a cell under overwrite-older when the CRM states no modified time', () => {
-    const unknown = { ...facts, theirs: 'Analyst', modifiedAt: null };
-    expect(decideField('title', 'overwrite-older', unknown, column)).toBe('kept');
-  });
-
-  it('decideField() overwrites a cell under overwrite-if-verified when the value is verified', () => {
-    const verified = { ...facts, theirs: 'a@old.example', ours: 'a@new.example', isVerified: true };
-    expect(decideField('email', 'overwrite-if-verified', verified, column)).toBe('overwritten');
-  });
-
-  it.each([
-    ['a value that is longer than the field', { ours: 'x'.repeat(21) }, {}, 'refused: too long'],
-    ['the cell that erases a field', { ours: '#N/A' }, {}, 'refused: erases the field'],
-    ['a number that must not be called', { isDoNotCall: true }, {}, 'refused: do not call'],
-    ['a field of listed values', {}, { listedValues: true as const }, 'refused: listed values'],
-  ] as const)('decideField() refuses %s', (_, change, more, decision) => {
-    const target = { ...column, column: { ...column.column, ...more } };
-    expect(decideField('phone', 'fill', { ...facts, ...change }, target)).toBe(decision);
-  });
-
-  it('decideField() writes nothing into a column that the export did not have', () => {
-    expect(decideField('title', 'fill', { ...facts, theirs: undefined }, column)).toBe('not in the export');
-    const removed = { ...facts, theirs: undefined, hasCells: false };
-    expect(decideField('title', 'overwrite-if-verified', removed, column)).toBe('cells removed');
-  });
-
-  it('decideField() moves no record to another company', () => {
-    const moved = { ...facts, theirs: 'Analyst', hasChangedJob: true };
-    expect(decideField('title', 'overwrite-older', moved, column)).toBe('job change');
-    expect(decideField('city', 'fill', { ...facts, hasChangedJob: true }, column)).toBe('filled');
-  });
-
-  it('decideField() changes no cell that its policy keeps, whatever the other facts', () => {
-    const anyFacts = fc.record({
-      hasCells: fc.boolean(),
-      theirs: fc.option(fc.constantFrom('', ' ', 'Analyst', '#N/A', '+1 212 555 0152'), { nil: undefined }),
-      ours: fc.option(
-        fc.constantFrom('', 'analyst', 'Head of Data', '+12125550152', '#N/A', 'x'.repeat(300)),
-      ),
-      observedAt: fc.option(fc.constantFrom(new Date(0), new Date(2_000))),
-      modifiedAt: fc.option(fc.constantFrom(new Date(1_000))),
-      isVerified: fc.boolean(),
-      isDoNotCall: fc.boolean(),
-      hasChangedJob: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...importFields),
-        fc.constantFrom(...fieldPolicies),
-        anyFacts,
-        (field, policy, given) => {
-          const decision = decideField(field, policy, given, column);
-          expect(fieldDecisions).toContain(decision);
-          const isBlank = given.theirs?.trim() === '';
-          if (decision === 'filled') expect(isBlank && policy !== 'never').toBe(true);
-          if (decision === 'overwritten') {
-            expect(isBlank).toBe(false);
-            expect(['overwrite-older', 'overwrite-if-verified']).toContain(policy);
-          }
-        },
-      ),
-    );
-  });
+it.each([
+  ['fill', '', 'filled'],
+  ['fill', 'Analyst', 'kept'],
+  ['never', '', 'kept blank'],
+  ['overwrite-older', 'Analyst', 'overwritten'],
+  ['overwrite-if-verified', 'Analyst', 'kept'],
+] as const)('decideField() with policy %s and the cell "%s" decides %s', (policy, theirs, decision) => {
+  expect(decideField('title', policy, { ...facts, theirs }, column)).toBe(decision);
 });
 
-describe('sameValue()', () => {
-  it.each([
-    ['phone', '(212) 555-0152 x12', '+12125550152'],
-    ['phone', '030 1234567', '+49 30 1234567'],
-    ['mobile_phone', '0044 20 7946 0958', '+442079460958'],
-    ['email', 'Ada.Novak@Acme.Example', 'ada.novak@acme.example'],
-    ['linkedin_url', 'https://www.linkedin.com/in/ada/', 'linkedin.com/in/ada'],
-    ['organization_name', 'ACME', 'Acme Inc.'],
-    ['city', 'Zürich', 'Zurich'],
-    ['country', 'Deutschland', 'Germany'],
-    ['country', 'États-Unis', 'United States'],
-    ['country', 'USA', 'United States'],
-    ['country', 'gb', 'United Kingdom'],
-    ['country', 'Polska', 'Poland'],
-    ['country', '日本', 'Japan'],
-    ['country', 'TÜRKİYE', 'Turkey'],
-    ['country', 'Česko', 'Czechia'],
-  ] as const)('sameValue() treats two spellings of a %s as the same', (field, one, other) => {
-    expect(sameValue(field, one, other)).toBe(true);
-  });
+it('decideField() keeps a cell under overwrite-older when the CRM states no modified time', () => {
+  const unknown = { ...facts, theirs: 'Analyst', modifiedAt: null };
+  expect(decideField('title', 'overwrite-older', unknown, column)).toBe('kept');
+});
 
-  it('sameValue() compares a cell of thousands of blanks at once', { timeout: 1_000 }, () =>
-    expect(sameValue('phone', `1${' '.repeat(5_000)}a`, '+12125550153')).toBe(false),
+it('decideField() overwrites a cell under overwrite-if-verified when the value is verified', () => {
+  const verified = { ...facts, theirs: 'a@old.example', ours: 'a@new.example', isVerified: true };
+  expect(decideField('email', 'overwrite-if-verified', verified, column)).toBe('overwritten');
+});
+
+it.each([
+  ['a value that is longer than the field', { ours: 'x'.repeat(21) }, {}, 'refused: too long'],
+  ['the cell that erases a field', { ours: '#N/A' }, {}, 'refused: erases the field'],
+  ['a number that must not be called', { isDoNotCall: true }, {}, 'refused: do not call'],
+  ['a field of listed values', {}, { listedValues: true as const }, 'refused: listed values'],
+] as const)('decideField() refuses %s', (_, change, more, decision) => {
+  const target = { ...column, column: { ...column.column, ...more } };
+  expect(decideField('phone', 'fill', { ...facts, ...change }, target)).toBe(decision);
+});
+
+it('decideField() writes nothing into a column that the export did not have', () => {
+  expect(decideField('title', 'fill', { ...facts, theirs: undefined }, column)).toBe('not in the export');
+  const removed = { ...facts, theirs: undefined, hasCells: false };
+  expect(decideField('title', 'overwrite-if-verified', removed, column)).toBe('cells removed');
+});
+
+it('decideField() moves no record to another company', () => {
+  const moved = { ...facts, theirs: 'Analyst', hasChangedJob: true };
+  expect(decideField('title', 'overwrite-older', moved, column)).toBe('job change');
+  expect(decideField('city', 'fill', { ...facts, hasChangedJob: true }, column)).toBe('filled');
+});
+
+it('decideField() changes no cell that its policy keeps, whatever the other facts', () => {
+  const anyFacts = fc.record({
+    hasCells: fc.boolean(),
+    theirs: fc.option(fc.constantFrom('', ' ', 'Analyst', '#N/A', '+1 212 555 0152'), { nil: undefined }),
+    ours: fc.option(fc.constantFrom('', 'analyst', 'Head of Data', '+12125550152', '#N/A', 'x'.repeat(300))),
+    observedAt: fc.option(fc.constantFrom(new Date(0), new Date(2_000))),
+    modifiedAt: fc.option(fc.constantFrom(new Date(1_000))),
+    isVerified: fc.boolean(),
+    isDoNotCall: fc.boolean(),
+    hasChangedJob: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...importFields),
+      fc.constantFrom(...fieldPolicies),
+      anyFacts,
+      (field, policy, given) => {
+        const decision = decideField(field, policy, given, column);
+        expect(fieldDecisions).toContain(decision);
+        const isBlank = given.theirs?.trim() === '';
+        if (decision === 'filled') expect(isBlank && policy !== 'never').toBe(true);
+        if (decision === 'overwritten') {
+          expect(isBlank).toBe(false);
+          expect(['overwrite-older', 'overwrite-if-verified']).toContain(policy);
+        }
+      },
+    ),
   );
-
-  it('sameValue() distinguishes two numbers', () =>
-    expect(sameValue('phone', '+12125550152', '+12125550153')).toBe(false));
 });
+
+it.each([
+  ['phone', '(212) 555-0152 x12', '+12125550152'],
+  ['phone', '030 1234567', '+49 30 1234567'],
+  ['mobile_phone', '0044 20 7946 0958', '+442079460958'],
+  ['email', 'Ada.Novak@Acme.Example', 'ada.novak@acme.example'],
+  ['linkedin_url', 'https://www.linkedin.com/in/ada/', 'linkedin.com/in/ada'],
+  ['organization_name', 'ACME', 'Acme Inc.'],
+  ['city', 'Zürich', 'Zurich'],
+  ['country', 'Deutschland', 'Germany'],
+  ['country', 'États-Unis', 'United States'],
+  ['country', 'USA', 'United States'],
+  ['country', 'gb', 'United Kingdom'],
+  ['country', 'Polska', 'Poland'],
+  ['country', '日本', 'Japan'],
+  ['country', 'TÜRKİYE', 'Turkey'],
+  ['country', 'Česko', 'Czechia'],
+] as const)('sameValue() treats two spellings of a %s as the same', (field, one, other) => {
+  expect(sameValue(field, one, other)).toBe(true);
+});
+
+it('sameValue() compares a cell of thousands of blanks at once', { timeout: 1_000 }, () =>
+  expect(sameValue('phone', `1${' '.repeat(5_000)}a`, '+12125550153')).toBe(false),
+);
+
+it('sameValue() distinguishes two numbers', () =>
+  expect(sameValue('phone', '+12125550152', '+12125550153')).toBe(false));
 
 it('defaultPolicies never write an address', () => expect(defaultPolicies.email).toBe('never'));
 

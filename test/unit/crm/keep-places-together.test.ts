@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fieldDecisions } from '../../../src/domain/crm/field-policy.ts';
 import { keepPlacesTogether, type DecidedField } from '../../../src/domain/crm/keep-places-together.ts';
 
@@ -10,60 +10,49 @@ function decisionsOf(fields: readonly DecidedField[]): string[] {
   return keepPlacesTogether(fields).map(({ decision }) => decision);
 }
 
-describe('keepPlacesTogether()', () => {
-  it.each([
-    ['kept', 'Norway', 'Canada'],
-    ['refused: listed values', 'Norway', 'Canada'],
-    ['nothing known', 'Norway', null],
-  ] as const)(
-    'keepPlacesTogether() writes no city beside a country that is "%s"',
-    (decision, theirs, ours) => {
-      const decided = decisionsOf([city, state, { field: 'country', decision, theirs, ours }]);
-      expect(decided).toEqual(['other place', 'other place', decision]);
-    },
-  );
+it.each([
+  ['kept', 'Norway', 'Canada'],
+  ['refused: listed values', 'Norway', 'Canada'],
+  ['nothing known', 'Norway', null],
+] as const)('keepPlacesTogether() writes no city beside a country that is "%s"', (decision, theirs, ours) => {
+  const decided = decisionsOf([city, state, { field: 'country', decision, theirs, ours }]);
+  expect(decided).toEqual(['other place', 'other place', decision]);
+});
 
-  it.each([
-    ['kept blank', '', 'Canada'],
-    ['refused: listed values', ' ', 'Canada'],
-    ['same', 'Kanada', 'Canada'],
-    ['overwritten', 'Norway', 'Canada'],
-    ['not in the export', undefined, 'Canada'],
-  ] as const)(
-    'keepPlacesTogether() writes a city beside a country that is "%s"',
-    (decision, theirs, ours) => {
-      const decided = decisionsOf([city, { field: 'country', decision, theirs, ours }]);
-      expect(decided).toEqual(['filled', decision]);
-    },
-  );
+it.each([
+  ['kept blank', '', 'Canada'],
+  ['refused: listed values', ' ', 'Canada'],
+  ['same', 'Kanada', 'Canada'],
+  ['overwritten', 'Norway', 'Canada'],
+  ['not in the export', undefined, 'Canada'],
+] as const)('keepPlacesTogether() writes a city beside a country that is "%s"', (decision, theirs, ours) => {
+  const decided = decisionsOf([city, { field: 'country', decision, theirs, ours }]);
+  expect(decided).toEqual(['filled', decision]);
+});
 
-  it.each([
-    ['ON', 'filled'],
-    ['BC', 'other place'],
-    ['Alberta', 'other place'],
-  ] as const)(
-    'keepPlacesTogether() reads the state %s beside Ontario: the city is %s',
-    (theirs, decision) => {
-      expect(decisionsOf([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
-    },
-  );
+it.each([
+  ['ON', 'filled'],
+  ['BC', 'other place'],
+  ['Alberta', 'other place'],
+] as const)('keepPlacesTogether() reads the state %s beside Ontario: the city is %s', (theirs, decision) => {
+  expect(decisionsOf([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
+});
 
-  it('keepPlacesTogether() changes no decision about other fields, and writes nothing more', () => {
-    const decided = fc.record({
-      field: fc.constantFrom('title', 'city', 'state', 'country', 'phone'),
-      decision: fc.constantFrom(...fieldDecisions),
-      theirs: fc.constantFrom(undefined, '', 'Norway'),
-      ours: fc.constantFrom(null, 'Canada'),
-    });
-    fc.assert(
-      fc.property(fc.array(decided), (fields) => {
-        for (const [index, decision] of decisionsOf(fields).entries())
-          if (decision !== fields[index]!.decision) {
-            expect(decision).toBe('other place');
-            expect(['filled', 'overwritten']).toContain(fields[index]!.decision);
-            expect(['city', 'state', 'country']).toContain(fields[index]!.field);
-          }
-      }),
-    );
+it('keepPlacesTogether() changes no decision about other fields, and writes nothing more', () => {
+  const decided = fc.record({
+    field: fc.constantFrom('title', 'city', 'state', 'country', 'phone'),
+    decision: fc.constantFrom(...fieldDecisions),
+    theirs: fc.constantFrom(undefined, '', 'Norway'),
+    ours: fc.constantFrom(null, 'Canada'),
   });
+  fc.assert(
+    fc.property(fc.array(decided), (fields) => {
+      for (const [index, decision] of decisionsOf(fields).entries())
+        if (decision !== fields[index]!.decision) {
+          expect(decision).toBe('other place');
+          expect(['filled', 'overwritten']).toContain(fields[index]!.decision);
+          expect(['city', 'state', 'country']).toContain(fields[index]!.field);
+        }
+    }),
+  );
 });

@@ -1,39 +1,37 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { asUnusable, makeFolder } from '../../../src/files/make-folder.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const parent = temporaryFolder();
 
-describe('makeFolder()', () => {
-  it('makeFolder() makes a folder and those above it, and leaves one that exists', () => {
-    const path = join(parent, 'a', 'b', 'c');
-    makeFolder(path);
-    makeFolder(path);
-    expect(statSync(path).mode & 0o777).toBe(0o700);
-  });
+it('makeFolder() makes a folder and those above it, and leaves one that exists', () => {
+  const path = join(parent, 'a', 'b', 'c');
+  makeFolder(path);
+  makeFolder(path);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+});
 
-  it('makeFolder() fails at once if the system refuses new names', () => {
-    const file = join(parent, 'file');
-    writeFileSync(file, '');
-    for (const path of ['/proc/enrich/data', '/dev/null/data', join(file, 'data'), file])
-      expect(() => makeFolder(path)).toThrow(/ENOENT|ENOTDIR|EEXIST|EACCES|EROFS|EPERM/);
-    expect(existsSync('/proc/enrich')).toBe(false);
-  });
+it('makeFolder() fails at once if the system refuses new names', () => {
+  const file = join(parent, 'file');
+  writeFileSync(file, '');
+  for (const path of ['/proc/enrich/data', '/dev/null/data', join(file, 'data'), file])
+    expect(() => makeFolder(path)).toThrow(/ENOENT|ENOTDIR|EEXIST|EACCES|EROFS|EPERM/);
+  expect(existsSync('/proc/enrich')).toBe(false);
+});
 
-  it('asUnusable() turns an error of makeFolder() into a problem with the path and exit code 2', () => {
-    let problem: unknown;
-    try {
-      makeFolder('/dev/null/data');
-    } catch (error) {
-      problem = asUnusable(error, '/dev/null/data');
-    }
-    expect(problem).toMatchObject({
-      type: 'data-directory.unusable',
-      message: expect.stringContaining('ENOTDIR'),
-      where: '/dev/null/data',
-      exitCode: 2,
-    });
+it('asUnusable() turns an error of makeFolder() into a problem with the path and exit code 2', () => {
+  let problem: unknown;
+  try {
+    makeFolder('/dev/null/data');
+  } catch (error) {
+    problem = asUnusable(error, '/dev/null/data');
+  }
+  expect(problem).toMatchObject({
+    type: 'data-directory.unusable',
+    message: expect.stringContaining('ENOTDIR'),
+    where: '/dev/null/data',
+    exitCode: 2,
   });
 });

@@ -3,71 +3,69 @@ import { lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { writeWholeFile } from '../../../src/files/write-whole-file.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-describe('writeWholeFile()', () => {
-  it('writeWholeFile() replaces an earlier file and leaves nothing beside it', async () => {
-    const path = join(folder, 'contacts.csv');
-    writeFileSync(path, 'old');
-    await writeWholeFile(Readable.from(['new']), path);
-    expect(readFileSync(path, 'utf8')).toBe('new');
-    expect(readdirSync(folder)).toEqual(['contacts.csv']);
-  });
+it('writeWholeFile() replaces an earlier file and leaves nothing beside it', async () => {
+  const path = join(folder, 'contacts.csv');
+  writeFileSync(path, 'old');
+  await writeWholeFile(Readable.from(['new']), path);
+  expect(readFileSync(path, 'utf8')).toBe('new');
+  expect(readdirSync(folder)).toEqual(['contacts.csv']);
+});
 
-  it('writeWholeFile() leaves a complete file at any moment when two commands write it at once', async () => {
-    const path = join(folder, 'twice.csv');
-    let resume = (): void => {};
-    const resumed = new Promise<void>((resolve) => (resume = resolve));
-    const slow = async function* (): AsyncGenerator<string> {
-      yield 'slow, ';
-      await resumed;
-      yield 'slow';
-    };
-    const first = writeWholeFile(Readable.from(slow()), path);
-    await expect.poll(() => readdirSync(folder).join()).toContain('twice.csv');
-    await writeWholeFile(Readable.from(['quick']), path);
-    expect(readFileSync(path, 'utf8')).toBe('quick');
-    resume();
-    await first;
-    expect(readFileSync(path, 'utf8')).toBe('slow, slow');
-    expect(readdirSync(folder).filter((name) => name.includes('twice'))).toEqual(['twice.csv']);
-  });
+it('writeWholeFile() leaves a complete file at any moment when two commands write it at once', async () => {
+  const path = join(folder, 'twice.csv');
+  let resume = (): void => {};
+  const resumed = new Promise<void>((resolve) => (resume = resolve));
+  const slow = async function* (): AsyncGenerator<string> {
+    yield 'slow, ';
+    await resumed;
+    yield 'slow';
+  };
+  const first = writeWholeFile(Readable.from(slow()), path);
+  await expect.poll(() => readdirSync(folder).join()).toContain('twice.csv');
+  await writeWholeFile(Readable.from(['quick']), path);
+  expect(readFileSync(path, 'utf8')).toBe('quick');
+  resume();
+  await first;
+  expect(readFileSync(path, 'utf8')).toBe('slow, slow');
+  expect(readdirSync(folder).filter((name) => name.includes('twice'))).toEqual(['twice.csv']);
+});
 
-  it('writeWholeFile() leaves no incomplete file when a signal ends the process', async () => {
-    const before = process.listeners('exit');
-    const ended = new Promise<never>(() => {});
-    const endless = async function* (): AsyncGenerator<string> {
-      yield 'personal data';
-      yield await ended;
-    };
-    void writeWholeFile(Readable.from(endless()), join(folder, 'never.csv'));
-    const incomplete = (): string[] => readdirSync(folder).filter((name) => name.includes('never'));
-    await expect.poll(incomplete).toHaveLength(1);
-    for (const listener of process.listeners('exit').filter((each) => !before.includes(each))) {
-      listener(130);
-      process.off('exit', listener);
-    }
-    expect(incomplete()).toEqual([]);
-  });
+it('writeWholeFile() leaves no incomplete file when a signal ends the process', async () => {
+  const before = process.listeners('exit');
+  const ended = new Promise<never>(() => {});
+  const endless = async function* (): AsyncGenerator<string> {
+    yield 'personal data';
+    yield await ended;
+  };
+  void writeWholeFile(Readable.from(endless()), join(folder, 'never.csv'));
+  const incomplete = (): string[] => readdirSync(folder).filter((name) => name.includes('never'));
+  await expect.poll(incomplete).toHaveLength(1);
+  for (const listener of process.listeners('exit').filter((each) => !before.includes(each))) {
+    listener(130);
+    process.off('exit', listener);
+  }
+  expect(incomplete()).toEqual([]);
+});
 
-  it('writeWholeFile() writes into a pipe or device without replacing it', async () => {
-    const path = join(folder, 'pipe');
-    execFileSync('mkfifo', [path]);
-    const [read] = await Promise.all([readFile(path, 'utf8'), writeWholeFile(Readable.from(['rows']), path)]);
-    expect(read).toBe('rows');
-    expect(lstatSync(path).isFIFO()).toBe(true);
-  });
+it('writeWholeFile() writes into a pipe or device without replacing it', async () => {
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const [read] = await Promise.all([readFile(path, 'utf8'), writeWholeFile(Readable.from(['rows']), path)]);
+  expect(read).toBe('rows');
+  expect(lstatSync(path).isFIFO()).toBe(true);
+});
 
-  it('writeWholeFile() refuses a path whose folder does not exist as wrong usage, and names the path', async () => {
-    const path = join(folder, 'missing', 'contacts.csv');
-    await expect(writeWholeFile(Readable.from(['rows']), path)).rejects.toMatchObject({
-      type: 'output.unwritable',
-      where: path,
-      exitCode: 2,
-    });
+it('writeWholeFile() refuses a path whose folder does not exist as wrong usage, and names the path', async () => {
+  const path = join(folder, 'missing', 'contacts.csv');
+  await expect(writeWholeFile(Readable.from(['rows']), path)).rejects.toMatchObject({
+    type: 'output.unwritable',
+    where: path,
+    exitCode: 2,
   });
 });

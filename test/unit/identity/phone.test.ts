@@ -86,20 +86,14 @@ describe('a delivered number', () => {
   });
 });
 
-describe('rankPhone()', () => {
-  it.each<[string, Partial<Phone>, object]>([
-    ['a mobile that was checked', {}, { status_rank: 0, e164_rank: 0, type_rank: 0 }],
-    ['a switchboard', { type: 'work_hq' }, { status_rank: 0, e164_rank: 0, type_rank: 3 }],
-    ['an unknown type as other', { type: 'pager' }, { status_rank: 0, e164_rank: 0, type_rank: 2 }],
-    ['a number of no type', { type: null }, { status_rank: 0, e164_rank: 0 }],
-    [
-      'a number that was not checked',
-      { status: 'no_status' },
-      { status_rank: 1, e164_rank: 0, type_rank: 0 },
-    ],
-    ['an invalid number', { status: 'invalid_number' }, { status_rank: null, e164_rank: 0, type_rank: 0 }],
-    ['a number on a do-not-call list', { dncStatus: 'dnc' }, { dnc_rank: 1, status_rank: 0 }],
-    ['a number that may be called', { dncStatus: 'not_dnc' }, { dnc_rank: 0, status_rank: 0 }],
-    ['a number that cannot be read', { e164: null }, { status_rank: 0, e164_rank: 1 }],
-  ])('rankPhone() ranks %s', (_, given, ranks) => expect(rankPhone(phone('+1', given))).toMatchObject(ranks));
-});
+it.each<[string, Partial<Phone>, object]>([
+  ['a mobile that was checked', {}, { status_rank: 0, e164_rank: 0, type_rank: 0 }],
+  ['a switchboard', { type: 'work_hq' }, { status_rank: 0, e164_rank: 0, type_rank: 3 }],
+  ['an unknown type as other', { type: 'pager' }, { status_rank: 0, e164_rank: 0, type_rank: 2 }],
+  ['a number of no type', { type: null }, { status_rank: 0, e164_rank: 0 }],
+  ['a number that was not checked', { status: 'no_status' }, { status_rank: 1, e164_rank: 0, type_rank: 0 }],
+  ['an invalid number', { status: 'invalid_number' }, { status_rank: null, e164_rank: 0, type_rank: 0 }],
+  ['a number on a do-not-call list', { dncStatus: 'dnc' }, { dnc_rank: 1, status_rank: 0 }],
+  ['a number that may be called', { dncStatus: 'not_dnc' }, { dnc_rank: 0, status_rank: 0 }],
+  ['a number that cannot be read', { e164: null }, { status_rank: 0, e164_rank: 1 }],
+])('rankPhone() ranks %s', (_, given, ranks) => expect(rankPhone(phone('+1', given))).toMatchObject(ranks));

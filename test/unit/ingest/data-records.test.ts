@@ -323,53 +323,51 @@ describe('a damaged record of several lines', () => {
   });
 });
 
-describe('a damaged record', () => {
-  it('a damaged record leaves the row below it alone where it closes its cell and lacks a delimiter', async () => {
-    const { read, faults } = await recordsOf([
-      'city;company;email;notes;id',
-      'Oslo;"line one',
-      'line two";p0@acme.example;"Acme; Inc"1',
-      'Oslo;"line one',
-      'line two";p1@acme.example;Orbit;2',
-    ]);
-    expect(read.map((record) => record.at(-1))).toEqual(['2']);
-    expect(faults).toEqual([expect.stringContaining('lines 2 to 3 ')]);
-  });
+it('a damaged record leaves the row below it alone where it closes its cell and lacks a delimiter', async () => {
+  const { read, faults } = await recordsOf([
+    'city;company;email;notes;id',
+    'Oslo;"line one',
+    'line two";p0@acme.example;"Acme; Inc"1',
+    'Oslo;"line one',
+    'line two";p1@acme.example;Orbit;2',
+  ]);
+  expect(read.map((record) => record.at(-1))).toEqual(['2']);
+  expect(faults).toEqual([expect.stringContaining('lines 2 to 3 ')]);
+});
 
-  it('a damaged record includes the row above whose last cell has lost its opening quote', async () => {
-    const { read, faults } = await recordsOf([
-      'id,email,notes',
-      '1,a@acme.example,',
-      '2,b@acme.example,line one',
-      'line two',
-      'line three"',
-      '3,c@acme.example,',
-    ]);
-    expect(read.map(([id]) => id)).toEqual(['1', '3']);
-    expect(faults).toEqual([expect.stringContaining('lines 3 to 5 ')]);
-  });
+it('a damaged record includes the row above whose last cell has lost its opening quote', async () => {
+  const { read, faults } = await recordsOf([
+    'id,email,notes',
+    '1,a@acme.example,',
+    '2,b@acme.example,line one',
+    'line two',
+    'line three"',
+    '3,c@acme.example,',
+  ]);
+  expect(read.map(([id]) => id)).toEqual(['1', '3']);
+  expect(faults).toEqual([expect.stringContaining('lines 3 to 5 ')]);
+});
 
-  it('a damaged record is two rows if the line end between two rows is missing', async () => {
-    const { read, faults } = await recordsOf([
-      'notes,email,city',
-      'Orbit,a@acme.example,Oslo"line one',
-      'line two",b@acme.example,Graz',
-      'Orbit,c@acme.example,Oslo',
-    ]);
-    expect(read.map(([, email]) => email)).toEqual(['c@acme.example']);
-    expect(faults).toEqual([expect.stringContaining('lines 2 to 3 ')]);
-  });
+it('a damaged record is two rows if the line end between two rows is missing', async () => {
+  const { read, faults } = await recordsOf([
+    'notes,email,city',
+    'Orbit,a@acme.example,Oslo"line one',
+    'line two",b@acme.example,Graz',
+    'Orbit,c@acme.example,Oslo',
+  ]);
+  expect(read.map(([, email]) => email)).toEqual(['c@acme.example']);
+  expect(faults).toEqual([expect.stringContaining('lines 2 to 3 ')]);
+});
 
-  it('a damaged record swallows no row if its stray quote meets a cell that begins with a delimiter', async () => {
-    const { read } = await recordsOf([
-      'linkedin_url,company,email',
-      '"https://www.linkedin.com/in/p0,Orbit,a@acme.example',
-      'https://www.linkedin.com/in/p1,Orbit,b@acme.example',
-      ',", Inc",c@acme.example',
-      ',Helio,"d@acme.example"',
-    ]);
-    expect(read.map(([, , email]) => email)).toEqual(['b@acme.example', 'c@acme.example', 'd@acme.example']);
-  });
+it('a damaged record swallows no row if its stray quote meets a cell that begins with a delimiter', async () => {
+  const { read } = await recordsOf([
+    'linkedin_url,company,email',
+    '"https://www.linkedin.com/in/p0,Orbit,a@acme.example',
+    'https://www.linkedin.com/in/p1,Orbit,b@acme.example',
+    ',", Inc",c@acme.example',
+    ',Helio,"d@acme.example"',
+  ]);
+  expect(read.map(([, , email]) => email)).toEqual(['b@acme.example', 'c@acme.example', 'd@acme.example']);
 });
 
 describe('a footer', () => {

@@ -66,21 +66,19 @@ describe('an address of an export', () => {
     expect(canBeFetchedAgain(parseAddress('http://127.0.0.1:8080/contacts.csv', '/'))).toBe(true));
 });
 
-describe('the name of a table', () => {
-  it.each([
-    ['crm.contacts', 'crm', 'contacts'],
-    ['contacts', 'public', 'contacts'],
-    ['CRM.Contacts', 'crm', 'contacts'],
-    ['"Crm"."the ""people"""', 'Crm', 'the "people"'],
-  ])('the name of a table is read: %s', (name, schema, table) =>
-    expect(tableAddress(name)).toEqual({ kind: 'table', schema, table }),
-  );
+it.each([
+  ['crm.contacts', 'crm', 'contacts'],
+  ['contacts', 'public', 'contacts'],
+  ['CRM.Contacts', 'crm', 'contacts'],
+  ['"Crm"."the ""people"""', 'Crm', 'the "people"'],
+])('the name of a table is read: %s', (name, schema, table) =>
+  expect(tableAddress(name)).toEqual({ kind: 'table', schema, table }),
+);
 
-  it.each(['a.b.c', '', 'crm.', 'crm contacts', 'contacts; drop table x'])(
-    'the name of a table is refused: %s',
-    (name) => expect(() => tableAddress(name)).toThrow(expect.objectContaining({ type: 'export.address' })),
-  );
-});
+it.each(['a.b.c', '', 'crm.', 'crm contacts', 'contacts; drop table x'])(
+  'the name of a table is refused: %s',
+  (name) => expect(() => tableAddress(name)).toThrow(expect.objectContaining({ type: 'export.address' })),
+);
 
 describe('a redirect', () => {
   const here = new URL('http://127.0.0.1:9000/contacts.csv');
@@ -93,16 +91,14 @@ describe('a redirect', () => {
   });
 });
 
-describe('a query is ordered', () => {
-  it.each([
-    ['select 1 order by 1', true],
-    ['select 1 ORDER\n BY 1', true],
-    ['select 1', false],
-    ['select * from (select 1 order by 1) x', false],
-    ["select ' order by '", false],
-    ['select 1 -- order by 1', false],
-    ["select 1 -- don't\n order by 1", true],
-    ['select $a$ order by $a$', false],
-    ['select row_number() over (order by id) from t', false],
-  ])('the order of a query is recognised: %s: %s', (query, ordered) => expect(hasOrder(query)).toBe(ordered));
-});
+it.each([
+  ['select 1 order by 1', true],
+  ['select 1 ORDER\n BY 1', true],
+  ['select 1', false],
+  ['select * from (select 1 order by 1) x', false],
+  ["select ' order by '", false],
+  ['select 1 -- order by 1', false],
+  ["select 1 -- don't\n order by 1", true],
+  ['select $a$ order by $a$', false],
+  ['select row_number() over (order by id) from t', false],
+])('the order of a query is recognised: %s: %s', (query, ordered) => expect(hasOrder(query)).toBe(ordered));

@@ -354,74 +354,72 @@ describe('columns are taken', () => {
   });
 });
 
-describe('a mapping file', () => {
-  it('a mapping file that names one column for two fields is refused', () => {
-    const columns = { contact_id: 1, person_id: 'Nr' };
-    const problem = refusal(() => taken(['Nr', 'Email'], { columns }));
-    expect(problem.type).toBe('mapping.column-named-twice');
-    expect(problem.message).toBe('column "Nr" stands for two fields');
-  });
+it('a mapping file that names one column for two fields is refused', () => {
+  const columns = { contact_id: 1, person_id: 'Nr' };
+  const problem = refusal(() => taken(['Nr', 'Email'], { columns }));
+  expect(problem.type).toBe('mapping.column-named-twice');
+  expect(problem.message).toBe('column "Nr" stands for two fields');
+});
 
-  it('a mapping file may name one column twice for one field', () => {
-    expect(taken(['Mail'], { columns: { email: ['Mail', 1] } })).toEqual({ email: ['Mail'] });
-  });
+it('a mapping file may name one column twice for one field', () => {
+  expect(taken(['Mail'], { columns: { email: ['Mail', 1] } })).toEqual({ email: ['Mail'] });
+});
 
-  it('a mapping file overrides the columns that it names, and the others are recognised', () => {
-    expect(
-      taken(['id', 'Nr', 'email', 'Mail', 'Sparte'], { columns: { contact_id: 'Nr', email: ['Mail'] } }),
-    ).toEqual({
-      contact_id: ['Nr'],
-      email: ['Mail'],
-    });
+it('a mapping file overrides the columns that it names, and the others are recognised', () => {
+  expect(
+    taken(['id', 'Nr', 'email', 'Mail', 'Sparte'], { columns: { contact_id: 'Nr', email: ['Mail'] } }),
+  ).toEqual({
+    contact_id: ['Nr'],
+    email: ['Mail'],
   });
+});
 
-  it('a mapping file can name a column by its number', () => {
-    expect(
-      taken(['Company Name', 'Company Name', 'Email'], { columns: { organization_name: 2 } }),
-    ).toMatchObject({
-      email: ['Email'],
-    });
+it('a mapping file can name a column by its number', () => {
+  expect(
+    taken(['Company Name', 'Company Name', 'Email'], { columns: { organization_name: 2 } }),
+  ).toMatchObject({
+    email: ['Email'],
   });
+});
 
-  it('the error of a mapping file names the nearest column if a column does not exist', () => {
-    const problem = refusal(() => taken(['E-mail adress', 'Name'], { columns: { email: 'E-mail address' } }));
-    expect(problem.type).toBe('mapping.unknown-column');
-    expect(problem.next).toBe('did you mean "E-mail adress"?');
-  });
+it('the error of a mapping file names the nearest column if a column does not exist', () => {
+  const problem = refusal(() => taken(['E-mail adress', 'Name'], { columns: { email: 'E-mail address' } }));
+  expect(problem.type).toBe('mapping.unknown-column');
+  expect(problem.next).toBe('did you mean "E-mail adress"?');
+});
 
-  it('the error of a mapping file names the command that lists the columns if no column has a similar name', () => {
-    const problem = refusal(() => taken(['Mail', 'Name'], { columns: { email: 'Kontakt9' } }));
-    expect(problem.next).toContain('enrich plan FILE without --mapping lists');
-  });
+it('the error of a mapping file names the command that lists the columns if no column has a similar name', () => {
+  const problem = refusal(() => taken(['Mail', 'Name'], { columns: { email: 'Kontakt9' } }));
+  expect(problem.next).toContain('enrich plan FILE without --mapping lists');
+});
 
-  it('the error of a mapping file says which part is wrong', () => {
-    const problem = refusal(() => checkedMapping({ columns: { emial: 'Mail' } }));
-    expect(problem.type).toBe('mapping.invalid');
-    expect(problem.where).toBe('mapping file, columns');
-    expect(problem.message).toContain('emial');
-    expect(problem.next).toBe('did you mean "email"?');
-  });
+it('the error of a mapping file says which part is wrong', () => {
+  const problem = refusal(() => checkedMapping({ columns: { emial: 'Mail' } }));
+  expect(problem.type).toBe('mapping.invalid');
+  expect(problem.where).toBe('mapping file, columns');
+  expect(problem.message).toContain('emial');
+  expect(problem.next).toBe('did you mean "email"?');
+});
 
-  it.each([
-    ['a column before its field', { columns: { 'E-Mail 1': 'email' } }, '{"columns": {"email": "E-Mail 1"}}'],
-    ['a field outside of columns', { email: 'E-Mail 1' }, 'write it under "columns"'],
-  ])('the error of a mapping file shows how to write %s', (_, content, next) => {
-    const problem = refusal(() => checkedMapping(content, 'map.yaml'));
-    expect(problem.where).toMatch(/^map\.yaml/);
-    expect(problem.next).toContain(next);
-  });
+it.each([
+  ['a column before its field', { columns: { 'E-Mail 1': 'email' } }, '{"columns": {"email": "E-Mail 1"}}'],
+  ['a field outside of columns', { email: 'E-Mail 1' }, 'write it under "columns"'],
+])('the error of a mapping file shows how to write %s', (_, content, next) => {
+  const problem = refusal(() => checkedMapping(content, 'map.yaml'));
+  expect(problem.where).toMatch(/^map\.yaml/);
+  expect(problem.next).toContain(next);
+});
 
-  it('the error of a mapping file lists the possible keys if no key has a similar name', () => {
-    const problem = refusal(() => checkedMapping({ zzzzzzzz: 'Mail' }));
-    expect(problem.where).toBe('mapping file');
-    expect(problem.next).toBe('possible keys: source, encoding, delimiter, quotes, columns, ignore');
-  });
+it('the error of a mapping file lists the possible keys if no key has a similar name', () => {
+  const problem = refusal(() => checkedMapping({ zzzzzzzz: 'Mail' }));
+  expect(problem.where).toBe('mapping file');
+  expect(problem.next).toBe('possible keys: source, encoding, delimiter, quotes, columns, ignore');
+});
 
-  it('a mapping file cannot ignore a column of opt-outs', () => {
-    expect(refusal(() => taken(['Email', 'Email Opt Out'], { ignore: ['Email Opt Out'] })).type).toBe(
-      'mapping.opt-out-ignored',
-    );
-  });
+it('a mapping file cannot ignore a column of opt-outs', () => {
+  expect(refusal(() => taken(['Email', 'Email Opt Out'], { ignore: ['Email Opt Out'] })).type).toBe(
+    'mapping.opt-out-ignored',
+  );
 });
 
 it('a header without a column that identifies people is refused', () => {

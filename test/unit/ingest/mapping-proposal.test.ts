@@ -6,141 +6,139 @@ import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();
 
-describe('proposeColumns()', () => {
-  it('proposeColumns() uses the cells first, then a known name within the name, then a column of ids', () => {
-    const header = ['Kundennr', 'Epost', 'Kontakt Vorname', 'Stufe', 'Web', 'Profil', 'E-Mail-Sperre'];
+it('proposeColumns() uses the cells first, then a known name within the name, then a column of ids', () => {
+  const header = ['Kundennr', 'Epost', 'Kontakt Vorname', 'Stufe', 'Web', 'Profil', 'E-Mail-Sperre'];
+  const rows = [
+    ['1', 'mira@nordlys.example', 'Mira', 'lead', 'nordlys.example', '', 'ja'],
+    [
+      '2',
+      'jon@nordlys.example',
+      'Jon',
+      'won',
+      'www.nordlys.example',
+      'https://www.linkedin.com/in/jon-berg',
+      '',
+    ],
+  ];
+  expect(proposeColumns(header, rows)).toEqual([
+    'contact_id',
+    'email',
+    'first_name',
+    undefined,
+    'domain',
+    'profile_url',
+    undefined,
+  ]);
+});
+
+it.each([
+  ['Company ID', 'C-17', 'C-18'],
+  ['company_id', '17', '18'],
+  ['Firmennummer', '17', '18'],
+  ['Company size', '11-50', '51-200'],
+  ['Company', '4001', '4002'],
+])('proposeColumns() never proposes %s as the company’s name if it is not', (name, ...cells) => {
+  const rows = cells.map((cell, at) => [`${at}@orbit.example`, cell]);
+  expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);
+});
+
+it.each(['Mailing street', 'Email confirmed', 'Domainname alt', 'LinkedIn connected'])(
+  'proposeColumns() does not propose %s by its name if no cell can be read as the field',
+  (name) => {
+    expect(proposeColumns([name], [['Main Street 1'], ['']])).toEqual([undefined]);
+  },
+);
+
+it('proposeColumns() proposes an empty column by its name', () => {
+  expect(proposeColumns(['Work mail'], [[''], ['']])).toEqual(['email']);
+});
+
+it.each([
+  'Owner Email',
+  'Deal Owner',
+  'owner_id',
+  'dealOwnerEmail',
+  'Account Manager',
+  'Sales Rep',
+  'Assigned To',
+  'Created By',
+  'Last Modified By',
+  'Zuständiger Mitarbeiter',
+  'Eigentümer (E-Mail)',
+  'Propriétaire du contact',
+  'Propietario',
+  'Eigenaar',
+])('proposeColumns() never proposes %s, which names a colleague', (name) => {
+  const people = ['mira.berg@orbit.example', 'jon.lund@orbit.example', 'eva.roth@orbit.example'];
+  for (const cells of [people, ['Mira Berg', 'Jon Lund', 'Eva Roth'], ['u-1', 'u-2', 'u-3']])
+    expect(
+      proposeColumns(
+        [name, 'Deal'],
+        cells.map((cell) => [cell, 'Renewal']),
+      ),
+    ).toEqual([undefined, undefined]);
+});
+
+it.each([
+  ['Home Email', 'email'],
+  ['Reply To', 'email'],
+  ['Ownership Contact', 'email'],
+])('proposeColumns() proposes %s, which only resembles the name of an owner', (name, field) => {
+  expect(proposeColumns([name], [['mira@orbit.example'], ['jon@orbit.example']])).toEqual([field]);
+});
+
+it.each([
+  ['Cust No', '17', '18'],
+  ['KUNDEN-NR.', 'K17', 'K18'],
+  ['Référence', 'a-1', 'a-2'],
+  ['Identifiant', '0', '1'],
+  ['Identificador del cliente', '0', '1'],
+  ['Kundenkennung', '0', '1'],
+  ['顧客番号', '0', '1'],
+])('proposeColumns() proposes %s as the id of a contact', (name, first, second) => {
+  const rows = [
+    [first, 'mira@orbit.example'],
+    [second, 'jon@orbit.example'],
+  ];
+  expect(proposeColumns([name, 'Mail'], rows)).toEqual(['contact_id', 'email']);
+});
+
+it('proposeColumns() proposes no dates, phone numbers or repeated values as the id of a contact', () => {
+  const rows = [
+    ['2026-01-02', 'mira@orbit.example', 'lead 1'],
+    ['2026-01-03', 'jon@orbit.example', 'lead 1'],
+  ];
+  expect(proposeColumns(['Seit', 'Mail', 'Stufe Nr'], rows)).toEqual([undefined, 'email', undefined]);
+  expect(proposeColumns(['Tel'], [['+49301234'], ['+49301235']])).toEqual([undefined]);
+  expect(proposeColumns(['電話番号'], [['0312345'], ['0312346']])).toEqual([undefined]);
+});
+
+it.each(['Unternehmens-ID', 'Identifiant entreprise', 'Identificador de la empresa'])(
+  'proposeColumns() does not propose %s, which is the id of a company, as the id of a contact',
+  (name) => {
     const rows = [
-      ['1', 'mira@nordlys.example', 'Mira', 'lead', 'nordlys.example', '', 'ja'],
-      [
-        '2',
-        'jon@nordlys.example',
-        'Jon',
-        'won',
-        'www.nordlys.example',
-        'https://www.linkedin.com/in/jon-berg',
-        '',
-      ],
+      ['mira@orbit.example', 'c1'],
+      ['jon@orbit.example', 'c2'],
     ];
-    expect(proposeColumns(header, rows)).toEqual([
-      'contact_id',
-      'email',
-      'first_name',
-      undefined,
-      'domain',
-      'profile_url',
-      undefined,
-    ]);
-  });
+    expect(proposeColumns(['Mail', name], rows)).not.toContain('contact_id');
+  },
+);
 
-  it.each([
-    ['Company ID', 'C-17', 'C-18'],
-    ['company_id', '17', '18'],
-    ['Firmennummer', '17', '18'],
-    ['Company size', '11-50', '51-200'],
-    ['Company', '4001', '4002'],
-  ])('proposeColumns() never proposes %s as the company’s name if it is not', (name, ...cells) => {
-    const rows = cells.map((cell, at) => [`${at}@orbit.example`, cell]);
-    expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);
-  });
+it('proposeColumns() proposes a column of full names that agree with the addresses, whatever its header', () => {
+  const header = ['Wo', 'Bei', 'Wer', 'Kontakt'];
+  const rows = [
+    ['Bad Aibling', 'Orbit Labs', 'Mira van den Berg', 'mira.berg@orbit.example'],
+    ['Bad Tölz', 'Acme Werke', 'Jürgen Groß', 'j.gross@acme.example'],
+    ['Sankt Ingbert', 'Nord Licht', 'Ada Novak', ''],
+  ];
+  expect(proposeColumns(header, rows)).toEqual([undefined, undefined, 'name', 'email']);
+  expect(proposeColumns(['Vorname', ...header.slice(1)], rows)[2]).toBeUndefined();
+});
 
-  it.each(['Mailing street', 'Email confirmed', 'Domainname alt', 'LinkedIn connected'])(
-    'proposeColumns() does not propose %s by its name if no cell can be read as the field',
-    (name) => {
-      expect(proposeColumns([name], [['Main Street 1'], ['']])).toEqual([undefined]);
-    },
-  );
-
-  it('proposeColumns() proposes an empty column by its name', () => {
-    expect(proposeColumns(['Work mail'], [[''], ['']])).toEqual(['email']);
-  });
-
-  it.each([
-    'Owner Email',
-    'Deal Owner',
-    'owner_id',
-    'dealOwnerEmail',
-    'Account Manager',
-    'Sales Rep',
-    'Assigned To',
-    'Created By',
-    'Last Modified By',
-    'Zuständiger Mitarbeiter',
-    'Eigentümer (E-Mail)',
-    'Propriétaire du contact',
-    'Propietario',
-    'Eigenaar',
-  ])('proposeColumns() never proposes %s, which names a colleague', (name) => {
-    const people = ['mira.berg@orbit.example', 'jon.lund@orbit.example', 'eva.roth@orbit.example'];
-    for (const cells of [people, ['Mira Berg', 'Jon Lund', 'Eva Roth'], ['u-1', 'u-2', 'u-3']])
-      expect(
-        proposeColumns(
-          [name, 'Deal'],
-          cells.map((cell) => [cell, 'Renewal']),
-        ),
-      ).toEqual([undefined, undefined]);
-  });
-
-  it.each([
-    ['Home Email', 'email'],
-    ['Reply To', 'email'],
-    ['Ownership Contact', 'email'],
-  ])('proposeColumns() proposes %s, which only resembles the name of an owner', (name, field) => {
-    expect(proposeColumns([name], [['mira@orbit.example'], ['jon@orbit.example']])).toEqual([field]);
-  });
-
-  it.each([
-    ['Cust No', '17', '18'],
-    ['KUNDEN-NR.', 'K17', 'K18'],
-    ['Référence', 'a-1', 'a-2'],
-    ['Identifiant', '0', '1'],
-    ['Identificador del cliente', '0', '1'],
-    ['Kundenkennung', '0', '1'],
-    ['顧客番号', '0', '1'],
-  ])('proposeColumns() proposes %s as the id of a contact', (name, first, second) => {
-    const rows = [
-      [first, 'mira@orbit.example'],
-      [second, 'jon@orbit.example'],
-    ];
-    expect(proposeColumns([name, 'Mail'], rows)).toEqual(['contact_id', 'email']);
-  });
-
-  it('proposeColumns() proposes no dates, phone numbers or repeated values as the id of a contact', () => {
-    const rows = [
-      ['2026-01-02', 'mira@orbit.example', 'lead 1'],
-      ['2026-01-03', 'jon@orbit.example', 'lead 1'],
-    ];
-    expect(proposeColumns(['Seit', 'Mail', 'Stufe Nr'], rows)).toEqual([undefined, 'email', undefined]);
-    expect(proposeColumns(['Tel'], [['+49301234'], ['+49301235']])).toEqual([undefined]);
-    expect(proposeColumns(['電話番号'], [['0312345'], ['0312346']])).toEqual([undefined]);
-  });
-
-  it.each(['Unternehmens-ID', 'Identifiant entreprise', 'Identificador de la empresa'])(
-    'proposeColumns() does not propose %s, which is the id of a company, as the id of a contact',
-    (name) => {
-      const rows = [
-        ['mira@orbit.example', 'c1'],
-        ['jon@orbit.example', 'c2'],
-      ];
-      expect(proposeColumns(['Mail', name], rows)).not.toContain('contact_id');
-    },
-  );
-
-  it('proposeColumns() proposes a column of full names that agree with the addresses, whatever its header', () => {
-    const header = ['Wo', 'Bei', 'Wer', 'Kontakt'];
-    const rows = [
-      ['Bad Aibling', 'Orbit Labs', 'Mira van den Berg', 'mira.berg@orbit.example'],
-      ['Bad Tölz', 'Acme Werke', 'Jürgen Groß', 'j.gross@acme.example'],
-      ['Sankt Ingbert', 'Nord Licht', 'Ada Novak', ''],
-    ];
-    expect(proposeColumns(header, rows)).toEqual([undefined, undefined, 'name', 'email']);
-    expect(proposeColumns(['Vorname', ...header.slice(1)], rows)[2]).toBeUndefined();
-  });
-
-  it('proposeColumns() proposes each field for one column, and emails for all that hold addresses', () => {
-    const header = ['Main', 'Other', 'Their firm', 'Old firm'];
-    const rows = [['a@orbit.example', 'b@orbit.example', 'Orbit', 'Acme']];
-    expect(proposeColumns(header, rows)).toEqual(['email', 'email', 'organization_name', undefined]);
-  });
+it('proposeColumns() proposes each field for one column, and emails for all that hold addresses', () => {
+  const header = ['Main', 'Other', 'Their firm', 'Old firm'];
+  const rows = [['a@orbit.example', 'b@orbit.example', 'Orbit', 'Acme']];
+  expect(proposeColumns(header, rows)).toEqual(['email', 'email', 'organization_name', undefined]);
 });
 
 describe('a mapping file that cannot be meant', () => {

@@ -54,13 +54,11 @@ describe('what comes later', () => {
   });
 });
 
-describe('the body of a waterfall', () => {
-  it('the body of a waterfall completes the fields that it names, or all fields', () => {
-    expect(kindsOfFields('waterfall', ['emails'])).toEqual(['waterfall_email']);
-    expect(kindsOfFields('waterfall', ['phone_numbers'])).toEqual(['waterfall_phone']);
-    expect(kindsOfFields('waterfall', [])).toEqual(['waterfall_email', 'waterfall_phone']);
-    expect(kindsOfFields('waterfall', ['something new'])).toEqual(['waterfall_email', 'waterfall_phone']);
-  });
+it('the body of a waterfall completes the fields that it names, or all fields', () => {
+  expect(kindsOfFields('waterfall', ['emails'])).toEqual(['waterfall_email']);
+  expect(kindsOfFields('waterfall', ['phone_numbers'])).toEqual(['waterfall_phone']);
+  expect(kindsOfFields('waterfall', [])).toEqual(['waterfall_email', 'waterfall_phone']);
+  expect(kindsOfFields('waterfall', ['something new'])).toEqual(['waterfall_email', 'waterfall_phone']);
 });
 
 describe('a delivered person', () => {
@@ -125,9 +123,7 @@ describe('a delivered person', () => {
     expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));
 });
 
-describe('emailRank()', () => {
-  it('emailRank() ranks addresses from verified to unusable', () => {
-    const ranks = ['verified', 'likely_to_engage', null, 'Guessed', 'extrapolated', 'bounced'].map(emailRank);
-    expect(ranks).toEqual([0, 1, 2, 3, 4, 9]);
-  });
+it('emailRank() ranks addresses from verified to unusable', () => {
+  const ranks = ['verified', 'likely_to_engage', null, 'Guessed', 'extrapolated', 'bounced'].map(emailRank);
+  expect(ranks).toEqual([0, 1, 2, 3, 4, 9]);
 });

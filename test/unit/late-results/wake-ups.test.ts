@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WakeUps, type Wake } from '../../../src/late-results/wake-ups.ts';
 
 const second = 1_000;
@@ -31,102 +31,100 @@ async function deliver(wakes: WakeUps, runId: string, everyMilliseconds: number,
   }
 }
 
-describe('wake-ups', () => {
-  it('wake-ups wake a run a second after its first delivery', async () => {
-    const { wakes, rung } = wakeUps();
-    wakes.stored('a');
-    await vi.advanceTimersByTimeAsync(minute);
-    expect(rung).toEqual({ a: [1] });
-  });
+it('wake-ups wake a run a second after its first delivery', async () => {
+  const { wakes, rung } = wakeUps();
+  wakes.stored('a');
+  await vi.advanceTimersByTimeAsync(minute);
+  expect(rung).toEqual({ a: [1] });
+});
 
-  it('wake-ups combine all deliveries that come within the pause', async () => {
-    const { wakes, rung } = wakeUps();
-    for (let delivery = 0; delivery < 200; delivery += 1) wakes.stored('a');
-    await vi.advanceTimersByTimeAsync(minute);
-    expect(rung['a']).toHaveLength(1);
-  });
+it('wake-ups combine all deliveries that come within the pause', async () => {
+  const { wakes, rung } = wakeUps();
+  for (let delivery = 0; delivery < 200; delivery += 1) wakes.stored('a');
+  await vi.advanceTimersByTimeAsync(minute);
+  expect(rung['a']).toHaveLength(1);
+});
 
-  it('wake-ups come after pauses that double, up to five minutes, while deliveries continue', async () => {
-    const { wakes, rung } = wakeUps();
-    await deliver(wakes, 'a', second, 30 * minute);
-    const pauses = rung['a']!.map((at, index, all) => at - (all[index - 1] ?? 0));
-    expect(pauses.slice(0, 5)).toEqual([1, 2, 4, 8, 16]);
-    expect(Math.max(...pauses)).toBe(300);
-    expect(pauses.slice(9, -1).every((pause) => pause === 300)).toBe(true);
-  });
+it('wake-ups come after pauses that double, up to five minutes, while deliveries continue', async () => {
+  const { wakes, rung } = wakeUps();
+  await deliver(wakes, 'a', second, 30 * minute);
+  const pauses = rung['a']!.map((at, index, all) => at - (all[index - 1] ?? 0));
+  expect(pauses.slice(0, 5)).toEqual([1, 2, 4, 8, 16]);
+  expect(Math.max(...pauses)).toBe(300);
+  expect(pauses.slice(9, -1).every((pause) => pause === 300)).toBe(true);
+});
 
-  it('wake-ups are some ten for a hundred deliveries within ten minutes', async () => {
-    const { wakes, rung } = wakeUps();
-    await deliver(wakes, 'a', 6 * second, 10 * minute);
-    await vi.advanceTimersByTimeAsync(10 * minute);
-    expect(rung['a']!.length).toBeLessThanOrEqual(10);
-  });
+it('wake-ups are some ten for a hundred deliveries within ten minutes', async () => {
+  const { wakes, rung } = wakeUps();
+  await deliver(wakes, 'a', 6 * second, 10 * minute);
+  await vi.advanceTimersByTimeAsync(10 * minute);
+  expect(rung['a']!.length).toBeLessThanOrEqual(10);
+});
 
-  it('wake-ups never leave a delivery without a later one', async () => {
-    const { wakes, rung } = wakeUps();
-    await deliver(wakes, 'a', 7 * second, 10 * minute);
-    const last = 10 * 60 - 7;
-    await vi.advanceTimersByTimeAsync(5 * minute);
-    expect(rung['a']!.at(-1)).toBeGreaterThanOrEqual(last);
-  });
+it('wake-ups never leave a delivery without a later one', async () => {
+  const { wakes, rung } = wakeUps();
+  await deliver(wakes, 'a', 7 * second, 10 * minute);
+  const last = 10 * 60 - 7;
+  await vi.advanceTimersByTimeAsync(5 * minute);
+  expect(rung['a']!.at(-1)).toBeGreaterThanOrEqual(last);
+});
 
-  it('wake-ups keep one run from waiting for another', async () => {
-    const { wakes, rung } = wakeUps();
-    await deliver(wakes, 'busy', second, 10 * minute);
-    wakes.stored('quiet');
-    await vi.advanceTimersByTimeAsync(second);
-    expect(rung['quiet']).toEqual([601]);
-  });
+it('wake-ups keep one run from waiting for another', async () => {
+  const { wakes, rung } = wakeUps();
+  await deliver(wakes, 'busy', second, 10 * minute);
+  wakes.stored('quiet');
+  await vi.advanceTimersByTimeAsync(second);
+  expect(rung['quiet']).toEqual([601]);
+});
 
-  it('wake-ups begin anew with a second once a run has been quiet for half an hour', async () => {
-    const { wakes, rung } = wakeUps();
-    await deliver(wakes, 'a', second, minute);
-    await vi.advanceTimersByTimeAsync(35 * minute);
-    const before = rung['a']!.length;
-    wakes.stored('a');
-    await vi.advanceTimersByTimeAsync(second);
-    expect(rung['a']).toHaveLength(before + 1);
-  });
+it('wake-ups begin anew with a second once a run has been quiet for half an hour', async () => {
+  const { wakes, rung } = wakeUps();
+  await deliver(wakes, 'a', second, minute);
+  await vi.advanceTimersByTimeAsync(35 * minute);
+  const before = rung['a']!.length;
+  wakes.stored('a');
+  await vi.advanceTimersByTimeAsync(second);
+  expect(rung['a']).toHaveLength(before + 1);
+});
 
-  it('wake-ups are repeated at growing intervals until one succeeds', async () => {
-    let failures = 3;
-    const { wakes, rung } = wakeUps(async () => {
-      failures -= 1;
-      if (failures >= 0) throw new Error('Temporal is away');
-    });
-    wakes.stored('a');
-    await vi.advanceTimersByTimeAsync(30 * minute);
-    expect(rung['a']).toEqual([1, 3, 7, 15]);
+it('wake-ups are repeated at growing intervals until one succeeds', async () => {
+  let failures = 3;
+  const { wakes, rung } = wakeUps(async () => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('Temporal is away');
   });
+  wakes.stored('a');
+  await vi.advanceTimersByTimeAsync(30 * minute);
+  expect(rung['a']).toEqual([1, 3, 7, 15]);
+});
 
-  it('wake-ups for waiting runs are sent at once when they are closed', async () => {
-    const { wakes, rung } = wakeUps();
-    wakes.stored('woken');
-    await vi.advanceTimersByTimeAsync(second);
-    wakes.stored('waiting');
-    await wakes.close();
-    await vi.advanceTimersByTimeAsync(30 * minute);
-    expect(rung).toEqual({ woken: [1], waiting: [1] });
-  });
+it('wake-ups for waiting runs are sent at once when they are closed', async () => {
+  const { wakes, rung } = wakeUps();
+  wakes.stored('woken');
+  await vi.advanceTimersByTimeAsync(second);
+  wakes.stored('waiting');
+  await wakes.close();
+  await vi.advanceTimersByTimeAsync(30 * minute);
+  expect(rung).toEqual({ woken: [1], waiting: [1] });
+});
 
-  it('wake-ups that fail during closing are abandoned', async () => {
-    const { wakes, rung } = wakeUps(async () => {
-      await Promise.resolve();
-      throw new Error('Temporal is away');
-    });
-    wakes.stored('a');
-    vi.advanceTimersByTime(second);
-    wakes.stored('b');
-    await wakes.close();
-    await vi.advanceTimersByTimeAsync(30 * minute);
-    expect(rung).toEqual({ a: [1], b: [1] });
+it('wake-ups that fail during closing are abandoned', async () => {
+  const { wakes, rung } = wakeUps(async () => {
+    await Promise.resolve();
+    throw new Error('Temporal is away');
   });
+  wakes.stored('a');
+  vi.advanceTimersByTime(second);
+  wakes.stored('b');
+  await wakes.close();
+  await vi.advanceTimersByTimeAsync(30 * minute);
+  expect(rung).toEqual({ a: [1], b: [1] });
+});
 
-  it('wake-ups end their closing in time while Temporal does not answer', async () => {
-    const { wakes } = wakeUps(() => new Promise(() => {}));
-    wakes.stored('a');
-    const closed = wakes.close();
-    await vi.advanceTimersByTimeAsync(5 * second);
-    await expect(closed).resolves.toBeUndefined();
-  });
+it('wake-ups end their closing in time while Temporal does not answer', async () => {
+  const { wakes } = wakeUps(() => new Promise(() => {}));
+  wakes.stored('a');
+  const closed = wakes.close();
+  await vi.advanceTimersByTimeAsync(5 * second);
+  await expect(closed).resolves.toBeUndefined();
 });

@@ -22,12 +22,8 @@ describe('the name of a budget', () => {
   ])('"%s" is no name of a budget', (text) => expect(parseBudgetName(text)).toBeUndefined());
 });
 
-describe('the period of a budget ends', () => {
-  it.each([
-    ['day:2026-11-30', '2026-12-01T00:00:00.000Z'],
-    ['month:2026-12', '2027-01-01T00:00:00.000Z'],
-    ['run:run-1', undefined],
-  ])('the period of a budget ends: %s', (budget, end) =>
-    expect(endOfPeriod(budget)?.toISOString()).toBe(end),
-  );
-});
+it.each([
+  ['day:2026-11-30', '2026-12-01T00:00:00.000Z'],
+  ['month:2026-12', '2027-01-01T00:00:00.000Z'],
+  ['run:run-1', undefined],
+])('the period of a budget ends: %s', (budget, end) => expect(endOfPeriod(budget)?.toISOString()).toBe(end));

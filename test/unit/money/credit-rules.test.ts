@@ -7,56 +7,52 @@ import {
 } from '../../../src/domain/money/credit-rules.ts';
 import { parseCredits, wholeCredits } from '../../../src/domain/money/decimal.ts';
 
-describe('worstCaseCredits', () => {
-  it.each([
-    [{}, 1],
-    [{ reveal: ['email'] }, 1],
-    [{ reveal: ['phone'] }, 9],
-    [{ reveal: ['email', 'phone'], waterfall: [] }, 9],
-    [{ waterfall: ['email'], maxCreditsPerPerson: wholeCredits(20) }, 20],
-    [{ reveal: ['phone'], waterfall: ['phone'], maxCreditsPerPerson: wholeCredits(3) }, 9],
-  ])('worstCaseCredits() of %o follows the price table', (ask, credits) => {
-    expect(worstCaseCredits(ask)).toBe(wholeCredits(credits));
-  });
-
-  it('worstCaseCredits() does not guess the price of a waterfall', () => {
-    expect(() => worstCaseCredits({ waterfall: ['phone'] })).toThrow('has no maximum per person');
-  });
+it.each([
+  [{}, 1],
+  [{ reveal: ['email'] }, 1],
+  [{ reveal: ['phone'] }, 9],
+  [{ reveal: ['email', 'phone'], waterfall: [] }, 9],
+  [{ waterfall: ['email'], maxCreditsPerPerson: wholeCredits(20) }, 20],
+  [{ reveal: ['phone'], waterfall: ['phone'], maxCreditsPerPerson: wholeCredits(3) }, 9],
+])('worstCaseCredits() of %o follows the price table', (ask, credits) => {
+  expect(worstCaseCredits(ask)).toBe(wholeCredits(credits));
 });
 
-describe('assumedCredits()', () => {
-  it.each([{}, { reveal: ['phone'] }, { waterfall: ['email'], maxCreditsPerPerson: wholeCredits(5) }])(
-    'assumedCredits() of %o lie in order, above 0 and up to the worst case',
-    (ask) => {
-      const { low, expected, high } = assumedCredits(ask, 'new');
-      expect(low).toBeGreaterThan(0n);
-      expect(expected).toBeGreaterThan(low);
-      expect(high).toBeGreaterThanOrEqual(expected);
-      expect(worstCaseCredits(ask)).toBeGreaterThanOrEqual(high);
-    },
-  );
+it('worstCaseCredits() does not guess the price of a waterfall', () => {
+  expect(() => worstCaseCredits({ waterfall: ['phone'] })).toThrow('has no maximum per person');
+});
 
-  it.each([
-    [{}, '1', '0.7'],
-    [{ reveal: ['phone'] }, '4.44', '3.1'],
-  ])(
-    'assumedCredits() of %o is more for people who were found before than for new people',
-    (ask, again, first) => {
-      expect(assumedCredits(ask, 'found before').expected).toBe(parseCredits(again));
-      expect(assumedCredits(ask, 'new').expected).toBe(parseCredits(first));
-      expect(assumedCredits(ask, 'found before').high).toBeLessThanOrEqual(worstCaseCredits(ask));
-    },
-  );
+it.each([{}, { reveal: ['phone'] }, { waterfall: ['email'], maxCreditsPerPerson: wholeCredits(5) }])(
+  'assumedCredits() of %o lie in order, above 0 and up to the worst case',
+  (ask) => {
+    const { low, expected, high } = assumedCredits(ask, 'new');
+    expect(low).toBeGreaterThan(0n);
+    expect(expected).toBeGreaterThan(low);
+    expect(high).toBeGreaterThanOrEqual(expected);
+    expect(worstCaseCredits(ask)).toBeGreaterThanOrEqual(high);
+  },
+);
 
-  it('the assumptions of assumedCredits() are stated in words', () => {
-    expect(describeAssumption({}, 'found before')).toBe(
-      'assumed, because no settled call had the same options: 100% (80 to 100%) of people are found again',
-    );
-    expect(describeAssumption({ reveal: ['phone'] }, 'new')).toBe(
-      'assumed, because no settled call had the same options: 70% (50 to 90%) of people are found, ' +
-        '30% (15 to 50%) have a mobile phone',
-    );
-  });
+it.each([
+  [{}, '1', '0.7'],
+  [{ reveal: ['phone'] }, '4.44', '3.1'],
+])(
+  'assumedCredits() of %o is more for people who were found before than for new people',
+  (ask, again, first) => {
+    expect(assumedCredits(ask, 'found before').expected).toBe(parseCredits(again));
+    expect(assumedCredits(ask, 'new').expected).toBe(parseCredits(first));
+    expect(assumedCredits(ask, 'found before').high).toBeLessThanOrEqual(worstCaseCredits(ask));
+  },
+);
+
+it('the assumptions of assumedCredits() are stated in words', () => {
+  expect(describeAssumption({}, 'found before')).toBe(
+    'assumed, because no settled call had the same options: 100% (80 to 100%) of people are found again',
+  );
+  expect(describeAssumption({ reveal: ['phone'] }, 'new')).toBe(
+    'assumed, because no settled call had the same options: 70% (50 to 90%) of people are found, ' +
+      '30% (15 to 50%) have a mobile phone',
+  );
 });
 
 describe('experiencedCredits()', () => {

@@ -1,30 +1,28 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { logJson } from '../../../src/people/log/log-json.ts';
 
 const entry = (name: string, organization: Record<string, unknown> | null) => ({ name, organization });
 
-describe('logJson()', () => {
-  it('logJson() has a company of several people once, under the hash that they have', () => {
-    const { observations, organizations } = logJson([
-      entry('Ada', { name: 'Orbit' }),
-      entry('Bo', { name: 'Orbit' }),
-      entry('Cy', { name: 'Fjord' }),
-      entry('Di', null),
-    ]);
-    const [orbit, fjord] = JSON.parse(organizations);
-    expect([orbit.facts, fjord.facts]).toEqual([{ name: 'Orbit' }, { name: 'Fjord' }]);
-    expect(JSON.parse(observations)).toEqual([
-      { name: 'Ada', organization_facts: orbit.hash },
-      { name: 'Bo', organization_facts: orbit.hash },
-      { name: 'Cy', organization_facts: fjord.hash },
-      { name: 'Di', organization_facts: null },
-    ]);
-  });
+it('logJson() has a company of several people once, under the hash that they have', () => {
+  const { observations, organizations } = logJson([
+    entry('Ada', { name: 'Orbit' }),
+    entry('Bo', { name: 'Orbit' }),
+    entry('Cy', { name: 'Fjord' }),
+    entry('Di', null),
+  ]);
+  const [orbit, fjord] = JSON.parse(organizations);
+  expect([orbit.facts, fjord.facts]).toEqual([{ name: 'Orbit' }, { name: 'Fjord' }]);
+  expect(JSON.parse(observations)).toEqual([
+    { name: 'Ada', organization_facts: orbit.hash },
+    { name: 'Bo', organization_facts: orbit.hash },
+    { name: 'Cy', organization_facts: fjord.hash },
+    { name: 'Di', organization_facts: null },
+  ]);
+});
 
-  it('logJson() writes companies and people by the given function', () => {
-    const exact = (value: unknown): string => JSON.stringify(value).replaceAll('"#"', '12345678901234567');
-    const { observations, organizations } = logJson([entry('#', { revenue: '#' })], exact);
-    expect(organizations).toContain('"facts":{"revenue":12345678901234567}');
-    expect(observations).toContain('"name":12345678901234567');
-  });
+it('logJson() writes companies and people by the given function', () => {
+  const exact = (value: unknown): string => JSON.stringify(value).replaceAll('"#"', '12345678901234567');
+  const { observations, organizations } = logJson([entry('#', { revenue: '#' })], exact);
+  expect(organizations).toContain('"facts":{"revenue":12345678901234567}');
+  expect(observations).toContain('"name":12345678901234567');
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/config/settings.ts';
 import { settingNames } from '../../../src/config/settings-schema.ts';
@@ -61,132 +61,126 @@ const composeOnly = [
   'TEMPORAL_RETENTION',
 ];
 
-describe('.env.example', () => {
-  it('.env.example holds exactly the settings that the product reads', () => {
-    const known = [...settingNames, ...composeOnly];
-    expect({
-      missing: known.filter((name) => !example.has(name)),
-      unknown: [...example.keys()].filter((name) => !known.includes(name)),
-    }).toEqual({ missing: [], unknown: [] });
-  });
+it('.env.example holds exactly the settings that the product reads', () => {
+  const known = [...settingNames, ...composeOnly];
+  expect({
+    missing: known.filter((name) => !example.has(name)),
+    unknown: [...example.keys()].filter((name) => !known.includes(name)),
+  }).toEqual({ missing: [], unknown: [] });
+});
 
-  it('.env.example explains every setting', () => {
-    const bare = exampleLines.filter((line, index) => {
-      if (!/^[A-Z][A-Z0-9_]+=/.test(line)) return false;
-      const before = exampleLines.slice(0, index).reverse();
-      return !before.find((earlier) => !/^[A-Z][A-Z0-9_]+=/.test(earlier))?.startsWith('#');
+it('.env.example explains every setting', () => {
+  const bare = exampleLines.filter((line, index) => {
+    if (!/^[A-Z][A-Z0-9_]+=/.test(line)) return false;
+    const before = exampleLines.slice(0, index).reverse();
+    return !before.find((earlier) => !/^[A-Z][A-Z0-9_]+=/.test(earlier))?.startsWith('#');
+  });
+  expect(bare).toEqual([]);
+});
+
+it('.env.example has the product’s defaults', () => {
+  const { embedded: _, ...fromExample } = readConfig(Object.fromEntries(example));
+  const { embedded: _embedded, ...fromNothing } = readConfig({});
+  expect(fromExample).toEqual(fromNothing);
+});
+
+it('docker-compose.yml sets only what the settings know, for worker, receiver and commands', () => {
+  const known = new Set([...settingNames, ...blanked, ...blankInReceiver, 'TEMPORAL_NAMESPACE']);
+  for (const name of ['worker', 'receiver', 'cli']) {
+    const unknown = Object.keys(compose.services[name]!.environment!).filter(
+      (setting) => !known.has(setting),
+    );
+    expect(unknown).toEqual([]);
+  }
+});
+
+it('docker-compose.yml reads from .env only what .env.example explains', () => {
+  const asked = [...read('docker-compose.yml').matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]+)/g)].map(
+    (match) => match[1]!,
+  );
+  expect(asked.filter((name) => !example.has(name))).toEqual([]);
+});
+
+it('docker-compose.yml holds no password', () => {
+  const secrets = services.flatMap(([, service]) =>
+    Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
+  );
+  expect(secrets.length).toBeGreaterThan(0);
+  for (const [, value] of secrets) expect(value).toMatch(/^(?:$|\$\{[A-Z][A-Z0-9_]+:\?)/);
+});
+
+it('docker-compose.yml passes its own settings to no container of the product', () => {
+  for (const name of ['worker', 'receiver', 'cli'])
+    for (const setting of blanked) expect(compose.services[name]!.environment![setting]).toBe('');
+});
+
+it('docker-compose.yml gives the receiver no credential that only workers and commands need', () => {
+  const { environment } = compose.services['receiver']!;
+  expect(blankInReceiver.filter((setting) => environment![setting] !== '')).toEqual([]);
+});
+
+it('docker-compose.yml builds the image of the product once and does not pull it', () => {
+  const ours = services.filter(([, { image }]) => image === 'enrich:local');
+  expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['worker']);
+  const others = ours.filter(([, { build }]) => build === undefined);
+  expect(others.filter(([, service]) => service.pull_policy !== 'never')).toEqual([]);
+});
+
+it('docker-compose.yml gives a worker longer to end than a call in flight may need', () => {
+  const { callTimeoutSeconds } = readConfig({}).service;
+  const grace = parseDuration(compose.services['worker']!.stop_grace_period!, 'stop_grace_period');
+  // What src/worker.ts adds before it gives up a call by force.
+  expect(grace).toBeGreaterThan(callTimeoutSeconds + 60);
+});
+
+it('docker-compose.yml keeps databases in named volumes and gives workers the exports read-only', () => {
+  for (const name of ['warehouse', 'temporal-database']) {
+    expect(Object.keys(compose.volumes)).toContain(name);
+    expect(compose.services[name]!.volumes).toContain(`${name}:/var/lib/postgresql/data`);
+  }
+  for (const name of ['worker', 'cli'])
+    expect(compose.services[name]!.volumes).toContainEqual({
+      type: 'bind',
+      source: '${EXPORTS_DIRECTORY:-./exports}',
+      target: '/exports',
+      read_only: true,
+      bind: { create_host_path: false },
     });
-    expect(bare).toEqual([]);
-  });
-
-  it('.env.example has the product’s defaults', () => {
-    const { embedded: _, ...fromExample } = readConfig(Object.fromEntries(example));
-    const { embedded: _embedded, ...fromNothing } = readConfig({});
-    expect(fromExample).toEqual(fromNothing);
-  });
 });
 
-describe('docker-compose.yml', () => {
-  it('docker-compose.yml sets only what the settings know, for worker, receiver and commands', () => {
-    const known = new Set([...settingNames, ...blanked, ...blankInReceiver, 'TEMPORAL_NAMESPACE']);
-    for (const name of ['worker', 'receiver', 'cli']) {
-      const unknown = Object.keys(compose.services[name]!.environment!).filter(
-        (setting) => !known.has(setting),
-      );
-      expect(unknown).toEqual([]);
-    }
-  });
-
-  it('docker-compose.yml reads from .env only what .env.example explains', () => {
-    const asked = [...read('docker-compose.yml').matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]+)/g)].map(
-      (match) => match[1]!,
-    );
-    expect(asked.filter((name) => !example.has(name))).toEqual([]);
-  });
-
-  it('docker-compose.yml holds no password', () => {
-    const secrets = services.flatMap(([, service]) =>
-      Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
-    );
-    expect(secrets.length).toBeGreaterThan(0);
-    for (const [, value] of secrets) expect(value).toMatch(/^(?:$|\$\{[A-Z][A-Z0-9_]+:\?)/);
-  });
-
-  it('docker-compose.yml passes its own settings to no container of the product', () => {
-    for (const name of ['worker', 'receiver', 'cli'])
-      for (const setting of blanked) expect(compose.services[name]!.environment![setting]).toBe('');
-  });
-
-  it('docker-compose.yml gives the receiver no credential that only workers and commands need', () => {
-    const { environment } = compose.services['receiver']!;
-    expect(blankInReceiver.filter((setting) => environment![setting] !== '')).toEqual([]);
-  });
-
-  it('docker-compose.yml builds the image of the product once and does not pull it', () => {
-    const ours = services.filter(([, { image }]) => image === 'enrich:local');
-    expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['worker']);
-    const others = ours.filter(([, { build }]) => build === undefined);
-    expect(others.filter(([, service]) => service.pull_policy !== 'never')).toEqual([]);
-  });
-
-  it('docker-compose.yml gives a worker longer to end than a call in flight may need', () => {
-    const { callTimeoutSeconds } = readConfig({}).service;
-    const grace = parseDuration(compose.services['worker']!.stop_grace_period!, 'stop_grace_period');
-    // What src/worker.ts adds before it gives up a call by force.
-    expect(grace).toBeGreaterThan(callTimeoutSeconds + 60);
-  });
-
-  it('docker-compose.yml keeps databases in named volumes and gives workers the exports read-only', () => {
-    for (const name of ['warehouse', 'temporal-database']) {
-      expect(Object.keys(compose.volumes)).toContain(name);
-      expect(compose.services[name]!.volumes).toContain(`${name}:/var/lib/postgresql/data`);
-    }
-    for (const name of ['worker', 'cli'])
-      expect(compose.services[name]!.volumes).toContainEqual({
-        type: 'bind',
-        source: '${EXPORTS_DIRECTORY:-./exports}',
-        target: '/exports',
-        read_only: true,
-        bind: { create_host_path: false },
-      });
-  });
-
-  it('docker-compose.yml can run several workers: a worker takes no fixed name and no port', () => {
-    const worker = compose.services['worker']!;
-    expect(worker.ports).toBeUndefined();
-    expect(worker).not.toHaveProperty('container_name');
-  });
-
-  it('docker-compose.yml pins every image that it does not build', () => {
-    const images = services.filter(([, { image }]) => image !== 'enrich:local').map(([, { image }]) => image);
-    expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
-  });
-
-  it('docker-compose.yml waits for healthy servers and for the end of preparing containers', () => {
-    const waits = services.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
-    expect(waits.length).toBeGreaterThan(0);
-    for (const [dependency, { condition }] of waits) {
-      const watched = compose.services[dependency]!.healthcheck !== undefined;
-      expect(condition).toBe(watched ? 'service_healthy' : 'service_completed_successfully');
-    }
-  });
-
-  it('docker-compose.yml opens ports to this machine only', () => {
-    const ports = services.flatMap(([, service]) => service.ports ?? []);
-    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
-  });
-
-  it('docker-compose.yml registers the search attributes of the contract', () => {
-    const pairs =
-      compose.services['temporal-namespace']!.environment!['SEARCH_ATTRIBUTES']!.trim().split(/\s+/);
-    expect(Object.fromEntries(pairs.map((pair) => pair.split('=')))).toEqual(searchAttributes);
-  });
+it('docker-compose.yml can run several workers: a worker takes no fixed name and no port', () => {
+  const worker = compose.services['worker']!;
+  expect(worker.ports).toBeUndefined();
+  expect(worker).not.toHaveProperty('container_name');
 });
 
-describe('the Dockerfile', () => {
-  it('the Dockerfile does not run as root, and runs the compiled command', () => {
-    const dockerfile = read('Dockerfile');
-    expect(dockerfile).toMatch(/^USER node$/m);
-    expect(dockerfile).toMatch(/^ENTRYPOINT \[.*"\/app\/dist\/cli\/main\.js"\]$/m);
-  });
+it('docker-compose.yml pins every image that it does not build', () => {
+  const images = services.filter(([, { image }]) => image !== 'enrich:local').map(([, { image }]) => image);
+  expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
+});
+
+it('docker-compose.yml waits for healthy servers and for the end of preparing containers', () => {
+  const waits = services.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
+  expect(waits.length).toBeGreaterThan(0);
+  for (const [dependency, { condition }] of waits) {
+    const watched = compose.services[dependency]!.healthcheck !== undefined;
+    expect(condition).toBe(watched ? 'service_healthy' : 'service_completed_successfully');
+  }
+});
+
+it('docker-compose.yml opens ports to this machine only', () => {
+  const ports = services.flatMap(([, service]) => service.ports ?? []);
+  expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+});
+
+it('docker-compose.yml registers the search attributes of the contract', () => {
+  const pairs =
+    compose.services['temporal-namespace']!.environment!['SEARCH_ATTRIBUTES']!.trim().split(/\s+/);
+  expect(Object.fromEntries(pairs.map((pair) => pair.split('=')))).toEqual(searchAttributes);
+});
+
+it('the Dockerfile does not run as root, and runs the compiled command', () => {
+  const dockerfile = read('Dockerfile');
+  expect(dockerfile).toMatch(/^USER node$/m);
+  expect(dockerfile).toMatch(/^ENTRYPOINT \[.*"\/app\/dist\/cli\/main\.js"\]$/m);
 });

@@ -4,11 +4,9 @@ import { reportWith } from '../../helpers/outputs/report.ts';
 
 const { run } = reportWith();
 
-describe('the report as JSON', () => {
-  it('the JSON report is the report object, with credits as exact decimals', () => {
-    const report = reportWith();
-    expect(JSON.parse(renderReport(report, 'json'))).toEqual(report);
-  });
+it('the JSON report is the report object, with credits as exact decimals', () => {
+  const report = reportWith();
+  expect(JSON.parse(renderReport(report, 'json'))).toEqual(report);
 });
 
 describe('the report for a terminal', () => {

@@ -1,30 +1,28 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { formatFreshness, foundSeconds, parseFreshness } from '../../../src/domain/runs/freshness.ts';
 
 const day = 86_400;
 
-describe('FRESHNESS', () => {
-  it('FRESHNESS takes one duration, or durations by outcome and field', () => {
-    expect(parseFreshness('60d')).toEqual({ enrichedSeconds: 60 * day, notFoundSeconds: 60 * day });
-    expect(parseFreshness('enriched=90d, phone=180d')).toEqual({
-      enrichedSeconds: 90 * day,
-      notFoundSeconds: 30 * day,
-      phoneSeconds: 180 * day,
-    });
-    expect(() => parseFreshness('title=1d')).toThrow('there is no kind of answer "title"');
-    expect(() => parseFreshness('phone=90d,phone=1d')).toThrow('"phone" has two durations');
-    expect(() => parseFreshness('phone=90d=1d')).toThrow('"90d=1d" of "phone" is not a duration');
+it('FRESHNESS takes one duration, or durations by outcome and field', () => {
+  expect(parseFreshness('60d')).toEqual({ enrichedSeconds: 60 * day, notFoundSeconds: 60 * day });
+  expect(parseFreshness('enriched=90d, phone=180d')).toEqual({
+    enrichedSeconds: 90 * day,
+    notFoundSeconds: 30 * day,
+    phoneSeconds: 180 * day,
   });
+  expect(() => parseFreshness('title=1d')).toThrow('there is no kind of answer "title"');
+  expect(() => parseFreshness('phone=90d,phone=1d')).toThrow('"phone" has two durations');
+  expect(() => parseFreshness('phone=90d=1d')).toThrow('"90d=1d" of "phone" is not a duration');
+});
 
-  it('FRESHNESS is written as it is read', () => {
-    const setting = 'enriched=90d,not_found=30d,email=60d,phone=180d';
-    expect(formatFreshness(parseFreshness(setting))).toBe(setting);
-  });
+it('FRESHNESS is written as it is read', () => {
+  const setting = 'enriched=90d,not_found=30d,email=60d,phone=180d';
+  expect(formatFreshness(parseFreshness(setting))).toBe(setting);
+});
 
-  it('FRESHNESS gives each group its time, and a profile at most the time of its addresses', () => {
-    const freshness = parseFreshness('enriched=90d,email=60d,phone=180d');
-    const groups = ['profile', 'personal_email', 'waterfall_email', 'phone', 'waterfall_phone'];
-    expect(groups.map((group) => foundSeconds(freshness, group) / day)).toEqual([60, 60, 60, 180, 180]);
-    expect(foundSeconds(parseFreshness('enriched=90d'), 'phone')).toBe(90 * day);
-  });
+it('FRESHNESS gives each group its time, and a profile at most the time of its addresses', () => {
+  const freshness = parseFreshness('enriched=90d,email=60d,phone=180d');
+  const groups = ['profile', 'personal_email', 'waterfall_email', 'phone', 'waterfall_phone'];
+  expect(groups.map((group) => foundSeconds(freshness, group) / day)).toEqual([60, 60, 60, 180, 180]);
+  expect(foundSeconds(parseFreshness('enriched=90d'), 'phone')).toBe(90 * day);
 });

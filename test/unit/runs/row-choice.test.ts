@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   fitsFilters,
   formatRowFilters,
@@ -8,60 +8,56 @@ import {
   sortKey,
 } from '../../../src/domain/runs/row-choice.ts';
 
-describe('--only', () => {
-  it.each([
-    ['Stage=customer', 'Stage', ['customer']],
-    ['Lifecycle Stage = a, or b', 'Lifecycle Stage', ['a, or b']],
-    ['Country in DE, AT', 'Country', ['AT', 'DE']],
-    ['"a=b" in c', 'a=b', ['c']],
-    ['Owner=', 'Owner', ['']],
-    ['Price=a=b', 'Price', ['a=b']],
-  ])('--only reads %s', (text, column, values) => {
-    const filters = parseRowFilters([text]);
-    expect(filters).toEqual([{ column, values }]);
-    expect(parseRowFilters(formatRowFilters(filters))).toEqual(filters);
-  });
-
-  it('--only takes values of one column as alternatives, and several columns together', () => {
-    const fits = fitsFilters(parseRowFilters(['Country=DE', 'Stage=lead', 'Country in AT,CH']));
-    const row = (Country: string, Stage: string) =>
-      fits((column) => ({ Country, Stage })[column] ?? 'no such column');
-    expect([row('DE', 'lead'), row(' ch ', 'LEAD'), row('FR', 'lead'), row('DE', '')]).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
-  });
-
-  it.each(['Stage', '=customer', ''])('--only refuses %j', (text) => {
-    expect(() => parseRowFilters([text])).toThrow(/is not a column with a value/);
-  });
+it.each([
+  ['Stage=customer', 'Stage', ['customer']],
+  ['Lifecycle Stage = a, or b', 'Lifecycle Stage', ['a, or b']],
+  ['Country in DE, AT', 'Country', ['AT', 'DE']],
+  ['"a=b" in c', 'a=b', ['c']],
+  ['Owner=', 'Owner', ['']],
+  ['Price=a=b', 'Price', ['a=b']],
+])('--only reads %s', (text, column, values) => {
+  const filters = parseRowFilters([text]);
+  expect(filters).toEqual([{ column, values }]);
+  expect(parseRowFilters(formatRowFilters(filters))).toEqual(filters);
 });
 
-describe('--order-by', () => {
-  it.each([
-    ['Score', { column: 'Score', descending: false }],
-    ['Lead Score DESC', { column: 'Lead Score', descending: true }],
-    ['"Sorted desc"', { column: 'Sorted desc', descending: false }],
-  ])('--order-by reads %s', (text, order) => {
-    expect(parseRowOrder(text)).toEqual(order);
-    expect(parseRowOrder(formatRowOrder(order))).toEqual(order);
-  });
+it('--only takes values of one column as alternatives, and several columns together', () => {
+  const fits = fitsFilters(parseRowFilters(['Country=DE', 'Stage=lead', 'Country in AT,CH']));
+  const row = (Country: string, Stage: string) =>
+    fits((column) => ({ Country, Stage })[column] ?? 'no such column');
+  expect([row('DE', 'lead'), row(' ch ', 'LEAD'), row('FR', 'lead'), row('DE', '')]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
 
-  it('--order-by refuses an order without a column', () => {
-    expect(() => parseRowOrder(' ')).toThrow(/no column is named/);
-  });
+it.each(['Stage', '=customer', ''])('--only refuses %j', (text) => {
+  expect(() => parseRowFilters([text])).toThrow(/is not a column with a value/);
+});
 
-  it.each([
-    ['12', 12],
-    ['-3.5', -3.5],
-    ['1,250,000', 1_250_000],
-    ['40%', 40],
-    ['2026-11-22', null],
-    ['high', null],
-    ['', null],
-  ])('--order-by sorts %j by the number %s', (cell, number) => {
-    expect(sortKey(cell)).toEqual({ number, text: cell === '' ? null : cell });
-  });
+it.each([
+  ['Score', { column: 'Score', descending: false }],
+  ['Lead Score DESC', { column: 'Lead Score', descending: true }],
+  ['"Sorted desc"', { column: 'Sorted desc', descending: false }],
+])('--order-by reads %s', (text, order) => {
+  expect(parseRowOrder(text)).toEqual(order);
+  expect(parseRowOrder(formatRowOrder(order))).toEqual(order);
+});
+
+it('--order-by refuses an order without a column', () => {
+  expect(() => parseRowOrder(' ')).toThrow(/no column is named/);
+});
+
+it.each([
+  ['12', 12],
+  ['-3.5', -3.5],
+  ['1,250,000', 1_250_000],
+  ['40%', 40],
+  ['2026-11-22', null],
+  ['high', null],
+  ['', null],
+])('--order-by sorts %j by the number %s', (cell, number) => {
+  expect(sortKey(cell)).toEqual({ number, text: cell === '' ? null : cell });
 });

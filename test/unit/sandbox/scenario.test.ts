@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { scenarioSchema } from '../../../src/sandbox/faults/scenario.ts';
 
@@ -12,13 +12,11 @@ const keys = [
   ...Object.keys(rest),
 ];
 
-describe('docs/sandbox.md', () => {
-  it.each(examples.map((text) => [text]))('docs/sandbox.md shows a valid scenario:\n%s', (text) => {
-    expect(scenarioSchema.safeParse(parse(text)).error).toBeUndefined();
-  });
+it.each(examples.map((text) => [text]))('docs/sandbox.md shows a valid scenario:\n%s', (text) => {
+  expect(scenarioSchema.safeParse(parse(text)).error).toBeUndefined();
+});
 
-  it('docs/sandbox.md shows several scenarios and explains every key', () => {
-    expect(examples.length).toBeGreaterThan(2);
-    expect(keys.filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
-  });
+it('docs/sandbox.md shows several scenarios and explains every key', () => {
+  expect(examples.length).toBeGreaterThan(2);
+  expect(keys.filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
 });

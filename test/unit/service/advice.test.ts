@@ -1,68 +1,66 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { adviceOf } from '../../../src/service/failures/advice.ts';
 
 const nothing = { texts: [], credential: [] };
 
-describe('the advice of the service', () => {
-  it('the advice of the service has its steps in order with their subjects, then the context', () => {
-    const advice = adviceOf(
-      [
-        { label: 'Check the key', header: 'x-api-key', url: 'https://docs.example/keys' },
-        { label: 'Send fewer people', parameters: ['details', 'webhook_url'] },
-        { label: 'Ask again', retryAfterSeconds: 7.5 },
-      ],
-      { window: { value: 'hour', description: 'the window that is used up' }, limit: { value: 600 } },
-      nothing,
-    );
-    expect(advice).toEqual([
-      'Check the key (header x-api-key, https://docs.example/keys)',
-      'Send fewer people (parameter details, parameter webhook_url)',
-      'Ask again (in 8 s)',
-      'window: hour',
-      'limit: 600',
-    ]);
-  });
+it('the advice of the service has its steps in order with their subjects, then the context', () => {
+  const advice = adviceOf(
+    [
+      { label: 'Check the key', header: 'x-api-key', url: 'https://docs.example/keys' },
+      { label: 'Send fewer people', parameters: ['details', 'webhook_url'] },
+      { label: 'Ask again', retryAfterSeconds: 7.5 },
+    ],
+    { window: { value: 'hour', description: 'the window that is used up' }, limit: { value: 600 } },
+    nothing,
+  );
+  expect(advice).toEqual([
+    'Check the key (header x-api-key, https://docs.example/keys)',
+    'Send fewer people (parameter details, parameter webhook_url)',
+    'Ask again (in 8 s)',
+    'window: hour',
+    'limit: 600',
+  ]);
+});
 
-  it('the advice of the service mentions keys if a person’s name contains that word', () => {
-    const sent = { texts: [], credential: ['sandbox-key'] };
-    expect(adviceOf([{ label: 'Check the key' }], {}, sent)).toEqual(['Check the key']);
-  });
+it('the advice of the service mentions keys if a person’s name contains that word', () => {
+  const sent = { texts: [], credential: ['sandbox-key'] };
+  expect(adviceOf([{ label: 'Check the key' }], {}, sent)).toEqual(['Check the key']);
+});
 
-  it.each([
-    ['the key', 'Key 9fA2kk31Zq is wrong'],
-    ['a part of the key', 'Key 9fa2kk31zq… is wrong'],
-    ['a name', 'There is no LINDQVIST'],
-    ['an address', 'mira@nordlys.example is no address'],
-    ['an address of somebody else', 'Ask owner@team.example'],
-    ['a number', 'Call +46 8555501'],
-  ])('the advice of the service leaves out a step that quotes %s', (_, label) => {
-    const sent = {
-      texts: ['Mira Lindqvist', 'mira@nordlys.example'],
-      credential: ['9fA2kk31Zq'],
-    };
-    expect(adviceOf([{ label }], { sent: { value: label } }, sent)).toEqual([]);
-  });
+it.each([
+  ['the key', 'Key 9fA2kk31Zq is wrong'],
+  ['a part of the key', 'Key 9fa2kk31zq… is wrong'],
+  ['a name', 'There is no LINDQVIST'],
+  ['an address', 'mira@nordlys.example is no address'],
+  ['an address of somebody else', 'Ask owner@team.example'],
+  ['a number', 'Call +46 8555501'],
+])('the advice of the service leaves out a step that quotes %s', (_, label) => {
+  const sent = {
+    texts: ['Mira Lindqvist', 'mira@nordlys.example'],
+    credential: ['9fA2kk31Zq'],
+  };
+  expect(adviceOf([{ label }], { sent: { value: label } }, sent)).toEqual([]);
+});
 
-  it('the advice of the service leaves out a parameter, a header and an address that quote a person', () => {
-    const quoting = { parameter: 'mira', header: 'mira', url: 'https://docs.example/mira' };
-    const advice = adviceOf([{ label: 'Correct it', ...quoting }], {}, { texts: ['Mira'], credential: [] });
-    expect(advice).toEqual(['Correct it']);
-  });
+it('the advice of the service leaves out a parameter, a header and an address that quote a person', () => {
+  const quoting = { parameter: 'mira', header: 'mira', url: 'https://docs.example/mira' };
+  const advice = adviceOf([{ label: 'Correct it', ...quoting }], {}, { texts: ['Mira'], credential: [] });
+  expect(advice).toEqual(['Correct it']);
+});
 
-  it('the advice of the service never holds a sent text, whatever the service writes', () => {
-    const text = fc.string({ minLength: 2 });
-    fc.assert(
-      fc.property(text, fc.string(), fc.string(), (secret, before, after) => {
-        const quoted = `${before}${secret}${after}`;
-        const step = { label: quoted, parameter: quoted, header: quoted, url: quoted };
-        const context = { [quoted]: { value: quoted } };
-        for (const sent of [
-          { texts: [secret], credential: [] },
-          { texts: [], credential: [secret] },
-        ])
-          expect(adviceOf([step], context, sent)).toEqual([]);
-      }),
-    );
-  });
+it('the advice of the service never holds a sent text, whatever the service writes', () => {
+  const text = fc.string({ minLength: 2 });
+  fc.assert(
+    fc.property(text, fc.string(), fc.string(), (secret, before, after) => {
+      const quoted = `${before}${secret}${after}`;
+      const step = { label: quoted, parameter: quoted, header: quoted, url: quoted };
+      const context = { [quoted]: { value: quoted } };
+      for (const sent of [
+        { texts: [secret], credential: [] },
+        { texts: [], credential: [secret] },
+      ])
+        expect(adviceOf([step], context, sent)).toEqual([]);
+    }),
+  );
 });

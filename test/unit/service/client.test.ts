@@ -74,227 +74,219 @@ describe('credentials', () => {
   });
 });
 
-describe('bulkMatch', () => {
-  it('bulkMatch() sends the people in the body and nothing in the query unless asked', async () => {
-    const { transport, sent } = carrying({ matches: [null] });
-    await clientOf(transport).bulkMatch({ details: [mira] });
-    expect(line(sent)).toBe('POST /api/v1/people/bulk_match');
-    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
-      details: [{ first_name: 'Mira', last_name: 'Lindqvist', email: 'mira+crm@lindqvist.example' }],
-    });
-    expect(sent[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+it('bulkMatch() sends the people in the body and nothing in the query unless asked', async () => {
+  const { transport, sent } = carrying({ matches: [null] });
+  await clientOf(transport).bulkMatch({ details: [mira] });
+  expect(line(sent)).toBe('POST /api/v1/people/bulk_match');
+  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
+    details: [{ first_name: 'Mira', last_name: 'Lindqvist', email: 'mira+crm@lindqvist.example' }],
   });
+  expect(sent[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+});
 
-  it('bulkMatch() asks for reveals and waterfalls in the query, with the webhook address encoded', async () => {
-    const { transport, sent } = carrying({ matches: [null] });
-    await clientOf(transport).bulkMatch({
-      details: [mira],
-      reveal: ['email', 'phone'],
-      waterfall: ['email', 'phone'],
-      webhookUrl: 'https://hook.example/d/tøken?a=1&b=2',
-    });
-    expect(Object.fromEntries(sent[0]!.url.searchParams)).toEqual({
-      reveal_personal_emails: 'true',
-      reveal_phone_number: 'true',
-      run_waterfall_email: 'true',
-      run_waterfall_phone: 'true',
-      webhook_url: 'https://hook.example/d/tøken?a=1&b=2',
-    });
-    expect(sent[0]!.url.search).toContain(
-      'webhook_url=https%3A%2F%2Fhook.example%2Fd%2Ft%C3%B8ken%3Fa%3D1%26b%3D2',
-    );
+it('bulkMatch() asks for reveals and waterfalls in the query, with the webhook address encoded', async () => {
+  const { transport, sent } = carrying({ matches: [null] });
+  await clientOf(transport).bulkMatch({
+    details: [mira],
+    reveal: ['email', 'phone'],
+    waterfall: ['email', 'phone'],
+    webhookUrl: 'https://hook.example/d/tøken?a=1&b=2',
   });
-
-  it('bulkMatch() sends no webhook address without a need', async () => {
-    const { transport, sent } = carrying({ matches: [null] });
-    await clientOf(transport).bulkMatch({
-      details: [mira],
-      reveal: ['email'],
-      webhookUrl: 'https://hook.example',
-    });
-    expect(line(sent)).toBe('POST /api/v1/people/bulk_match?reveal_personal_emails=true');
+  expect(Object.fromEntries(sent[0]!.url.searchParams)).toEqual({
+    reveal_personal_emails: 'true',
+    reveal_phone_number: 'true',
+    run_waterfall_email: 'true',
+    run_waterfall_phone: 'true',
+    webhook_url: 'https://hook.example/d/tøken?a=1&b=2',
   });
-
-  it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
-    'bulkMatch() sends nothing if a needed webhook address is missing: %o',
-    async (extras) => {
-      const { transport, sent } = carrying({ matches: [null] });
-      await expect(clientOf(transport).bulkMatch({ details: [mira], ...extras })).rejects.toMatchObject({
-        type: 'service.no-webhook-url',
-      });
-      expect(sent).toEqual([]);
-    },
+  expect(sent[0]!.url.search).toContain(
+    'webhook_url=https%3A%2F%2Fhook.example%2Fd%2Ft%C3%B8ken%3Fa%3D1%26b%3D2',
   );
+});
 
-  it.each([0, 11])('bulkMatch() sends nothing for %d people', async (count) => {
-    const { transport, sent } = carrying({ matches: [] });
-    const details = Array.from({ length: count }, () => mira);
-    await expect(clientOf(transport).bulkMatch({ details })).rejects.toBeInstanceOf(RangeError);
+it('bulkMatch() sends no webhook address without a need', async () => {
+  const { transport, sent } = carrying({ matches: [null] });
+  await clientOf(transport).bulkMatch({
+    details: [mira],
+    reveal: ['email'],
+    webhookUrl: 'https://hook.example',
+  });
+  expect(line(sent)).toBe('POST /api/v1/people/bulk_match?reveal_personal_emails=true');
+});
+
+it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
+  'bulkMatch() sends nothing if a needed webhook address is missing: %o',
+  async (extras) => {
+    const { transport, sent } = carrying({ matches: [null] });
+    await expect(clientOf(transport).bulkMatch({ details: [mira], ...extras })).rejects.toMatchObject({
+      type: 'service.no-webhook-url',
+    });
     expect(sent).toEqual([]);
+  },
+);
+
+it.each([0, 11])('bulkMatch() sends nothing for %d people', async (count) => {
+  const { transport, sent } = carrying({ matches: [] });
+  const details = Array.from({ length: count }, () => mira);
+  await expect(clientOf(transport).bulkMatch({ details })).rejects.toBeInstanceOf(RangeError);
+  expect(sent).toEqual([]);
+});
+
+it('match() sends everything in the query and no body', async () => {
+  const { transport, sent } = carrying({ person: null });
+  await clientOf(transport).match({
+    person: { name: 'Åsa Berg', email: mira.email, domain: 'nordlys.example' },
+  });
+  expect(line(sent)).toBe(
+    'POST /api/v1/people/match?name=%C3%85sa%20Berg&email=mira%2Bcrm%40lindqvist.example&domain=nordlys.example',
+  );
+  expect(sent[0]?.body).toBeUndefined();
+  expect(sent[0]?.headers).not.toHaveProperty('content-type');
+});
+
+it('match() reads the person and the exact request id', async () => {
+  const { transport } = carrying(
+    '{"person":{"id":"p1","contact":{"email":"m@l.example"}},"request_id":-9223372036854775807,' +
+      '"waterfall":{"status":"accepted"}}',
+  );
+  expect(await clientOf(transport).match({ person: mira })).toMatchObject({
+    person: { id: 'p1', contact: { email: 'm@l.example' } },
+    requestId: '-9223372036854775807',
+    waterfall: { status: 'accepted' },
   });
 });
 
-describe('match', () => {
-  it('match() sends everything in the query and no body', async () => {
-    const { transport, sent } = carrying({ person: null });
-    await clientOf(transport).match({
-      person: { name: 'Åsa Berg', email: mira.email, domain: 'nordlys.example' },
-    });
-    expect(line(sent)).toBe(
-      'POST /api/v1/people/match?name=%C3%85sa%20Berg&email=mira%2Bcrm%40lindqvist.example&domain=nordlys.example',
-    );
-    expect(sent[0]?.body).toBeUndefined();
-    expect(sent[0]?.headers).not.toHaveProperty('content-type');
-  });
+it.each([{ person: null }, {}, { person: {} }, { person: { id: null, name: null, organization: null } }])(
+  'match() reads no person from %o',
+  async (body) => {
+    expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
+  },
+);
 
-  it('match() reads the person and the exact request id', async () => {
-    const { transport } = carrying(
-      '{"person":{"id":"p1","contact":{"email":"m@l.example"}},"request_id":-9223372036854775807,' +
-        '"waterfall":{"status":"accepted"}}',
-    );
-    expect(await clientOf(transport).match({ person: mira })).toMatchObject({
-      person: { id: 'p1', contact: { email: 'm@l.example' } },
-      requestId: '-9223372036854775807',
-      waterfall: { status: 'accepted' },
-    });
-  });
-
-  it.each([{ person: null }, {}, { person: {} }, { person: { id: null, name: null, organization: null } }])(
-    'match() reads no person from %o',
-    async (body) => {
-      expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
-    },
-  );
-
-  it('match() does not accept a person in a wrong shape', async () => {
-    const { transport } = carrying({ person: { id: {} } });
-    await expect(clientOf(transport).match({ person: mira })).rejects.toMatchObject({
-      type: 'unreadable-answer',
-    });
+it('match() does not accept a person in a wrong shape', async () => {
+  const { transport } = carrying({ person: { id: {} } });
+  await expect(clientOf(transport).match({ person: mira })).rejects.toMatchObject({
+    type: 'unreadable-answer',
   });
 });
 
 const poll = (body: unknown, status?: number) => clientOf(carrying(body, status).transport).poll('-7049');
 
-describe('poll', () => {
-  it('poll() uses the path of the setting', async () => {
-    const { transport, sent } = carrying({ webhook_status: 'in_progress', webhook_result: null });
-    await clientOf(transport).poll('-9223372036854775807');
-    expect(line(sent)).toBe('GET /api/v1/webhook_result/-9223372036854775807');
-  });
+it('poll() uses the path of the setting', async () => {
+  const { transport, sent } = carrying({ webhook_status: 'in_progress', webhook_result: null });
+  await clientOf(transport).poll('-9223372036854775807');
+  expect(line(sent)).toBe('GET /api/v1/webhook_result/-9223372036854775807');
+});
 
-  it('poll() is pending while the service works', async () => {
-    expect(await poll({ webhook_status: 'in_progress', webhook_result: null })).toMatchObject({
-      state: 'pending',
-    });
-  });
-
-  it.each([
-    { error_code: 'result_pending', retry_after_seconds: 30 },
-    {
-      error_details: {
-        code: 'WEBHOOK.RESULT.RESULT_PENDING',
-        suggestions: [{ label: 'Wait', retry_after_seconds: 30 }],
-      },
-    },
-  ])('poll() is pending with a 404 that says so: %o', async (body) => {
-    expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
-  });
-
-  it('poll() returns the delivery byte for byte, also if the delivery to the webhook failed', async () => {
-    const delivery = '{ "request_id": -9223372036854775807, "credits_consumed": 0.10 }';
-    const answer = await poll(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
-    expect(answer).toMatchObject({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
-  });
-
-  it('poll() takes an answer with people for the delivery', async () => {
-    const delivery = '{"request_id":-7049,"people":[{"id":"p1","phone_numbers":[]}]}';
-    const answer = await poll(delivery);
-    expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
-    for (const status of ['pending', 'in_progress'])
-      expect(await poll({ status, people: [{ id: 'p1' }] })).toMatchObject({ state: 'pending' });
-  });
-
-  it('poll() takes an answer with the delivery in a member of any name for the delivery', async () => {
-    const delivery = '{"status":"completed","result":{"people":[{"id":"p1","phone_numbers":[]}]}}';
-    const answer = await poll(delivery);
-    expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
-    expect(await poll({ status: 'pending', result: null })).toMatchObject({ state: 'pending' });
-  });
-
-  it('poll() takes an answer that is a list of people for the delivery', async () => {
-    const delivery = '[{"id":90071992547409931,"phone_numbers":[]}, {"id":"p2","emails":[]}]';
-    const answer = await poll(delivery);
-    expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
-    for (const pending of [[], [{ id: 'p1' }], [{ id: 'p1', status: 'pending', phone_numbers: [] }]])
-      expect(await poll(pending)).toMatchObject({ state: 'pending' });
-  });
-
-  it('poll() reports that a delivery ended without a result', async () => {
-    expect(
-      await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),
-    ).toMatchObject({
-      state: 'no-result',
-      deliveryStatus: 'failed',
-    });
-  });
-
-  it.each([
-    [404, 'request_id_unknown'],
-    [410, 'request_id_expired'],
-    [400, 'invalid_request_id'],
-  ])('poll() ends with %d %s', async (status, code) => {
-    expect(await poll({ error_code: code }, status)).toMatchObject({ state: 'gone', code });
-  });
-
-  it.each([{}, { error_details: { code: 'WEBHOOK.RESULT.REMOVED' } }])(
-    'poll() ends with 410 and the body %j',
-    async (body) => {
-      expect(await poll(body, 410)).toMatchObject({ state: 'gone', code: 'request_id_expired' });
-    },
-  );
-
-  it.each([
-    ['result_pending', 'WEBHOOK.STATE.NOT_READY'],
-    ['other', 'WEBHOOK.STATE.RESULT_PENDING'],
-  ])('poll() is pending with %s at the root and %s in error_details', async (older, newer) => {
-    const answer = await poll({ error_code: older, error_details: { code: newer } }, 404);
-    expect(answer).toMatchObject({ state: 'pending' });
-  });
-
-  it.each([
-    [401, 'pause'],
-    [404, 'pause'],
-    [429, 'wait'],
-    [502, 'retry'],
-  ])('poll() learns nothing about the request from a bare %d', async (status, disposition) => {
-    await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
+it('poll() is pending while the service works', async () => {
+  expect(await poll({ webhook_status: 'in_progress', webhook_result: null })).toMatchObject({
+    state: 'pending',
   });
 });
 
-describe('health', () => {
-  it('health() sends the headers that the document asks for', async () => {
-    const { transport, sent } = carrying({ is_logged_in: true });
-    await clientOf(transport).health();
-    expect(line(sent)).toBe('GET /api/v1/auth/health');
-    expect(sent[0]?.headers).toMatchObject({
-      'content-type': 'application/json',
-      'cache-control': 'no-cache',
-    });
-  });
+it.each([
+  { error_code: 'result_pending', retry_after_seconds: 30 },
+  {
+    error_details: {
+      code: 'WEBHOOK.RESULT.RESULT_PENDING',
+      suggestions: [{ label: 'Wait', retry_after_seconds: 30 }],
+    },
+  },
+])('poll() is pending with a 404 that says so: %o', async (body) => {
+  expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
+});
 
-  it.each([
-    [{ is_logged_in: true }, true],
-    [{ healthy: true, is_logged_in: true }, true],
-    [{}, true],
-    [{ is_logged_in: false }, false],
-    // Its body is not shown: a success in other words, or in none, says that the key works.
-    ['', true],
-    ['OK', true],
-    ['true', true],
-  ])('health() reads %o', async (body, credentialWorks) => {
-    expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
+it('poll() returns the delivery byte for byte, also if the delivery to the webhook failed', async () => {
+  const delivery = '{ "request_id": -9223372036854775807, "credits_consumed": 0.10 }';
+  const answer = await poll(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
+  expect(answer).toMatchObject({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
+});
+
+it('poll() takes an answer with people for the delivery', async () => {
+  const delivery = '{"request_id":-7049,"people":[{"id":"p1","phone_numbers":[]}]}';
+  const answer = await poll(delivery);
+  expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
+  for (const status of ['pending', 'in_progress'])
+    expect(await poll({ status, people: [{ id: 'p1' }] })).toMatchObject({ state: 'pending' });
+});
+
+it('poll() takes an answer with the delivery in a member of any name for the delivery', async () => {
+  const delivery = '{"status":"completed","result":{"people":[{"id":"p1","phone_numbers":[]}]}}';
+  const answer = await poll(delivery);
+  expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
+  expect(await poll({ status: 'pending', result: null })).toMatchObject({ state: 'pending' });
+});
+
+it('poll() takes an answer that is a list of people for the delivery', async () => {
+  const delivery = '[{"id":90071992547409931,"phone_numbers":[]}, {"id":"p2","emails":[]}]';
+  const answer = await poll(delivery);
+  expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
+  for (const pending of [[], [{ id: 'p1' }], [{ id: 'p1', status: 'pending', phone_numbers: [] }]])
+    expect(await poll(pending)).toMatchObject({ state: 'pending' });
+});
+
+it('poll() reports that a delivery ended without a result', async () => {
+  expect(
+    await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),
+  ).toMatchObject({
+    state: 'no-result',
+    deliveryStatus: 'failed',
   });
+});
+
+it.each([
+  [404, 'request_id_unknown'],
+  [410, 'request_id_expired'],
+  [400, 'invalid_request_id'],
+])('poll() ends with %d %s', async (status, code) => {
+  expect(await poll({ error_code: code }, status)).toMatchObject({ state: 'gone', code });
+});
+
+it.each([{}, { error_details: { code: 'WEBHOOK.RESULT.REMOVED' } }])(
+  'poll() ends with 410 and the body %j',
+  async (body) => {
+    expect(await poll(body, 410)).toMatchObject({ state: 'gone', code: 'request_id_expired' });
+  },
+);
+
+it.each([
+  ['result_pending', 'WEBHOOK.STATE.NOT_READY'],
+  ['other', 'WEBHOOK.STATE.RESULT_PENDING'],
+])('poll() is pending with %s at the root and %s in error_details', async (older, newer) => {
+  const answer = await poll({ error_code: older, error_details: { code: newer } }, 404);
+  expect(answer).toMatchObject({ state: 'pending' });
+});
+
+it.each([
+  [401, 'pause'],
+  [404, 'pause'],
+  [429, 'wait'],
+  [502, 'retry'],
+])('poll() learns nothing about the request from a bare %d', async (status, disposition) => {
+  await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
+});
+
+it('health() sends the headers that the document asks for', async () => {
+  const { transport, sent } = carrying({ is_logged_in: true });
+  await clientOf(transport).health();
+  expect(line(sent)).toBe('GET /api/v1/auth/health');
+  expect(sent[0]?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'cache-control': 'no-cache',
+  });
+});
+
+it.each([
+  [{ is_logged_in: true }, true],
+  [{ healthy: true, is_logged_in: true }, true],
+  [{}, true],
+  [{ is_logged_in: false }, false],
+  // Its body is not shown: a success in other words, or in none, says that the key works.
+  ['', true],
+  ['OK', true],
+  ['true', true],
+])('health() reads %o', async (body, credentialWorks) => {
+  expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
 });
 
 it('health() does not accept a web page, and mentions no bill', async () => {
@@ -306,78 +298,74 @@ it('health() does not accept a web page, and mentions no bill', async () => {
   });
 });
 
-describe('account', () => {
-  it('profile() reads the acting user', async () => {
-    const { transport, sent } = carrying({ id: 'u1', first_name: 'Ada', last_name: 'Holm', team: {} });
-    expect(await clientOf(transport).profile()).toEqual({ id: 'u1', name: 'Ada Holm', email: undefined });
-    expect(line(sent)).toBe('GET /api/v1/users/api_profile');
+it('profile() reads the acting user', async () => {
+  const { transport, sent } = carrying({ id: 'u1', first_name: 'Ada', last_name: 'Holm', team: {} });
+  expect(await clientOf(transport).profile()).toEqual({ id: 'u1', name: 'Ada Holm', email: undefined });
+  expect(line(sent)).toBe('GET /api/v1/users/api_profile');
+});
+
+it('apiUsage() reads the rate windows of each operation', async () => {
+  const { transport } = carrying({
+    '["api/v1/people", "bulk_match"]': {
+      minute: { limit: 20, consumed: 3, left_over: 17 },
+      hour: { limit: null, consumed: 3, left_over: null },
+    },
+    'not a list': { minute: {} },
+    '["api/v1/people", "match"]': 'not an object',
+  });
+  expect(await clientOf(transport).apiUsage()).toEqual([
+    {
+      path: 'api/v1/people',
+      action: 'bulk_match',
+      windows: [
+        { window: 'minute', seconds: 60, limit: 20, used: 3, left: 17 },
+        { window: 'hour', seconds: 3_600, limit: null, used: 3, left: null },
+      ],
+    },
+  ]);
+});
+
+it('apiUsage() reads numbers as text, empty limits and overdrawn windows as the headers are read', async () => {
+  const { transport } = carrying({
+    '["api/v1/people", "match"]': {
+      minute: { limit: '', consumed: '3', left_over: '' },
+      hour: { limit: '600', consumed: ' 700 ', left_over: -100 },
+      day: { limit: 'many', consumed: [3], left_over: 2.5 },
+    },
+  });
+  expect((await clientOf(transport).apiUsage())[0]?.windows).toEqual([
+    { window: 'minute', seconds: 60, limit: null, used: 3, left: null },
+    { window: 'hour', seconds: 3_600, limit: 600, used: 700, left: 0 },
+    { window: 'day', seconds: 86_400, limit: undefined, used: undefined, left: undefined },
+  ]);
+});
+
+it.each(['api/v1/people/bulk_match', '/api/v1/people/bulk_match', '["api/v1/people","bulk_match"]'])(
+  'apiUsage() reads the operation %s',
+  async (key) => {
+    const { transport } = carrying({ [key]: { hour: { limit: 600, consumed: 1, left_over: 599 } } });
+    expect(await clientOf(transport).apiUsage()).toMatchObject([
+      { path: 'api/v1/people', action: 'bulk_match', windows: [{ left: 599 }] },
+    ]);
+  },
+);
+
+it('creditUsage() reads credits as exact decimals', async () => {
+  const { transport } = carrying(
+    '{"credit_usage_stats":{"email":{"limit":10000000000000.1,"consumed":0.3,"left_over":null}},' +
+      '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}',
+  );
+  expect(await clientOf(transport).creditUsage()).toEqual({
+    kinds: [{ name: 'email', limit: 10_000_000_000_000_100_000n, consumed: 300_000n, left: undefined }],
+    cycle: { startDate: '2026-11-01', endDate: '2026-11-30' },
   });
 });
 
-describe('usage', () => {
-  it('apiUsage() reads the rate windows of each operation', async () => {
-    const { transport } = carrying({
-      '["api/v1/people", "bulk_match"]': {
-        minute: { limit: 20, consumed: 3, left_over: 17 },
-        hour: { limit: null, consumed: 3, left_over: null },
-      },
-      'not a list': { minute: {} },
-      '["api/v1/people", "match"]': 'not an object',
-    });
-    expect(await clientOf(transport).apiUsage()).toEqual([
-      {
-        path: 'api/v1/people',
-        action: 'bulk_match',
-        windows: [
-          { window: 'minute', seconds: 60, limit: 20, used: 3, left: 17 },
-          { window: 'hour', seconds: 3_600, limit: null, used: 3, left: null },
-        ],
-      },
-    ]);
-  });
-
-  it('apiUsage() reads numbers as text, empty limits and overdrawn windows as the headers are read', async () => {
-    const { transport } = carrying({
-      '["api/v1/people", "match"]': {
-        minute: { limit: '', consumed: '3', left_over: '' },
-        hour: { limit: '600', consumed: ' 700 ', left_over: -100 },
-        day: { limit: 'many', consumed: [3], left_over: 2.5 },
-      },
-    });
-    expect((await clientOf(transport).apiUsage())[0]?.windows).toEqual([
-      { window: 'minute', seconds: 60, limit: null, used: 3, left: null },
-      { window: 'hour', seconds: 3_600, limit: 600, used: 700, left: 0 },
-      { window: 'day', seconds: 86_400, limit: undefined, used: undefined, left: undefined },
-    ]);
-  });
-
-  it.each(['api/v1/people/bulk_match', '/api/v1/people/bulk_match', '["api/v1/people","bulk_match"]'])(
-    'apiUsage() reads the operation %s',
-    async (key) => {
-      const { transport } = carrying({ [key]: { hour: { limit: 600, consumed: 1, left_over: 599 } } });
-      expect(await clientOf(transport).apiUsage()).toMatchObject([
-        { path: 'api/v1/people', action: 'bulk_match', windows: [{ left: 599 }] },
-      ]);
-    },
-  );
-
-  it('creditUsage() reads credits as exact decimals', async () => {
-    const { transport } = carrying(
-      '{"credit_usage_stats":{"email":{"limit":10000000000000.1,"consumed":0.3,"left_over":null}},' +
-        '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}',
-    );
-    expect(await clientOf(transport).creditUsage()).toEqual({
-      kinds: [{ name: 'email', limit: 10_000_000_000_000_100_000n, consumed: 300_000n, left: undefined }],
-      cycle: { startDate: '2026-11-01', endDate: '2026-11-30' },
-    });
-  });
-
-  it('apiUsage() pauses without a master key', async () => {
-    const { transport } = carrying({ error: 'words', error_code: 'API_INACCESSIBLE' }, 403);
-    await expect(clientOf(transport).apiUsage()).rejects.toMatchObject({
-      type: 'forbidden',
-      codes: ['API_INACCESSIBLE'],
-      mayHaveBeenBilled: false,
-    });
+it('apiUsage() pauses without a master key', async () => {
+  const { transport } = carrying({ error: 'words', error_code: 'API_INACCESSIBLE' }, 403);
+  await expect(clientOf(transport).apiUsage()).rejects.toMatchObject({
+    type: 'forbidden',
+    codes: ['API_INACCESSIBLE'],
+    mayHaveBeenBilled: false,
   });
 });

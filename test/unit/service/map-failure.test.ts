@@ -268,43 +268,41 @@ describe('a failure that is printed', () => {
   });
 });
 
-describe('mapTransportError', () => {
-  it.each([
-    ['ECONNREFUSED', 'not-sent.refused'],
-    ['ENOTFOUND', 'not-sent.dns'],
-    ['EAI_AGAIN', 'not-sent.dns'],
-    ['CERT_HAS_EXPIRED', 'not-sent.tls'],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not-sent.tls'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not-sent.tls'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'not-sent.tls'],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', 'not-sent.tls'],
-    ['UND_ERR_CONNECT_TIMEOUT', 'not-sent.timeout'],
-    ['DEADLINE', 'not-sent.timeout'],
-    ['ABORTED', 'not-sent.aborted'],
-    ['EHOSTUNREACH', 'not-sent.unreachable'],
-    ['ECONNRESET', 'not-sent.unreachable'],
-  ])('mapTransportError() before sending: %s is %s, free of charge', (code, type) => {
-    const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
-  });
+it.each([
+  ['ECONNREFUSED', 'not-sent.refused'],
+  ['ENOTFOUND', 'not-sent.dns'],
+  ['EAI_AGAIN', 'not-sent.dns'],
+  ['CERT_HAS_EXPIRED', 'not-sent.tls'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not-sent.tls'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not-sent.tls'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'not-sent.tls'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'not-sent.tls'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'not-sent.timeout'],
+  ['DEADLINE', 'not-sent.timeout'],
+  ['ABORTED', 'not-sent.aborted'],
+  ['EHOSTUNREACH', 'not-sent.unreachable'],
+  ['ECONNRESET', 'not-sent.unreachable'],
+])('mapTransportError() before sending: %s is %s, free of charge', (code, type) => {
+  const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
+  expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
+});
 
-  it.each([
-    ['ECONNRESET', 'connection-lost'],
-    ['UND_ERR_SOCKET', 'connection-lost'],
-    ['ECONNREFUSED', 'connection-lost'],
-    ['DEADLINE', 'timeout'],
-    ['UND_ERR_BODY_TIMEOUT', 'timeout'],
-    ['ABORTED', 'aborted'],
-    ['TOO_LARGE', 'answer-too-large'],
-    ['UNDECODABLE', 'unreadable-answer'],
-    ['HPE_INVALID_CONSTANT', 'unreadable-answer'],
-  ])('mapTransportError() after sending: %s is %s, possibly billed', (code, type) => {
-    const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
-  });
+it.each([
+  ['ECONNRESET', 'connection-lost'],
+  ['UND_ERR_SOCKET', 'connection-lost'],
+  ['ECONNREFUSED', 'connection-lost'],
+  ['DEADLINE', 'timeout'],
+  ['UND_ERR_BODY_TIMEOUT', 'timeout'],
+  ['ABORTED', 'aborted'],
+  ['TOO_LARGE', 'answer-too-large'],
+  ['UNDECODABLE', 'unreadable-answer'],
+  ['HPE_INVALID_CONSTANT', 'unreadable-answer'],
+])('mapTransportError() after sending: %s is %s, possibly billed', (code, type) => {
+  const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
+  expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
+});
 
-  it('mapTransportError() allows a retry of a call that costs nothing', () => {
-    const failure = mapTransportError(new TransportError('ECONNRESET', { sent: true }), free);
-    expect([failure.disposition, failure.mayHaveBeenBilled]).toEqual(['retry', false]);
-  });
+it('mapTransportError() allows a retry of a call that costs nothing', () => {
+  const failure = mapTransportError(new TransportError('ECONNRESET', { sent: true }), free);
+  expect([failure.disposition, failure.mayHaveBeenBilled]).toEqual(['retry', false]);
 });

@@ -1,87 +1,85 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readRateHeaders } from '../../../src/service/rate-headers.ts';
 
-describe('readRateHeaders', () => {
-  it('readRateHeaders() reads all windows, shortest first', () => {
-    expect(
-      readRateHeaders({
-        'x-rate-limit-24-hour': '6000',
-        'x-24-hour-usage': '17',
-        'x-24-hour-requests-left': '5983',
-        'x-rate-limit-hourly': '600',
-        'x-hourly-usage': '600',
-        'x-hourly-requests-left': '0',
-        'x-rate-limit-minute': '200',
-        'x-minute-usage': '1',
-        'x-minute-requests-left': '199',
-      }),
-    ).toEqual([
-      { window: 'minute', seconds: 60, limit: 200, used: 1, left: 199 },
-      { window: 'hour', seconds: 3_600, limit: 600, used: 600, left: 0 },
-      { window: 'day', seconds: 86_400, limit: 6_000, used: 17, left: 5_983 },
-    ]);
-  });
+it('readRateHeaders() reads all windows, shortest first', () => {
+  expect(
+    readRateHeaders({
+      'x-rate-limit-24-hour': '6000',
+      'x-24-hour-usage': '17',
+      'x-24-hour-requests-left': '5983',
+      'x-rate-limit-hourly': '600',
+      'x-hourly-usage': '600',
+      'x-hourly-requests-left': '0',
+      'x-rate-limit-minute': '200',
+      'x-minute-usage': '1',
+      'x-minute-requests-left': '199',
+    }),
+  ).toEqual([
+    { window: 'minute', seconds: 60, limit: 200, used: 1, left: 199 },
+    { window: 'hour', seconds: 3_600, limit: 600, used: 600, left: 0 },
+    { window: 'day', seconds: 86_400, limit: 6_000, used: 17, left: 5_983 },
+  ]);
+});
 
-  it('readRateHeaders() reads an empty value as unlimited', () => {
-    expect(
-      readRateHeaders({ 'x-rate-limit-hourly': '', 'x-hourly-usage': '3', 'x-hourly-requests-left': '' }),
-    ).toEqual([{ window: 'hour', seconds: 3_600, limit: null, used: 3, left: null }]);
-  });
+it('readRateHeaders() reads an empty value as unlimited', () => {
+  expect(
+    readRateHeaders({ 'x-rate-limit-hourly': '', 'x-hourly-usage': '3', 'x-hourly-requests-left': '' }),
+  ).toEqual([{ window: 'hour', seconds: 3_600, limit: null, used: 3, left: null }]);
+});
 
-  it('readRateHeaders() knows the older name of the daily window', () => {
-    expect(readRateHeaders({ 'x-rate-limit-daily': '50' })).toEqual([
-      { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: undefined },
-    ]);
-  });
+it('readRateHeaders() knows the older name of the daily window', () => {
+  expect(readRateHeaders({ 'x-rate-limit-daily': '50' })).toEqual([
+    { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: undefined },
+  ]);
+});
 
-  it('readRateHeaders() takes the stricter name if a window has two', () => {
-    const newer = { 'x-rate-limit-24-hour': '', 'x-24-hour-usage': '', 'x-24-hour-requests-left': '' };
-    const older = { 'x-rate-limit-daily': '50', 'x-daily-usage': '50', 'x-daily-requests-left': '0' };
-    const exhausted = [{ window: 'day', seconds: 86_400, limit: 50, used: 50, left: 0 }];
-    expect(readRateHeaders({ ...newer, ...older })).toEqual(exhausted);
-    expect(readRateHeaders({ ...older, 'x-rate-limit-24-hour': '6000', 'x-24-hour-usage': '17' })).toEqual(
-      exhausted,
-    );
-    expect(
-      readRateHeaders({
-        'x-rate-limit-hour': '600',
-        'x-hour-usage': '600',
-        'x-rate-limit-hourly': '1000',
-        'x-hourly-requests-left': '400',
-      }),
-    ).toEqual([{ window: 'hour', seconds: 3_600, limit: 600, used: 600, left: undefined }]);
-  });
-
-  it('readRateHeaders() completes one name of a window with the other', () => {
-    expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-requests-left': '3' })).toEqual([
-      { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: 3 },
-    ]);
-    expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-usage': '50' })).toEqual([
-      { window: 'day', seconds: 86_400, limit: 50, used: 50, left: undefined },
-    ]);
-  });
-
-  it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])(
-    'readRateHeaders() leaves out a count of "%s"',
-    (value) => {
-      expect(readRateHeaders({ 'x-rate-limit-minute': value })).toEqual([]);
-    },
+it('readRateHeaders() takes the stricter name if a window has two', () => {
+  const newer = { 'x-rate-limit-24-hour': '', 'x-24-hour-usage': '', 'x-24-hour-requests-left': '' };
+  const older = { 'x-rate-limit-daily': '50', 'x-daily-usage': '50', 'x-daily-requests-left': '0' };
+  const exhausted = [{ window: 'day', seconds: 86_400, limit: 50, used: 50, left: 0 }];
+  expect(readRateHeaders({ ...newer, ...older })).toEqual(exhausted);
+  expect(readRateHeaders({ ...older, 'x-rate-limit-24-hour': '6000', 'x-24-hour-usage': '17' })).toEqual(
+    exhausted,
   );
+  expect(
+    readRateHeaders({
+      'x-rate-limit-hour': '600',
+      'x-hour-usage': '600',
+      'x-rate-limit-hourly': '1000',
+      'x-hourly-requests-left': '400',
+    }),
+  ).toEqual([{ window: 'hour', seconds: 3_600, limit: 600, used: 600, left: undefined }]);
+});
 
-  it('readRateHeaders() reads a header that a proxy has repeated, if both values agree', () => {
-    expect(
-      readRateHeaders({ 'x-rate-limit-minute': ['20', '20'], 'x-minute-requests-left': ['3', '4'] }),
-    ).toEqual([{ window: 'minute', seconds: 60, limit: 20, used: undefined, left: undefined }]);
-  });
+it('readRateHeaders() completes one name of a window with the other', () => {
+  expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-requests-left': '3' })).toEqual([
+    { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: 3 },
+  ]);
+  expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-usage': '50' })).toEqual([
+    { window: 'day', seconds: 86_400, limit: 50, used: 50, left: undefined },
+  ]);
+});
 
-  it('readRateHeaders() reads fewer than 0 calls left of a limit as 0', () => {
-    expect(readRateHeaders({ 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '-100' })).toEqual([
-      { window: 'hour', seconds: 3_600, limit: 600, used: undefined, left: 0 },
-    ]);
-    expect(readRateHeaders({ 'x-rate-limit-hourly': '-1', 'x-hourly-requests-left': '-1' })).toEqual([]);
-  });
+it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])(
+  'readRateHeaders() leaves out a count of "%s"',
+  (value) => {
+    expect(readRateHeaders({ 'x-rate-limit-minute': value })).toEqual([]);
+  },
+);
 
-  it('readRateHeaders() finds no window on a 401', () => {
-    expect(readRateHeaders({ 'content-type': 'text/plain' })).toEqual([]);
-  });
+it('readRateHeaders() reads a header that a proxy has repeated, if both values agree', () => {
+  expect(
+    readRateHeaders({ 'x-rate-limit-minute': ['20', '20'], 'x-minute-requests-left': ['3', '4'] }),
+  ).toEqual([{ window: 'minute', seconds: 60, limit: 20, used: undefined, left: undefined }]);
+});
+
+it('readRateHeaders() reads fewer than 0 calls left of a limit as 0', () => {
+  expect(readRateHeaders({ 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '-100' })).toEqual([
+    { window: 'hour', seconds: 3_600, limit: 600, used: undefined, left: 0 },
+  ]);
+  expect(readRateHeaders({ 'x-rate-limit-hourly': '-1', 'x-hourly-requests-left': '-1' })).toEqual([]);
+});
+
+it('readRateHeaders() finds no window on a 401', () => {
+  expect(readRateHeaders({ 'content-type': 'text/plain' })).toEqual([]);
 });

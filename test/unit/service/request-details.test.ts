@@ -1,39 +1,37 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { toDetail } from '../../../src/service/request-details.ts';
 
-describe('toDetail', () => {
-  it('toDetail() names every field as the wire does', () => {
-    expect(
-      toDetail({
-        personId: 'p1',
-        email: 'mira@lindqvist.example',
-        hashedEmail: 'd41d8cd98f00b204e9800998ecf8427e',
-        profileUrl: 'linkedin.com/in/mira',
-        firstName: 'Mira',
-        lastName: 'Lindqvist',
-        name: 'Mira Lindqvist',
-        organizationName: 'Nordlys',
-        domain: 'nordlys.example',
-      }),
-    ).toEqual({
-      id: 'p1',
+it('toDetail() names every field as the wire does', () => {
+  expect(
+    toDetail({
+      personId: 'p1',
       email: 'mira@lindqvist.example',
-      hashed_email: 'd41d8cd98f00b204e9800998ecf8427e',
-      proflink_url: 'https://linkedin.com/in/mira',
-      first_name: 'Mira',
-      last_name: 'Lindqvist',
+      hashedEmail: 'd41d8cd98f00b204e9800998ecf8427e',
+      profileUrl: 'linkedin.com/in/mira',
+      firstName: 'Mira',
+      lastName: 'Lindqvist',
       name: 'Mira Lindqvist',
-      organization_name: 'Nordlys',
+      organizationName: 'Nordlys',
       domain: 'nordlys.example',
-    });
+    }),
+  ).toEqual({
+    id: 'p1',
+    email: 'mira@lindqvist.example',
+    hashed_email: 'd41d8cd98f00b204e9800998ecf8427e',
+    proflink_url: 'https://linkedin.com/in/mira',
+    first_name: 'Mira',
+    last_name: 'Lindqvist',
+    name: 'Mira Lindqvist',
+    organization_name: 'Nordlys',
+    domain: 'nordlys.example',
   });
+});
 
-  it('toDetail() sends only what the row knows', () => {
-    expect(Object.keys(toDetail({ email: 'mira@lindqvist.example' }))).toEqual(['email']);
-  });
+it('toDetail() sends only what the row knows', () => {
+  expect(Object.keys(toDetail({ email: 'mira@lindqvist.example' }))).toEqual(['email']);
+});
 
-  it('toDetail() sends one address of several', () => {
-    const detail = toDetail({ email: 'a@lindqvist.example', otherEmails: ['b@lindqvist.example'] });
-    expect(JSON.stringify(detail)).not.toContain('b@');
-  });
+it('toDetail() sends one address of several', () => {
+  const detail = toDetail({ email: 'a@lindqvist.example', otherEmails: ['b@lindqvist.example'] });
+  expect(JSON.stringify(detail)).not.toContain('b@');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readRetryAfter } from '../../../src/service/failures/retry-after.ts';
 
 const receivedAt = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -6,42 +6,40 @@ const minuteLater = 'Sat, 21 Nov 2026 12:01:00 GMT';
 const read = (value: string | string[], date?: string) =>
   readRetryAfter({ 'retry-after': value, ...(date !== undefined && { date }) }, [], receivedAt);
 
-describe('readRetryAfter', () => {
-  it.each([
-    ['seconds', '30', 30],
-    ['zero', '0', 0],
-    ['a fraction, rounded up', '1.2', 2],
-    ['a huge value, cut to a day', '99999999999999999999', 86_400],
-    ['a date', minuteLater, 60],
-    ['a repeated value', ['30', '30'], 30],
-    ['two values', ['30', '40'], undefined],
-    ['a date in the past', 'Sat, 21 Nov 2026 11:00:00 GMT', 0],
-    ['a negative number', '-5', undefined],
-    ['a word', 'soon', undefined],
-    ['nothing', '', undefined],
-  ])('readRetryAfter() reads %s', (_, value, expected) => {
-    expect(read(value)).toBe(expected);
-  });
+it.each([
+  ['seconds', '30', 30],
+  ['zero', '0', 0],
+  ['a fraction, rounded up', '1.2', 2],
+  ['a huge value, cut to a day', '99999999999999999999', 86_400],
+  ['a date', minuteLater, 60],
+  ['a repeated value', ['30', '30'], 30],
+  ['two values', ['30', '40'], undefined],
+  ['a date in the past', 'Sat, 21 Nov 2026 11:00:00 GMT', 0],
+  ['a negative number', '-5', undefined],
+  ['a word', 'soon', undefined],
+  ['nothing', '', undefined],
+])('readRetryAfter() reads %s', (_, value, expected) => {
+  expect(read(value)).toBe(expected);
+});
 
-  it('readRetryAfter() counts a date from the date of the answer, whatever the machine’s clock says', () => {
-    expect(read(minuteLater, 'Sat, 21 Nov 2026 12:00:30 GMT')).toBe(30);
-  });
+it('readRetryAfter() counts a date from the date of the answer, whatever the machine’s clock says', () => {
+  expect(read(minuteLater, 'Sat, 21 Nov 2026 12:00:30 GMT')).toBe(30);
+});
 
-  it('readRetryAfter() returns the longest of header and body', () => {
-    expect(readRetryAfter({ 'retry-after': '5' }, [undefined, 40, 20], receivedAt)).toBe(40);
-  });
+it('readRetryAfter() returns the longest of header and body', () => {
+  expect(readRetryAfter({ 'retry-after': '5' }, [undefined, 40, 20], receivedAt)).toBe(40);
+});
 
-  it.each([
-    ['ratelimit-reset', '50', 50],
-    ['x-ratelimit-reset', String(receivedAt / 1_000 + 50), 50],
-    ['x-rate-limit-reset', String(receivedAt + 50_000), 50],
-    ['x-ratelimit-reset', 'soon', undefined],
-  ])('readRetryAfter() reads the end of the window from %s: %s', (name, value, expected) => {
-    expect(readRetryAfter({ [name]: value }, [], receivedAt)).toBe(expected);
-    expect(readRetryAfter({ [name]: value, 'retry-after': '7' }, [], receivedAt)).toBe(7);
-  });
+it.each([
+  ['ratelimit-reset', '50', 50],
+  ['x-ratelimit-reset', String(receivedAt / 1_000 + 50), 50],
+  ['x-rate-limit-reset', String(receivedAt + 50_000), 50],
+  ['x-ratelimit-reset', 'soon', undefined],
+])('readRetryAfter() reads the end of the window from %s: %s', (name, value, expected) => {
+  expect(readRetryAfter({ [name]: value }, [], receivedAt)).toBe(expected);
+  expect(readRetryAfter({ [name]: value, 'retry-after': '7' }, [], receivedAt)).toBe(7);
+});
 
-  it('readRetryAfter() returns nothing without a header and a body', () => {
-    expect(readRetryAfter({}, [undefined], receivedAt)).toBeUndefined();
-  });
+it('readRetryAfter() returns nothing without a header and a body', () => {
+  expect(readRetryAfter({}, [undefined], receivedAt)).toBeUndefined();
 });

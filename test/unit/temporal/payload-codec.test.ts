@@ -19,59 +19,57 @@ async function readWith(codec: EncryptingCodec, encrypted: (typeof payload)[]): 
   return defaultPayloadConverter.fromPayload(decoded!);
 }
 
-describe('an encrypted payload', () => {
-  it('an encrypted payload hides its content and decrypts to the original', async () => {
-    const codec = new EncryptingCodec([newKey]);
-    const encrypted = await codec.encode([payload]);
-    const stored = JSON.stringify(
-      encrypted.map(({ metadata, data }) => [
-        Object.entries(metadata ?? {}).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]),
-        Buffer.from(data!).toString('latin1'),
-      ]),
-    );
-    expect(stored).not.toMatch(/contacts|json|500/);
-    expect(await readWith(codec, encrypted)).toEqual(value);
-  });
+it('an encrypted payload hides its content and decrypts to the original', async () => {
+  const codec = new EncryptingCodec([newKey]);
+  const encrypted = await codec.encode([payload]);
+  const stored = JSON.stringify(
+    encrypted.map(({ metadata, data }) => [
+      Object.entries(metadata ?? {}).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]),
+      Buffer.from(data!).toString('latin1'),
+    ]),
+  );
+  expect(stored).not.toMatch(/contacts|json|500/);
+  expect(await readWith(codec, encrypted)).toEqual(value);
+});
 
-  it('an encrypted payload differs each time', async () => {
-    const codec = new EncryptingCodec([newKey]);
-    const [one, other] = await codec.encode([payload, payload]);
-    expect(one!.data).not.toEqual(other!.data);
-  });
+it('an encrypted payload differs each time', async () => {
+  const codec = new EncryptingCodec([newKey]);
+  const [one, other] = await codec.encode([payload, payload]);
+  expect(one!.data).not.toEqual(other!.data);
+});
 
-  it('an encrypted payload stays readable after a new key is put before its own key', async () => {
-    const before = await new EncryptingCodec([oldKey]).encode([payload]);
-    const both = new EncryptingCodec([newKey, oldKey]);
-    expect(await readWith(both, before)).toEqual(value);
-    expect(await readWith(new EncryptingCodec([newKey]), await both.encode([payload]))).toEqual(value);
-  });
+it('an encrypted payload stays readable after a new key is put before its own key', async () => {
+  const before = await new EncryptingCodec([oldKey]).encode([payload]);
+  const both = new EncryptingCodec([newKey, oldKey]);
+  expect(await readWith(both, before)).toEqual(value);
+  expect(await readWith(new EncryptingCodec([newKey]), await both.encode([payload]))).toEqual(value);
+});
 
-  it('an encrypted payload whose key is missing names the key', async () => {
-    const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
-    for (const codec of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
-      await expect(codec.decode(encrypted)).rejects.toMatchObject({
-        type: 'codec.key-missing',
-        message: expect.stringContaining('2026-05'),
-      });
-  });
+it('an encrypted payload whose key is missing names the key', async () => {
+  const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
+  for (const codec of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
+    await expect(codec.decode(encrypted)).rejects.toMatchObject({
+      type: 'codec.key-missing',
+      message: expect.stringContaining('2026-05'),
+    });
+});
 
-  it('an encrypted payload is refused with another key of the same name, or after a changed byte', async () => {
-    const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
-    const impostor = new EncryptingCodec([{ id: oldKey.id, key: newKey.key }]);
-    await expect(impostor.decode(encrypted)).rejects.toMatchObject({ type: 'codec.undecipherable' });
-    const data = Buffer.from(encrypted[0]!.data!);
-    for (const byte of [0, 20, data.length - 1]) {
-      const changed = Buffer.from(data);
-      changed[byte]! ^= 1;
-      const codec = new EncryptingCodec([oldKey]);
-      await expect(codec.decode([{ ...encrypted[0]!, data: changed }])).rejects.toMatchObject({
-        type: 'codec.undecipherable',
-      });
-    }
-    await expect(
-      new EncryptingCodec([oldKey]).decode([{ ...encrypted[0]!, data: Buffer.from('short') }]),
-    ).rejects.toMatchObject({ type: 'codec.undecipherable' });
-  });
+it('an encrypted payload is refused with another key of the same name, or after a changed byte', async () => {
+  const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
+  const impostor = new EncryptingCodec([{ id: oldKey.id, key: newKey.key }]);
+  await expect(impostor.decode(encrypted)).rejects.toMatchObject({ type: 'codec.undecipherable' });
+  const data = Buffer.from(encrypted[0]!.data!);
+  for (const byte of [0, 20, data.length - 1]) {
+    const changed = Buffer.from(data);
+    changed[byte]! ^= 1;
+    const codec = new EncryptingCodec([oldKey]);
+    await expect(codec.decode([{ ...encrypted[0]!, data: changed }])).rejects.toMatchObject({
+      type: 'codec.undecipherable',
+    });
+  }
+  await expect(
+    new EncryptingCodec([oldKey]).decode([{ ...encrypted[0]!, data: Buffer.from('short') }]),
+  ).rejects.toMatchObject({ type: 'codec.undecipherable' });
 });
 
 describe('what is not encrypted', () => {
@@ -84,47 +82,41 @@ describe('what is not encrypted', () => {
   });
 });
 
-describe('keys', () => {
-  it('codec keys are names and keys, joined by commas or line breaks', () => {
-    const [one, other] = [entry('2026-11'), entry('2026-05')];
-    expect(readCodecKeys({ text: `${one}, ${other}` }).map(({ id }) => id)).toEqual(['2026-11', '2026-05']);
-    expect(readCodecKeys({ text: `${one}\n${other}\n` }).map(({ key }) => key.length)).toEqual([32, 32]);
-  });
+it('codec keys are names and keys, joined by commas or line breaks', () => {
+  const [one, other] = [entry('2026-11'), entry('2026-05')];
+  expect(readCodecKeys({ text: `${one}, ${other}` }).map(({ id }) => id)).toEqual(['2026-11', '2026-05']);
+  expect(readCodecKeys({ text: `${one}\n${other}\n` }).map(({ key }) => key.length)).toEqual([32, 32]);
+});
 
-  it('codec keys can be in a file', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'enrich-keys-'));
-    const file = join(directory, 'keys');
-    writeFileSync(file, `${entry('one')}\n`);
-    expect(payloadCodec(readConfig({ TEMPORAL_CODEC_KEYS_FILE: file }).temporalCodec)).toBeDefined();
-    rmSync(directory, { recursive: true });
-    expect(() => readCodecKeys({ file })).toThrow('cannot be read: no such file or folder (ENOENT)');
-  });
+it('codec keys can be in a file', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'enrich-keys-'));
+  const file = join(directory, 'keys');
+  writeFileSync(file, `${entry('one')}\n`);
+  expect(payloadCodec(readConfig({ TEMPORAL_CODEC_KEYS_FILE: file }).temporalCodec)).toBeDefined();
+  rmSync(directory, { recursive: true });
+  expect(() => readCodecKeys({ file })).toThrow('cannot be read: no such file or folder (ENOENT)');
+});
 
-  it.each([
-    ['nothing', '', 'there is no key'],
-    ['a key alone', randomBytes(32).toString('base64'), 'entry 1 is not name:key'],
-    ['a short key', `one:${randomBytes(16).toString('base64')}`, 'entry 1 is not name:key'],
-    [
-      'one in hexadecimal',
-      `${entry('one')},two:${randomBytes(32).toString('hex')}`,
-      'entry 2 is not name:key',
-    ],
-    ['two of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
-  ])('codec keys that are %s are refused, and never shown', (_, text, what) => {
-    let explained = '';
-    try {
-      readCodecKeys({ text });
-    } catch (error) {
-      explained = (error as { explain(): string }).explain();
-    }
-    expect(explained).toContain(what);
-    for (const secret of text.split(/[:,]/).filter((part) => part.length > 8))
-      expect(explained).not.toContain(secret);
-  });
+it.each([
+  ['nothing', '', 'there is no key'],
+  ['a key alone', randomBytes(32).toString('base64'), 'entry 1 is not name:key'],
+  ['a short key', `one:${randomBytes(16).toString('base64')}`, 'entry 1 is not name:key'],
+  ['one in hexadecimal', `${entry('one')},two:${randomBytes(32).toString('hex')}`, 'entry 2 is not name:key'],
+  ['two of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
+])('codec keys that are %s are refused, and never shown', (_, text, what) => {
+  let explained = '';
+  try {
+    readCodecKeys({ text });
+  } catch (error) {
+    explained = (error as { explain(): string }).explain();
+  }
+  expect(explained).toContain(what);
+  for (const secret of text.split(/[:,]/).filter((part) => part.length > 8))
+    expect(explained).not.toContain(secret);
+});
 
-  it('codec keys are in a setting or in a file, and not in both', () => {
-    expect(() =>
-      readConfig({ TEMPORAL_CODEC_KEYS: entry('a'), TEMPORAL_CODEC_KEYS_FILE: '/run/keys' }),
-    ).toThrow('TEMPORAL_CODEC_KEYS_FILE is set together with TEMPORAL_CODEC_KEYS');
-  });
+it('codec keys are in a setting or in a file, and not in both', () => {
+  expect(() =>
+    readConfig({ TEMPORAL_CODEC_KEYS: entry('a'), TEMPORAL_CODEC_KEYS_FILE: '/run/keys' }),
+  ).toThrow('TEMPORAL_CODEC_KEYS_FILE is set together with TEMPORAL_CODEC_KEYS');
 });

@@ -1,20 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 
-describe('Worker Versioning', () => {
-  it('Worker Versioning is off without its settings, and has the version of both settings', () => {
-    expect(readConfig({}).workerVersion).toBeUndefined();
-    expect(
-      readConfig({ TEMPORAL_DEPLOYMENT_NAME: 'enrich', TEMPORAL_WORKER_BUILD_ID: '2026-11-22' })
-        .workerVersion,
-    ).toEqual({ deploymentName: 'enrich', buildId: '2026-11-22' });
-  });
-
-  it.each([
-    [{ TEMPORAL_DEPLOYMENT_NAME: 'enrich' }, 'TEMPORAL_WORKER_BUILD_ID is missing'],
-    [{ TEMPORAL_WORKER_BUILD_ID: '1' }, 'TEMPORAL_DEPLOYMENT_NAME is missing'],
-    [{ TEMPORAL_DEPLOYMENT_NAME: 'a.b', TEMPORAL_WORKER_BUILD_ID: '1' }, 'neither a dot nor a colon'],
-  ])('Worker Versioning refuses %j', (environment, message) =>
-    expect(() => readConfig(environment)).toThrow(message),
-  );
+it('Worker Versioning is off without its settings, and has the version of both settings', () => {
+  expect(readConfig({}).workerVersion).toBeUndefined();
+  expect(
+    readConfig({ TEMPORAL_DEPLOYMENT_NAME: 'enrich', TEMPORAL_WORKER_BUILD_ID: '2026-11-22' }).workerVersion,
+  ).toEqual({ deploymentName: 'enrich', buildId: '2026-11-22' });
 });
+
+it.each([
+  [{ TEMPORAL_DEPLOYMENT_NAME: 'enrich' }, 'TEMPORAL_WORKER_BUILD_ID is missing'],
+  [{ TEMPORAL_WORKER_BUILD_ID: '1' }, 'TEMPORAL_DEPLOYMENT_NAME is missing'],
+  [{ TEMPORAL_DEPLOYMENT_NAME: 'a.b', TEMPORAL_WORKER_BUILD_ID: '1' }, 'neither a dot nor a colon'],
+])('Worker Versioning refuses %j', (environment, message) =>
+  expect(() => readConfig(environment)).toThrow(message),
+);
