@@ -22,11 +22,17 @@ function write(name: string, content: string): string {
 }
 
 it('enrich dev says that another command runs the same servers already', async () => {
-  const own = { TEMPORAL_ADDRESS: '', ENRICH_DATA_DIR: join(system.directory, 'shared') };
+  const own = {
+    TEMPORAL_ADDRESS: '',
+    ENRICH_DATA_DIR: join(system.directory, 'shared'),
+    WEBHOOK_PUBLIC_URL: 'https://hooks:canary@enrich.acme.example',
+    WEBHOOK_LISTEN: '127.0.0.1:0',
+  };
   const dev = system.begin(['dev'], own);
   onTestFinished(() => dev.kill('SIGTERM'));
   await expect.poll(dev.output).toContain('stop it with Ctrl-C');
   expect(dev.output()).not.toContain('share');
+  expect(dev.output()).toContain('reached as https://hooks@enrich.acme.example');
   const another = system.begin(['dev'], own);
   onTestFinished(() => another.kill('SIGTERM'));
   await expect.poll(another.output).toContain('stop it with Ctrl-C');

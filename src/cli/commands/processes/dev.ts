@@ -37,7 +37,8 @@ Example:
 function describeReceiver({ config, receiver }: Session): string {
   const own = receiver();
   const here = own ? httpAddress(own) : 'in another command';
-  return config.webhook.publicUrl === undefined ? here : `${here}, reached as ${config.webhook.publicUrl}`;
+  const { publicUrl } = config.webhook;
+  return publicUrl === undefined ? here : `${here}, reached as ${addressWithoutPassword(publicUrl)}`;
 }
 
 function describeStack(session: Session): string {
