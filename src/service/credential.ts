@@ -3,7 +3,6 @@ import type { Setting } from '../config/settings-schema.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { fitsHeader, readToken } from './read-token.ts';
 
-/** The header that a credential is sent in. */
 export type CredentialHeader = Readonly<Record<string, string>>;
 
 /**

@@ -204,7 +204,6 @@ function mappingChanges(
   ];
 }
 
-/** Field → its columns. */
 function columnsByField(mapping: ReadExport['mapping']): ReadonlyMap<string, readonly string[]> {
   const columns = new Map<string, string[]>();
   for (const name of Object.keys(mapping).sort()) {

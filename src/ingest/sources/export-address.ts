@@ -3,7 +3,6 @@ import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
-/** The address of an export. */
 export type ExportAddress =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'standard-input' }

@@ -3,7 +3,6 @@ import { link, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/
 import { join } from 'node:path';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
 
-/** Content in the staging directory. */
 export interface StagedContent {
   readonly path: string;
   /** Hexadecimal. */

@@ -102,7 +102,6 @@ export class RateWindows {
     return headers;
   }
 
-  /** The usage statistics of an endpoint. */
   usage(endpoint: string, at: number, others = 0): Record<keyof typeof reported, WindowUsage> {
     const usageOf = (seconds: number): WindowUsage => {
       const limit = this.#limits.find((each) => each.seconds === seconds)?.calls ?? Number.POSITIVE_INFINITY;

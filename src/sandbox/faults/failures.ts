@@ -39,7 +39,6 @@ export interface Suggestion {
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Whether a time is before the cut-over. */
 export function isBeforeCutOver(now: number): boolean {
   return now < cutOver;
 }

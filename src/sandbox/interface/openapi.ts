@@ -77,7 +77,7 @@ function componentSchemas(): Json {
 
 function describe(name: string, operation: Operation): Json {
   const isLimited = operation.usageName !== undefined;
-  const statuses = [...operation.refusals, 401, 403, 500, ...(isLimited ? [429] : [])].sort(
+  const statuses = [...(operation.refusals ?? []), 401, 403, 500, ...(isLimited ? [429] : [])].sort(
     (one, other) => one - other,
   );
   return {

@@ -15,14 +15,14 @@ export interface Operation {
   readonly summary: string;
   readonly access: Access;
   /** Its name in usage statistics. An operation with a name is logged and counted by rate windows. */
-  readonly usageName: readonly [string, string] | undefined;
+  readonly usageName?: readonly [string, string];
   readonly errors: ErrorShape;
   readonly query?: z.ZodObject;
   readonly parameters?: z.ZodObject;
   readonly body?: z.ZodObject;
   readonly answer: z.ZodType;
   /** Statuses of its own refusals, besides 401, 403 and, for limited operations, 429. */
-  readonly refusals: readonly number[];
+  readonly refusals?: readonly number[];
 }
 
 /** The operations of the sandbox, with the paths of public descriptions of such services. */
@@ -88,27 +88,22 @@ export const operations = {
     path: '/auth/health',
     summary: 'Check the credential',
     access: 'any',
-    usageName: undefined,
     errors: 'migrated',
     answer: answers.healthSchema,
-    refusals: [],
   },
   profile: {
     method: 'GET',
     path: '/users/api_profile',
     summary: 'Show the user that the credential acts as; free',
     access: 'any',
-    usageName: undefined,
     errors: 'migrated',
     answer: answers.userSchema,
-    refusals: [],
   },
   users: {
     method: 'GET',
     path: '/users/search',
     summary: 'List the users of the team; needs a master key',
     access: 'master',
-    usageName: undefined,
     errors: 'migrated',
     query: inputs.pageSchema,
     answer: answers.usersAnswerSchema,
@@ -119,7 +114,6 @@ export const operations = {
     path: '/usage_stats/api_usage_stats',
     summary: 'Show the usage of the rate windows; needs a master key or its scope',
     access: 'scope',
-    usageName: undefined,
     errors: 'migrated',
     answer: answers.apiUsageSchema,
     refusals: [422],
@@ -129,7 +123,6 @@ export const operations = {
     path: '/usage_stats/credit_usage_stats',
     summary: 'Show the usage of credits; needs a master key or its scope',
     access: 'scope',
-    usageName: undefined,
     errors: 'migrated',
     answer: answers.creditUsageSchema,
     refusals: [422],

@@ -28,21 +28,18 @@ function isPlain(body: Buffer): boolean {
 export interface User {
   readonly id: string;
   readonly name: string | undefined;
-  readonly email: string | undefined;
 }
 
 const userSchema = z
-  .looseObject({ id: z.string(), name: text, first_name: text, last_name: text, email: text })
+  .looseObject({ id: z.string(), name: text, first_name: text, last_name: text })
   .transform((user): User => {
     const parts = [user.first_name, user.last_name].filter((part) => typeof part === 'string');
     return {
       id: user.id,
       name: user.name ?? (parts.length > 0 ? parts.join(' ') : undefined),
-      email: user.email ?? undefined,
     };
   });
 
-/** Reads the profile. Pure. */
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint): User {
   return readAnswer(answer, endpoint, userSchema).data;
 }

@@ -45,7 +45,6 @@ const consent = answers(`
 
 const atWord = (words: readonly string[]): RegExp => new RegExp(` (?:${words.join('|')})`, 'u');
 
-/** Words of a refusal. */
 const refusalWords = atWord([
   'unsubscri|opt(?:ed)? ?out|do ?no?t |not allow|withdr[ae]w|revoked|refused|declined|denied|rejected|objected',
   'archived',

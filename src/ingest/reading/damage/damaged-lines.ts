@@ -5,7 +5,6 @@ import type { RecordStart } from './records-above.ts';
 import type { RowShape } from './row-shape.ts';
 import type { TextLines } from '../text-lines.ts';
 
-/** The lines of one damaged record. */
 export interface DamagedLines extends RecordStart {
   readonly end: number;
   /** One correction turns the lines into a row. */

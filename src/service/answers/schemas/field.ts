@@ -14,7 +14,6 @@ export type SchemaOf<Answered> = Readonly<Record<keyof Answered, z.ZodType> & Re
  */
 export const identifying = z.string().nullable().exactOptional();
 
-/** The id of a person. */
 export const personId = z.string().transform(boundedId).nullable().exactOptional();
 
 /** An optional field; a wrong type counts as missing. */
