@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Retention } from '../../src/domain/runs/retention.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { prune } from '../../src/privacy/retention/prune.ts';
@@ -20,13 +20,9 @@ const chosen = process.env['DROPPED_SEQUENCES'];
 const numRuns = Number(chosen ?? 4);
 const seed = Number(process.env['SEED'] ?? (chosen === undefined ? 7 : randomInt(2 ** 31)));
 const { signal } = new AbortController();
-let cleared: TestWarehouse;
-let dropped: TestWarehouse;
 
-beforeAll(async () => {
-  cleared = await openTestWarehouse();
-  dropped = await openTestWarehouse();
-});
+const cleared = await openTestWarehouse();
+const dropped = await openTestWarehouse();
 
 afterAll(() => Promise.all([cleared.close(), dropped.close()]));
 

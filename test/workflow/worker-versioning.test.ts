@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
 import { workerVersioning } from '../../src/temporal/worker-versioning.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 import { untilPhase } from '../helpers/temporal/play-run.ts';
 import { runInput } from '../helpers/temporal/run-input.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
-import { startTestTemporal, type TestTemporal } from '../helpers/temporal/temporal.ts';
+import { startTestTemporal } from '../helpers/temporal/temporal.ts';
 import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
 
 const deploymentName = 'enrich';
-let temporal: TestTemporal;
 const stopping: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  temporal = await startTestTemporal();
-});
+const temporal = await startTestTemporal();
 
 afterAll(async () => {
   await Promise.all(stopping.map((stop) => stop()));

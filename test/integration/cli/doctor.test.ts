@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -30,20 +30,16 @@ import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-w
 
 const key = 'canary-key-1f9a';
 const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
-let service: Server;
-let baseUrl: string;
 
 /** Knows one key, and the two calls of the interface that cost nothing. */
-beforeAll(async () => {
-  service = createServer((request, response) => {
-    const isToken = request.headers.authorization === 'Bearer token-2';
-    if (request.headers['x-api-key'] !== key && !isToken) response.writeHead(401).end('{}');
-    else if (request.url === '/api/v1/auth/health') response.end('{}');
-    else if (request.url === '/api/v1/users/api_profile') response.end('{"id":"user-7"}');
-    else response.writeHead(404).end();
-  });
-  baseUrl = `http://127.0.0.1:${await listenHere(service)}/api/v1`;
+const service = createServer((request, response) => {
+  const isToken = request.headers.authorization === 'Bearer token-2';
+  if (request.headers['x-api-key'] !== key && !isToken) response.writeHead(401).end('{}');
+  else if (request.url === '/api/v1/auth/health') response.end('{}');
+  else if (request.url === '/api/v1/users/api_profile') response.end('{"id":"user-7"}');
+  else response.writeHead(404).end();
 });
+const baseUrl = `http://127.0.0.1:${await listenHere(service)}/api/v1`;
 
 afterAll(() => {
   service.closeAllConnections();

@@ -1,13 +1,9 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { afterAll, expect, it } from 'vitest';
+import { openWarehouse } from '../../../src/db/database.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  warehouse = openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true });
-});
+const warehouse = openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true });
 
 afterAll(() => warehouse.close());
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { syncLateResults } from '../../../src/late-results/sync-late-results.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
-import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
-import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
+import { createServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 import { answeredCall, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
@@ -13,13 +13,9 @@ const settings = {
   pollPath: '/webhook_result/{request_id}',
 } as const;
 const warehouse = await warehouseOfFile();
-let sandbox: RunningSandbox;
-let client: ServiceClient;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  client = createServiceClient({ ...settings, baseUrl: sandbox.baseUrl });
-});
+const sandbox = await startSandbox();
+const client = createServiceClient({ ...settings, baseUrl: sandbox.baseUrl });
 
 afterAll(async () => {
   await client.close();

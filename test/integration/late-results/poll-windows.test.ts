@@ -1,22 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.ts';
 import { bulkMatchScope, freeSlots, slackSeconds } from '../../../src/ledger/rate-windows.ts';
-import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const warehouse = await warehouseOfFile({ connections: 2 });
-let sandbox: RunningSandbox;
-let client: ServiceClient;
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ rateLimits: '10/hour' });
-  client = createServiceClient({
-    baseUrl: sandbox.baseUrl,
-    credential: { kind: 'api-key', value: defaultApiKey },
-    callTimeoutSeconds: 5,
-    pollPath: '/webhook_result/{request_id}',
-  });
+const sandbox = await startSandbox({ rateLimits: '10/hour' });
+const client = createServiceClient({
+  baseUrl: sandbox.baseUrl,
+  credential: { kind: 'api-key', value: defaultApiKey },
+  callTimeoutSeconds: 5,
+  pollPath: '/webhook_result/{request_id}',
 });
 
 afterAll(async () => {

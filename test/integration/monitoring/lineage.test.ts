@@ -1,19 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { startLineage } from '../../../src/monitoring/lineage.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
-import type { TestWarehouse } from '../../helpers/database/test-warehouse.ts';
-import { startLineageReceiver, type LineageReceiver } from '../../helpers/servers/lineage-receiver.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { startLineageReceiver } from '../../helpers/servers/lineage-receiver.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
-let warehouse: TestWarehouse;
-let receiver: LineageReceiver;
+const warehouse = await warehouseOfFile();
 const log = createLogger({ level: 'silent', format: 'json' });
 const source = {
   namespace: 'crm',
@@ -21,15 +19,9 @@ const source = {
   version: '1.2.3',
 };
 
-beforeAll(async () => {
-  warehouse = await openTestWarehouse();
-  receiver = await startLineageReceiver();
-});
+const receiver = await startLineageReceiver();
 
-afterAll(async () => {
-  await receiver.close();
-  await warehouse.close();
-});
+afterAll(() => receiver.close());
 
 it('a finished run sends START and COMPLETE with its export and tables, without personal data', async () => {
   const lineage = startLineage(warehouse, { url: receiver.url, apiKey: 'key-1' }, source, log);

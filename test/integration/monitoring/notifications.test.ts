@@ -20,8 +20,7 @@ import { notifyingOfFailure } from '../../../src/monitoring/schedule-failures.ts
 import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { openTestWarehouse } from '../../helpers/database/database.ts';
-import type { TestWarehouse } from '../../helpers/database/test-warehouse.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -32,13 +31,12 @@ interface Posted {
 }
 
 const pauseReason = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
-let warehouse: TestWarehouse;
+const warehouse = await warehouseOfFile({ connections: 4 });
 let server: Server;
 let status = 200;
 let posted: Posted[] = [];
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 4 });
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (text) => (body += String(text)));
@@ -59,7 +57,6 @@ afterEach(() => warehouse.pool.query('delete from notifications'));
 
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
-  await warehouse.close();
 });
 
 const url = (path = '/') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;

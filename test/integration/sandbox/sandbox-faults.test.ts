@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Population } from '../../../src/sandbox/population/population.ts';
 import type { FaultsToProduce, Rule } from '../../../src/sandbox/faults/scenario.ts';
-import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
 
 const known = new Population({ seed: 1, people: 100, matchRate: 0, ambiguousRate: 0 });
 const start = Date.UTC(2026, 10, 21, 12);
 let clock = start;
-let sandbox: RunningSandbox;
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ people: 100, rateLimits: '1000/hour', now: () => clock });
-});
+const sandbox = await startSandbox({ people: 100, rateLimits: '1000/hour', now: () => clock });
 
 beforeEach(() => {
   clock = start;

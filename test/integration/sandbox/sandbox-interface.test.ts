@@ -1,17 +1,14 @@
 import { errorSchema } from '../../../src/sandbox/interface/answer-schemas.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { operations, type OperationName } from '../../../src/sandbox/interface/operations.ts';
 import { Population } from '../../../src/sandbox/population/population.ts';
-import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
 
 const options = { seed: 1, people: 1_000, matchRate: 0.8, ambiguousRate: 0 };
 const population = new Population(options);
 const known = population.numbered(7);
-let sandbox: RunningSandbox;
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ ...options, rateLimits: '1000/minute,unlimited/hour', lateDelay: 0 });
-});
+const sandbox = await startSandbox({ ...options, rateLimits: '1000/minute,unlimited/hour', lateDelay: 0 });
 
 afterAll(() => sandbox.close());
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/server/server.ts';
 
 interface Described {
   readonly operationId: string;
@@ -16,19 +16,12 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-let sandbox: RunningSandbox;
-let text: string;
-let description: Document;
-let operations: readonly (Described & { readonly method: string; readonly path: string })[];
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ people: 10 });
-  text = await (await fetch(new URL('/openapi.json', sandbox.baseUrl))).text();
-  description = JSON.parse(text) as Document;
-  operations = Object.entries(description.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ method, path, ...operation })),
-  );
-});
+const sandbox = await startSandbox({ people: 10 });
+const text = await (await fetch(new URL('/openapi.json', sandbox.baseUrl))).text();
+const description = JSON.parse(text) as Document;
+const operations = Object.entries(description.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ method, path, ...operation })),
+);
 
 afterAll(() => sandbox.close());
 

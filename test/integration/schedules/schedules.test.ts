@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { deleteSchedule, openTimesOf, type OpenTime } from '../../../src/cli/schedule/delete-schedule.ts';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import { missedTimes } from '../../../src/cli/schedule/schedule-backfill.ts';
@@ -28,18 +28,15 @@ import {
 } from '../../../src/contract/temporal-names.ts';
 import { recordHistories } from '../../helpers/temporal/histories.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
-import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
+import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { builtWorkflowBundle } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
 import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
-let temporal: TestTemporal;
 let name: string;
 const workflowBundle = builtWorkflowBundle('workflow-bundle');
 
-beforeAll(async () => {
-  temporal = await startTestTemporal();
-});
+const temporal = await startTestTemporal();
 
 afterAll(() => temporal.stop());
 

@@ -8,19 +8,16 @@ import { EncryptingCodec } from '../../../src/temporal/payload-codec.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
 import { runInput } from '../../helpers/temporal/run-input.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
-import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
+import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { builtWorkflowBundle, encodedFailures } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
 
 const oldKey = { id: 'old', key: randomBytes(32) };
 const newKey = { id: 'new', key: randomBytes(32) };
 
-let temporal: TestTemporal;
 const workflowBundle = builtWorkflowBundle('workflow-bundle-encrypting');
 
-beforeAll(async () => {
-  temporal = await startTestTemporal();
-});
+const temporal = await startTestTemporal();
 
 afterAll(() => temporal.stop());
 

@@ -1,24 +1,18 @@
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { callTaskQueues } from '../../../src/contract/temporal-names.ts';
-import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { connectWorker } from '../../../src/temporal/connection.ts';
 import { payloadCodec } from '../../../src/temporal/payload-codec.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
-import { startTestTemporal, type TestTemporal } from '../../helpers/temporal/temporal.ts';
+import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 
-let temporal: TestTemporal;
-let databaseUrl: string;
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  temporal = await startTestTemporal();
-  databaseUrl = await createTestDatabase();
-  warehouse = openWarehouse(databaseUrl, { connections: 1 });
-});
+const temporal = await startTestTemporal();
+const databaseUrl = await createTestDatabase();
+const warehouse = openWarehouse(databaseUrl, { connections: 1 });
 
 afterAll(async () => {
   await temporal.stop();
