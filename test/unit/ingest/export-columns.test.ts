@@ -524,6 +524,9 @@ describe('headers of other languages and tools are understood', () => {
     ['Correo electrónico', 'Correo electrónico secundario'],
     ['Adresse e-mail', 'Adresse e-mail secondaire'],
     ['E-Mail', 'Sekundäre E-Mail'],
+    ['E-Mail (geschäftlich)', 'E-Mail (privat)'],
+    ['Email pro', 'Email perso'],
+    ['Correo corporativo', 'Correo personal'],
   ])('headers of further addresses in other languages are read: %s, %s', (first, second) => {
     expect(taken([first, second, 'Nombre de Cuenta'])).toEqual({
       email: [first, second],
