@@ -90,14 +90,31 @@ export async function allowAnalyst(databaseUrl: string, role: string): Promise<v
  */
 async function executedMigrations(database: Kysely<never>): Promise<string[]> {
   const table = `${schemaName}.kysely_migration`;
-  const there = await sql<{ there: boolean }>`select to_regclass(${table}) is not null as there`.execute(
-    database,
-  );
-  if (there.rows[0]?.there !== true) return [];
+  const described = await sql<{ there: boolean; fingerprint: string | null }>`
+    select to_regclass(${table}) is not null as there,
+      obj_description(to_regclass(${table}), 'pg_class') as fingerprint
+  `.execute(database);
+  const { there, fingerprint } = described.rows[0]!;
+  if (!there) return [];
   const executed = await sql<{ name: string }>`select name from ${sql.table(table)} order by name`.execute(
     database,
   );
-  return executed.rows.map(({ name }) => name);
+  const names = executed.rows.map(({ name }) => name);
+  if (names.length > 0 && fingerprint !== initial.fingerprint) throw ofOtherCommit();
+  return names;
+}
+
+function ofOtherCommit(): Problem {
+  return new Problem(
+    'database.other-commit',
+    'another unreleased version of the product has made the tables',
+    {
+      where: `schema ${schemaName}`,
+      next:
+        'set DATABASE_URL to a new database or, without it, ENRICH_DATA_DIR to a new folder; or run the commit that ' +
+        'made the tables',
+    },
+  );
 }
 
 /** @param newer migrations of a newer release, which the migrator must treat as applied */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { comments } from './initial/comments.ts';
 import { admissionFunctions } from './initial/functions/admission.ts';
@@ -21,30 +22,38 @@ import { privacyTables } from './initial/tables/privacy.ts';
 import { questions } from './initial/tables/questions.ts';
 import { runTables } from './initial/tables/runs.ts';
 
-/** The schema of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
+const statements = [
+  ...runTables,
+  ...ledgerTables,
+  ...lateResultTables,
+  ...lookupHistoryTables,
+  ...peopleLog,
+  ...contactDecisions,
+  ...peopleProjections,
+  ...pruneCandidates,
+  ...projectionFunctions,
+  ...reopenLinkedDeliveries,
+  ...peopleHistory,
+  ...questions,
+  ...privacyTables,
+  ...rateWindowFunctions,
+  ...orderOfCredits,
+  ...budgetFunctions,
+  ...admissionFunctions,
+  ...recordFunctions,
+  ...notificationTables,
+  ...runStatistics,
+];
+
+/**
+ * Identifies the tables and functions. Until the first release they are changed in place, and a database keeps those of
+ * the commit that made it. With the release this check ends: later migrations only add.
+ */
+export const fingerprint = createHash('sha256').update(statements.join('\n')).digest('hex').slice(0, 16);
+
+/** The schema of version 0.1.0, a file for each feature. Kysely has made the table of migrations before. */
 export async function up(database: Kysely<never>): Promise<void> {
-  const statements = [
-    ...runTables,
-    ...ledgerTables,
-    ...lateResultTables,
-    ...lookupHistoryTables,
-    ...peopleLog,
-    ...contactDecisions,
-    ...peopleProjections,
-    ...pruneCandidates,
-    ...projectionFunctions,
-    ...reopenLinkedDeliveries,
-    ...peopleHistory,
-    ...questions,
-    ...privacyTables,
-    ...rateWindowFunctions,
-    ...orderOfCredits,
-    ...budgetFunctions,
-    ...admissionFunctions,
-    ...recordFunctions,
-    ...notificationTables,
-    ...runStatistics,
-    ...comments,
-  ];
-  for (const statement of statements) await sql.raw(statement).execute(database);
+  const keptFingerprint = `comment on table enrichment.kysely_migration is '${fingerprint}'`;
+  for (const statement of [...statements, ...comments, keptFingerprint])
+    await sql.raw(statement).execute(database);
 }

@@ -108,3 +108,12 @@ it('an older release works on a database of a newer release', () => {
       if (/not null/i.test(column)) expect.soft(column, name).toMatch(/default/i);
   }
 });
+
+it('migrate() refuses tables of another unreleased version, and says what to do', async () => {
+  await migrate(databaseUrl);
+  // A database that was made before fingerprints has none.
+  await pool.query('comment on table enrichment.kysely_migration is null');
+  const refused = { type: 'database.other-commit', next: expect.stringContaining('ENRICH_DATA_DIR') };
+  await expect(migrate(databaseUrl)).rejects.toMatchObject(refused);
+  await expect(pendingMigrations(databaseUrl)).rejects.toMatchObject(refused);
+});
