@@ -14,10 +14,11 @@ const clearedCells = sql`
 export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
 
 /**
- * The same of a suppressed row `r`: its hash shows whether the contact's record has changed. A row without cells, such
- * as a row that retention has cleared, gets no hash: the hash of nothing would differ from every record.
+ * The same of a suppressed row `r`, of which no decision is needed: its hash shows whether the contact's record has
+ * changed. A row without cells, such as a row that retention has cleared, gets no hash: the hash of nothing would
+ * differ from every record.
  */
-export const clearSuppressedRow = sql`${clearedCells}, identity_hash = case
+export const clearSuppressedRow = sql`${clearedCells}, filled = false, is_contested = false, identity_hash = case
   when num_nonnulls(${identityCells('r')}) > 0 then ${identityHash('r')}
 end`;
 

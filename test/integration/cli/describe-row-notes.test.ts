@@ -10,6 +10,7 @@ import { renderReport } from '../../../src/report/render.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
@@ -67,4 +68,8 @@ it('the status and the report of a run say that a record id names different peop
     },
   ]);
   expect(renderReport(report, 'terminal')).toContain('Rows whose record id names different people');
+  await putOnList(warehouse, 'email:b1');
+  await reconcileContacts(warehouse, runId, signal);
+  // A suppressed row needs no correction.
+  expect(await readContestedRows(warehouse.database, runId)).toBe(1);
 });

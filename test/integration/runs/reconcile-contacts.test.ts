@@ -12,6 +12,7 @@ import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 const { signal } = new AbortController();
@@ -220,5 +221,19 @@ describe('reconcileContacts()', () => {
         (source, contact_id, service, person_key, evidence, asked, run_id, row_number, decided_at)
       values ('generic', 'c3', 'test', ${key}, 'email', true, ${runId}, 1, now())`;
     expect((await readRunFacts(warehouse, runId)).filled).toBe(0);
+  });
+
+  it('a row whose contact a call has enriched does not count as filled without a call', async () => {
+    const email = 'ada@twelve.example';
+    await knownPerson(email, 'p12');
+    const row = { keys: [`email:${email}`], email, firstName: 'Ada', lastName: 'Novak', contactId: 'c12' };
+    const runId = await runningRunOf(warehouse, [row], { source: 'called' });
+    const filled = () => warehouse.query`select outcome, filled from row_results where run_id = ${runId}`;
+    await reconcile(runId);
+    expect(await filled()).toEqual([{ outcome: null, filled: true }]);
+    await answerBatch(warehouse, { runId }, () => [
+      { id: 'p12', first_name: 'Ada', last_name: 'Novak', email },
+    ]);
+    expect(await filled()).toEqual([{ outcome: 'enriched', filled: false }]);
   });
 });

@@ -118,7 +118,8 @@ export const recordFunctions = [
       loop
         update enrichment.run_rows r
         set outcome = case when r.outcome = 'suppressed' then r.outcome else answer.outcome end,
-          reason = case when r.outcome = 'suppressed' then r.reason || discarded else answer.reason end
+          reason = case when r.outcome = 'suppressed' then r.reason || discarded else answer.reason end,
+          filled = false
         where r.run_id = of_run
           and r.row_number = answer.row_number
           and (
