@@ -143,7 +143,8 @@ export async function erase(
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   await sql`
     analyze run_rows, contact_records, contact_matches, contact_decisions, contacts, changes, observations, people,
-      runs, fetched_exports, attempts, attempt_people, quarantined_people, webhook_deliveries, claims, lookup_history
+      organization_facts, organization_values, runs, fetched_exports, attempts, attempt_people, raw_answers,
+      quarantined_people, webhook_deliveries, claims, lookup_history
   `.execute(database);
 }
 

@@ -70,6 +70,17 @@ describe('a person who is erased', () => {
     expect(others).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
+  it('no sample of a column has the answer that named an erased person', async () => {
+    const calls = [await enrichedCall(), await enrichedCall()];
+    const { attemptId } = calls[0]!;
+    const answers = await warehouse.query<{ body: string }>`
+      select encode(body_gzip, 'hex') as body from raw_answers where attempt_id = ${attemptId}`;
+    await warehouse.query`analyze`;
+    expect(await samples(warehouse)).toContain(answers[0]!.body);
+    await erase(warehouse, [`email:${first(calls[0]!).email}`], note);
+    expect(await samples(warehouse)).not.toContain(answers[0]!.body);
+  });
+
   it('an erasure leaves rows, outcomes and credits that add up', async () => {
     const call = await enrichedCall();
     await erase(warehouse, [`email:${first(call).email}`], note);
