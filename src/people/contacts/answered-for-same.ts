@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { contactOf } from '../../keys/contact-of.ts';
-import { identifiesAlone } from '../../keys/identifying-key.ts';
+import { identifyingOf } from '../../keys/identifying-key.ts';
 import type { ContactState } from './contact-states.ts';
 
 /**
@@ -28,18 +28,19 @@ export async function readAnsweredForSame(
   service: string,
   contacts: readonly ContactState[],
 ): Promise<ReadonlyMap<ContactState, readonly string[]>> {
-  const named = contacts.flatMap(({ compared }, place) => compared.keys.map((key) => ({ place, key })));
-  if (named.length === 0) return new Map();
-  const { rows } = await sql<{ readonly place: number; readonly person_keys: readonly string[] }>`
-    select distinct named.place, same.person_keys
-    from unnest(${named.map(({ place }) => place)}::integer[], ${named.map(({ key }) => key)}::text[])
-      as named (place, key)
+  // Each key once: thousands of contacts can have the same address.
+  const keys = identifyingOf([...new Set(contacts.flatMap(({ compared }) => compared.keys))]);
+  if (keys.length === 0) return new Map();
+  const { rows } = await sql<{ readonly key: string; readonly people: readonly string[] }>`
+    select key, array_agg(distinct person_key) as people
+    from unnest(${keys}::text[]) as named (key)
     cross join lateral (${peopleOfContactsWith(service, sql`named.key`)}) same
-    where ${identifiesAlone(sql`named.key`)}
+    cross join unnest(same.person_keys) as person_key
+    group by key
   `.execute(database);
-  const answered = contacts.map((contact, index) => {
-    const same = rows.filter(({ place }) => place === index);
-    return [contact, same.flatMap((row) => row.person_keys)] as const;
-  });
-  return new Map(answered.filter(([, people]) => people.length > 0));
+  const people = new Map(rows.map((row) => [row.key, row.people]));
+  const answered = contacts.map(
+    (contact) => [contact, contact.compared.keys.flatMap((key) => people.get(key) ?? [])] as const,
+  );
+  return new Map(answered.filter(([, found]) => found.length > 0));
 }

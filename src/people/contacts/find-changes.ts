@@ -67,14 +67,14 @@ export async function findChanges(
     const change = withoutForbidden(changeOf(contact, nearby));
     if (change) changes.push(change);
   }
-  if (beside.withUndone !== true) return changes;
+  const withUndone = beside.withUndone === true;
   const isFinal = (change: ContactChange): boolean => change.kind !== 'refuse' || !change.isContradicted;
   const decided = new Set(changes.filter(isFinal).map(({ contact }) => contact));
   const open = contacts.filter((contact) => contact.personKey === null && !decided.has(contact));
-  const fills = await fillFromUndone(database, service, open);
+  const fills = withUndone ? await fillFromUndone(database, service, open) : [];
   const identified = new Set(fills.map(({ contact }) => contact));
   const rest = open.filter((contact) => !identified.has(contact));
-  const made = [...fills, ...(await fillAnswered(database, service, rest))];
+  const made = [...fills, ...(await fillAnswered(database, service, rest, withUndone))];
   const filled = new Set(made.map(({ contact }) => contact));
   return [...changes.filter(({ contact }) => !filled.has(contact)), ...made];
 }
@@ -198,8 +198,9 @@ async function fillAnswered(
   database: Kysely<Tables>,
   service: string,
   contacts: readonly ContactState[],
+  withUndone: boolean,
 ): Promise<ContactChange[]> {
-  const beforeUndo = await readAnsweredBeforeUndo(database, service, contacts);
+  const beforeUndo = withUndone ? await readAnsweredBeforeUndo(database, service, contacts) : new Map();
   const forSame = await readAnsweredForSame(database, service, contacts);
   const asked = contacts.flatMap((contact) => {
     const people = [...(beforeUndo.get(contact) ?? []), ...(forSame.get(contact) ?? [])];
@@ -207,7 +208,9 @@ async function fillAnswered(
   });
   if (asked.length === 0) return [];
   const matchKeys = asked.flatMap(({ contact }) => matchKeysOfIdentity(contact.compared.identity));
-  const undone = await readUndonePeople(database, service, { matchKeys: [...new Set(matchKeys)] });
+  const undone = withUndone
+    ? await readUndonePeople(database, service, { matchKeys: [...new Set(matchKeys)] })
+    : [];
   const states = asked.map(({ state }) => state);
   const nearby = await readNeighbourhood(database, service, states, undone);
   return asked.flatMap(({ contact, people, state }): ContactChange[] => {

@@ -10,7 +10,12 @@ import {
   type PeopleKeys,
 } from '../../people/contacts/contacts-by-match-key.ts';
 import { findNewestRows, readOvertakenContacts, readRows } from '../../people/contacts/newest-rows.ts';
-import { applyDecisions, decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
+import {
+  applyDecisions,
+  decideAffected,
+  decideRows,
+  readContactsOfSame,
+} from '../../people/contacts/decide-contacts.ts';
 import {
   readMatchedContacts,
   readRowsToDecide,
@@ -22,7 +27,7 @@ import { findChanges, type ContactChange } from '../../people/contacts/find-chan
 import { weakEvidence } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { identifiesAlone } from '../../keys/identifying-key.ts';
+import { identifyingOf } from '../../keys/identifying-key.ts';
 import { eachOf } from '../../keys/shares-match-key.ts';
 import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
@@ -180,10 +185,7 @@ async function* identifiersOfWeakRows(
 ): AsyncGenerator<readonly number[]> {
   for (let after: number | undefined = 0; after !== undefined;) {
     const { rows } = await sql<{ number: number; keys: readonly string[] }>`
-      select p.row_number as number,
-        array(
-          select identity_key from unnest(r.keys) as identity_key where ${identifiesAlone(sql`identity_key`)}
-        ) as keys
+      select p.row_number as number, r.keys
       from attempt_people p
       join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
       where p.run_id = ${runId}
@@ -192,7 +194,7 @@ async function* identifiersOfWeakRows(
       order by p.row_number
       limit ${rowsPerBatch}
     `.execute(database);
-    const keys = matchKeysOfIdentityKeys(rows.flatMap((row) => row.keys));
+    const keys = matchKeysOfIdentityKeys(identifyingOf(rows.flatMap((row) => row.keys)));
     if (keys.length > 0) yield keys;
     after = rows.at(-1)?.number;
   }
@@ -208,11 +210,17 @@ async function decideInBatch(
 ): Promise<readonly ContactChange[]> {
   return writeAboutPeople(warehouse.database, async (transaction) => {
     const made: ContactChange[] = [];
+    const decide = async (contacts: readonly ContactState[]): Promise<void> => {
+      const found = await findChanges(transaction, service, contacts, { withUndone: true });
+      const changes = await applyChanges(transaction, { service, runId }, found);
+      made.push(...changes);
+      const same = await readContactsOfSame(transaction, service, changes);
+      if (same.length > 0) await decide(same);
+    };
     let contacts: readonly ContactState[] = [];
     for (const read of reads) {
       contacts = await read(transaction, contacts);
-      const changes = await findChanges(transaction, service, contacts, { withUndone: true });
-      made.push(...(await applyChanges(transaction, { service, runId }, changes)));
+      await decide(contacts);
     }
     await noteRows(transaction, made);
     return made;

@@ -111,3 +111,27 @@ it('a rival takes the person from both contacts with the same address', async ()
   expect(await personsOf('eva')).toEqual([]);
   expect(await personsOf('eva-2')).toEqual([]);
 });
+
+it('an undo of the run of a rival gives the person to both contacts with the same address', async () => {
+  const name = 'Ivo Holm';
+  const rival = await runOf('two', [row('rival of Ivo', name, 'Orbit', 'else.example')], [null]);
+  await runOf('one', [row('ivo', name), row('ivo-2', name)], [personOf(name)]);
+  expect(await personsOf('ivo')).toEqual([]);
+  await undo(rival.runId);
+  expect(await personsOf('ivo')).toEqual([`id-${name}`]);
+  expect(await personsOf('ivo-2')).toEqual([`id-${name}`]);
+  await revertUndo(warehouse, rival.runId, signal);
+  expect(await personsOf('ivo')).toEqual([]);
+  expect(await personsOf('ivo-2')).toEqual([]);
+});
+
+it('a rival that becomes another person leaves the person to both contacts with the same address', async () => {
+  const name = 'Jo Lind';
+  const rival = row('rival of Jo', name, 'Orbit', 'else.example');
+  await runOf('two', [rival], [null]);
+  await runOf('one', [row('jo', name), row('jo-2', name)], [personOf(name)]);
+  expect(await personsOf('jo')).toEqual([]);
+  await runOf('two', [row('rival of Jo', 'Zoe Other', 'Globex', 'else.example')], [null]);
+  expect(await personsOf('jo')).toEqual([`id-${name}`]);
+  expect(await personsOf('jo-2')).toEqual([`id-${name}`]);
+});
