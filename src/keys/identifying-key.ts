@@ -7,9 +7,3 @@ export const sharedKeyPattern = '^(?:name:|email:.*[|])';
 export function identifiesAlone(identityKey: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`${identityKey} !~ ${sql.lit(sharedKeyPattern)}`;
 }
-
-/** The keys that identify a person alone. */
-export function identifyingOf(keys: readonly string[]): string[] {
-  const shared = new RegExp(sharedKeyPattern);
-  return keys.filter((key) => !shared.test(key));
-}

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sharedKeyPattern } from '../../src/keys/identifying-key.ts';
 import { decidePerson } from '../../src/domain/identity/decide-person.ts';
 import { identityKeys } from '../../src/domain/identity/identity-keys.ts';
 import {
@@ -137,25 +136,15 @@ class Play {
     return this.#rows.flatMap((other) => (other.row === row ? [] : [other.compared]));
   }
 
-  /** Whether the row, or another row with one of its identifiers, has a person. */
-  #sharesPerson(row: WorldRow, person: Person): boolean {
-    const own = identifiersOf(row);
-    return [...this.contacts].some(
-      ([other, has]) =>
-        (other === row || identifiersOf(other).some((key) => own.includes(key))) &&
-        isOnePerson(readyPerson(has), readyPerson(person)),
-    );
-  }
-
   #decide(rows: readonly WorldRow[], mode: 'withdraw' | 'fill'): void {
     for (const row of rows) {
-      const surroundings = { candidates: this.#candidates(), others: () => this.#others(row) };
-      const personOf = (wasAsked: boolean): Person | undefined => {
-        const decision = decidePerson(readyIdentity(row.identity), { ...surroundings, wasAsked });
-        return decision.kind === 'person' ? this.people[decision.index]! : undefined;
+      const surroundings = {
+        candidates: this.#candidates(),
+        others: () => this.#others(row),
+        wasAsked: this.#asked.has(row),
       };
-      const asSame = personOf(true);
-      const person = personOf(this.#asked.has(row) || (asSame?.id ? this.#sharesPerson(row, asSame) : false));
+      const decision = decidePerson(readyIdentity(row.identity), surroundings);
+      const person = decision.kind === 'person' ? this.people[decision.index]! : undefined;
       const current = this.contacts.get(row);
       const isSame = person && current && isOnePerson(readyPerson(person), readyPerson(current));
       if (isSame) continue;
@@ -163,11 +152,6 @@ class Play {
       else this.contacts.delete(row);
     }
   }
-}
-
-/** An identifier of one person, unlike a name or a shared mailbox. */
-function identifiersOf({ identity }: WorldRow): string[] {
-  return identityKeys(identity).filter((key) => !new RegExp(sharedKeyPattern).test(key));
 }
 
 function sourcesOf(world: IdentityWorld, numbers: readonly number[]): string[] {

@@ -1,15 +1,12 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import { isWeak } from '../../domain/identity/identity-evidence.ts';
-import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { identifyingOf } from '../../keys/identifying-key.ts';
 import { readDoubtfulContacts, readOpenContacts, type PeopleKeys } from './contacts-by-match-key.ts';
 import type { RowKey } from '../../keys/contact-key.ts';
 import { contactsOfRun, readRows } from './newest-rows.ts';
 import { applyChanges } from './apply-changes.ts';
 import { hasDecisions } from '../decisions/contact-decisions.ts';
 import { readMatchedContacts, type ContactState } from './contact-states.ts';
-import { findChanges, type ContactChange } from './find-changes.ts';
+import { findChanges } from './find-changes.ts';
 
 /** The service that decisions are about, and what leads to them. */
 interface Deciding {
@@ -62,22 +59,5 @@ async function decide(
   contacts: readonly ContactState[],
 ): Promise<void> {
   const changes = await findChanges(transaction, deciding.service, contacts);
-  const made = await applyChanges(transaction, { ...deciding, runId: null }, changes);
-  const same = await readContactsOfSame(transaction, deciding.service, made);
-  if (same.length > 0) await decide(transaction, deciding, same);
-}
-
-/**
- * Reads contacts of ended runs that have no person, and share an identifier with contacts that got a person by weak
- * evidence: the person does not have this identifier, but these contacts can be the person too.
- */
-export async function readContactsOfSame(
-  database: Kysely<Tables>,
-  service: string,
-  changes: readonly ContactChange[],
-): Promise<ContactState[]> {
-  const filled = changes.filter((change) => change.kind === 'fill' && isWeak(change.evidence));
-  const keys = identifyingOf(filled.flatMap(({ contact }) => contact.compared.keys));
-  const identifying = [...new Set(matchKeysOfIdentityKeys(keys))];
-  return readOpenContacts(database, service, { all: identifying, identifying });
+  await applyChanges(transaction, { ...deciding, runId: null }, changes);
 }

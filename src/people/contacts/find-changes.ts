@@ -12,7 +12,6 @@ import { ByMatchKey } from '../known/by-match-key.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { readUndonePeople, type KnownPerson, type PeopleToRead } from '../known/known-people.ts';
 import { readAnsweredBeforeUndo } from './answered-before-undo.ts';
-import { readAnsweredForSame } from './answered-for-same.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
 
@@ -67,14 +66,14 @@ export async function findChanges(
     const change = withoutForbidden(changeOf(contact, nearby));
     if (change) changes.push(change);
   }
-  const withUndone = beside.withUndone === true;
+  if (beside.withUndone !== true) return changes;
   const isFinal = (change: ContactChange): boolean => change.kind !== 'refuse' || !change.isContradicted;
   const decided = new Set(changes.filter(isFinal).map(({ contact }) => contact));
   const open = contacts.filter((contact) => contact.personKey === null && !decided.has(contact));
-  const fills = withUndone ? await fillFromUndone(database, service, open) : [];
+  const fills = await fillFromUndone(database, service, open);
   const identified = new Set(fills.map(({ contact }) => contact));
   const rest = open.filter((contact) => !identified.has(contact));
-  const made = [...fills, ...(await fillAnswered(database, service, rest, withUndone))];
+  const made = [...fills, ...(await fillAnswered(database, service, rest))];
   const filled = new Set(made.map(({ contact }) => contact));
   return [...changes.filter(({ contact }) => !filled.has(contact)), ...made];
 }
@@ -186,31 +185,23 @@ async function fillFromUndone(
 }
 
 /**
- * Weak evidence gives people to contacts for which a call has asked, although not by their present row:
- *
- * - stored answers of undone runs, to contacts that had the same person by it before the undo, with the same record id
- *   and cells;
- * - the person of another contact, to contacts that share an identifier with it.
- *
- * Everything that is known now counts: a rival keeps the person away.
+ * Weak evidence gives stored answers of undone runs to contacts that had the same person by it before the undo, with
+ * the same record id and cells. Everything that is known now counts: a rival keeps the person away.
  */
 async function fillAnswered(
   database: Kysely<Tables>,
   service: string,
   contacts: readonly ContactState[],
-  withUndone: boolean,
 ): Promise<ContactChange[]> {
-  const beforeUndo = withUndone ? await readAnsweredBeforeUndo(database, service, contacts) : new Map();
-  const forSame = await readAnsweredForSame(database, service, contacts);
-  const asked = contacts.flatMap((contact) => {
-    const people = [...(beforeUndo.get(contact) ?? []), ...(forSame.get(contact) ?? [])];
-    return people.length === 0 ? [] : [{ contact, people, state: { ...contact, wasAsked: true } }];
-  });
-  if (asked.length === 0) return [];
+  const answered = await readAnsweredBeforeUndo(database, service, contacts);
+  if (answered.size === 0) return [];
+  const asked = [...answered].map(([contact, people]) => ({
+    contact,
+    people,
+    state: { ...contact, wasAsked: true },
+  }));
   const matchKeys = asked.flatMap(({ contact }) => matchKeysOfIdentity(contact.compared.identity));
-  const undone = withUndone
-    ? await readUndonePeople(database, service, { matchKeys: [...new Set(matchKeys)] })
-    : [];
+  const undone = await readUndonePeople(database, service, { matchKeys: [...new Set(matchKeys)] });
   const states = asked.map(({ state }) => state);
   const nearby = await readNeighbourhood(database, service, states, undone);
   return asked.flatMap(({ contact, people, state }): ContactChange[] => {

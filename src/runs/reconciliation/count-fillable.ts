@@ -3,12 +3,11 @@ import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { addressesOfHash } from '../../keys/hashed-addresses.ts';
 import { identifiesAlone } from '../../keys/identifying-key.ts';
-import { peopleOfContactsWith } from '../../people/contacts/answered-for-same.ts';
 
 /**
  * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share
- * a strong key with a known person, with a row that is asked for or with a contact that has a person, or that had a
- * person in an undone run with the same record id and cells.
+ * a strong key with a known person or with a row that is asked for, or that had a person in an undone run with the same
+ * record id and cells.
  */
 export async function countFillable(
   database: Kysely<Tables>,
@@ -42,7 +41,6 @@ export async function countFillable(
               where o.service = ${service}
                 and o.identity_keys @> array[identity_key]
                 and o.person_id is not null`)}
-            or ${isAny(peopleOfContactsWith(service, sql`identity_key`))}
             or starts_with(identity_key, 'hash:')
               and ${isAny(addressesOfHash(service, sql`identity_key`))})))
   `.execute(database);

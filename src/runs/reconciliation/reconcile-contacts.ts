@@ -10,12 +10,7 @@ import {
   type PeopleKeys,
 } from '../../people/contacts/contacts-by-match-key.ts';
 import { findNewestRows, readOvertakenContacts, readRows } from '../../people/contacts/newest-rows.ts';
-import {
-  applyDecisions,
-  decideAffected,
-  decideRows,
-  readContactsOfSame,
-} from '../../people/contacts/decide-contacts.ts';
+import { applyDecisions, decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
 import {
   readMatchedContacts,
   readRowsToDecide,
@@ -24,10 +19,6 @@ import {
 import { applyChanges } from '../../people/contacts/apply-changes.ts';
 import { reuseForLeftOut } from '../../people/log/reuse-observations.ts';
 import { findChanges, type ContactChange } from '../../people/contacts/find-changes.ts';
-import { weakEvidence } from '../../domain/identity/identity-evidence.ts';
-import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { anyOf } from '../../db/one-of.ts';
-import { identifyingOf } from '../../keys/identifying-key.ts';
 import { eachOf } from '../../keys/shares-match-key.ts';
 import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
@@ -98,8 +89,6 @@ export async function reconcileContacts(
     await decide((transaction) => readDoubtfulContacts(transaction, service, keys));
     await decide((transaction) => readOpenContacts(transaction, service, keys));
   }
-  for await (const keys of identifiersOfWeakRows(warehouse, runId))
-    await decide((transaction) => readOpenContacts(transaction, service, { all: keys, identifying: keys }));
   return tally;
 }
 
@@ -175,31 +164,6 @@ async function* peopleFound(
   }
 }
 
-/**
- * The match keys of the identifiers of rows to which a run's calls gave people by weak evidence, in batches. The people
- * do not have these identifiers, but contacts of ended runs can have them.
- */
-async function* identifiersOfWeakRows(
-  { database }: Warehouse,
-  runId: string,
-): AsyncGenerator<readonly number[]> {
-  for (let after: number | undefined = 0; after !== undefined;) {
-    const { rows } = await sql<{ number: number; keys: readonly string[] }>`
-      select p.row_number as number, r.keys
-      from attempt_people p
-      join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
-      where p.run_id = ${runId}
-        and p.row_number > ${after}
-        and p.evidence in (${anyOf(weakEvidence)})
-      order by p.row_number
-      limit ${rowsPerBatch}
-    `.execute(database);
-    const keys = matchKeysOfIdentityKeys(identifyingOf(rows.flatMap((row) => row.keys)));
-    if (keys.length > 0) yield keys;
-    after = rows.at(-1)?.number;
-  }
-}
-
 /** Reads contacts. @param decided the contacts that the same transaction has decided about before */
 type Read = (transaction: Transaction<Tables>, decided: readonly ContactState[]) => Promise<ContactState[]>;
 
@@ -210,17 +174,11 @@ async function decideInBatch(
 ): Promise<readonly ContactChange[]> {
   return writeAboutPeople(warehouse.database, async (transaction) => {
     const made: ContactChange[] = [];
-    const decide = async (contacts: readonly ContactState[]): Promise<void> => {
-      const found = await findChanges(transaction, service, contacts, { withUndone: true });
-      const changes = await applyChanges(transaction, { service, runId }, found);
-      made.push(...changes);
-      const same = await readContactsOfSame(transaction, service, changes);
-      if (same.length > 0) await decide(same);
-    };
     let contacts: readonly ContactState[] = [];
     for (const read of reads) {
       contacts = await read(transaction, contacts);
-      await decide(contacts);
+      const changes = await findChanges(transaction, service, contacts, { withUndone: true });
+      made.push(...(await applyChanges(transaction, { service, runId }, changes)));
     }
     await noteRows(transaction, made);
     return made;
