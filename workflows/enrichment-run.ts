@@ -240,7 +240,7 @@ async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean
   await late.sync();
   const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling || hasChanged();
   await late.untilEnough(() => isOver() || isHistoryLong());
-  if (!isOver()) await run.continueAsNew();
+  if (!isOver()) await run.continueAsNew(hasChanged);
   return isOverBudget && (hasChanged() || run.arrived !== end.arrivedBefore);
 }
 

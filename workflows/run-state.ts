@@ -242,19 +242,19 @@ export class RunState {
     if (!isMet() && isHistoryLong()) await this.continueAsNew();
   }
 
-  /** Continues as new, with an empty history. */
-  async continueAsNew(): Promise<never> {
+  /** Continues as new, with an empty history. @param isOpenAgain whether the run calls again although it had ended */
+  async continueAsNew(isOpenAgain = (): boolean => false): Promise<never> {
     await this.late?.stop();
     await condition(allHandlersFinished);
     // No await below: a signal or an update in between would be lost.
-    const { plan, service, page, figures, isPilotPassed, pauseReason, ending, priority } = this;
+    if (isOpenAgain()) this.ending = null;
+    const { plan, service, page, figures, isPilotPassed, pauseReason, ending, cancelling = null } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
-    const cancelling = this.cancelling ?? null;
     const skipped = [...this.skipped].filter((left) => left >= page);
     return continueAsNew<(input: RunInput) => Promise<RunFacts>>({
       ...this.#input,
       approved: true,
-      priority,
+      priority: this.priority,
       carried: { plan, service, page, figures, isPilotPassed, pauseReason, cancelling, ending, skipped },
     });
   }

@@ -385,6 +385,45 @@ describe('late results', () => {
   );
 
   it(
+    'a run asks for the other people when its budget is raised while it continues as new',
+    { timeout: 30_000 },
+    async () => {
+      const activities = new ScriptedActivities();
+      const [begun, held] = [gate(), gate()];
+      let hasCredits = false;
+      activities.answer = (batch) =>
+        batch === 3 && !hasCredits
+          ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+          : { kind: 'done', calls: 1 };
+      const askedAll = (): boolean => activities.batches.includes(102);
+      activities.sync = () => (askedAll() ? nothingAwaited : { ...nothingAwaited, awaited: 1 });
+      activities.changeRunBudget = async () => {
+        begun.open();
+        await held.opened;
+        hasCredits = true;
+      };
+      await stage.play(
+        activities,
+        async (handle) => {
+          await untilPhase(handle, 'awaiting late results');
+          const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
+          await begun.opened;
+          const { syncs } = activities;
+          await reachHistoryLimit(handle, 'deliveryReceived');
+          await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
+          // The workflow continues as new when the update has ended.
+          held.open();
+          await raised;
+          await handle.result();
+        },
+        { lateResults, batchConcurrency: 1 },
+      );
+      expect(askedAll()).toBe(true);
+      expect(activities.ending).toBe('finished');
+    },
+  );
+
+  it(
     'late results take effect once when signals come on both sides of a continue-as-new',
     { timeout: 120_000 },
     async () => {
