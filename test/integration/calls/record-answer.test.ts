@@ -177,7 +177,7 @@ it('an element of an answer that is no person is no miss for the row in its posi
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
 });
 
-it('an answer with 5,000 people is read up to the limit, and misses nobody for certain', async () => {
+it('an answer with 5,000 people is read up to the limit, and a row without a person is no certain miss', async () => {
   const [known, beyond] = [somebody(), somebody()];
   const call = await callInFlight([known.row, beyond.row]);
   const strangers = Array.from({ length: 5_000 }, (_, index) => ({

@@ -26,7 +26,7 @@ it.each([
   ['what the service asked for', 30, 30, 30],
   ['an hour at most', 10_000_000, 3_600, 3_600],
   ['two seconds at least', 0, 2, 2],
-  ['two seconds without a word of the service', undefined, 2, 2],
+  ['two seconds if the service names no time', undefined, 2, 2],
 ])('a refusal for the rate (429) pauses every worker for %s', async (_, retryAfter, least, most) => {
   const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
   expect(seconds).toBeGreaterThanOrEqual(least - 1);
