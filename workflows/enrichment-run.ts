@@ -210,17 +210,23 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   }
 }
 
-function openPage(run: RunState, page: number): Promise<PageResult> {
+async function openPage(run: RunState, page: number): Promise<PageResult> {
   const { runId, file, batchConcurrency, priority, plan } = run;
-  return run.whileOpen(() =>
-    startChild(enrichmentPage, {
-      workflowId: `${runId}/page-${page}`,
-      args: [{ runId, page, batchConcurrency, priority }],
-      priority: { priorityKey: taskPriorities[priority] },
-      staticSummary: `page ${page} of ${plan?.pages} of ${file}`.slice(0, longestSummary),
-      staticDetails: `A part of the run \`${runId}\`: state, figures and updates are on the page of that workflow.`,
-    }),
-  );
+  const input = { runId, page, batchConcurrency, priority };
+  const options = {
+    workflowId: `${runId}/page-${page}`,
+    priority: { priorityKey: taskPriorities[priority] },
+    staticSummary: `page ${page} of ${plan?.pages} of ${file}`.slice(0, longestSummary),
+    staticDetails: `A part of the run \`${runId}\`: state, figures and updates are on the page of that workflow.`,
+  };
+  try {
+    return await run.openPage.untilEnded(
+      () => startChild(enrichmentPage, { ...options, args: [input] }),
+      isHistoryLong,
+    );
+  } finally {
+    if (run.pageWait !== null) run.pageWaits(null);
+  }
 }
 
 /**

@@ -3,30 +3,21 @@ import {
   condition,
   continueAsNew,
   setCurrentDetails,
-  upsertSearchAttributes,
   workflowInfo,
-  type ChildWorkflowHandle,
 } from '@temporalio/workflow';
-import type { PageResult } from '../src/contract/activities.ts';
 import type { PauseReason, StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
-import type { PageInput, RunEnding, RunInput } from '../src/contract/run-input.ts';
+import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import type { RunPriority } from '../src/contract/run-priorities.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
-import { endPageSignal, pagePrioritySignal, wakeSignal, type RunProgress } from './messages.ts';
+import type { RunProgress } from './messages.ts';
+import { OpenPage } from './open-page.ts';
+import { upsertRunAttributes } from './run-attributes.ts';
 import { runDetails } from './run-details.ts';
 import { WriteQueue } from './write-queue.ts';
-
-const statusAttribute = { name: 'EnrichmentStatus', type: 'KEYWORD' } as const;
-const waitsForAttribute = { name: 'EnrichmentWaitsFor', type: 'KEYWORD' } as const;
-const sourceAttribute = { name: 'EnrichmentSource', type: 'KEYWORD' } as const;
-const rowsAttribute = { name: 'EnrichmentRows', type: 'INT' } as const;
-const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as const;
-
-type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
 
 /** Temporal suggests continue-as-new long before it terminates a workflow with a long history. */
 export function isHistoryLong(): boolean {
@@ -66,8 +57,8 @@ export class RunState {
   /** Pages that a person skips, and the skipped pages whose people have their outcome. */
   readonly skipping = new Set<number>();
   readonly skipped: Set<number>;
+  readonly openPage = new OpenPage();
   readonly #input: RunInput;
-  #openPage: Promise<Page> | undefined;
   readonly #statusWrites = new WriteQueue();
 
   constructor(input: RunInput) {
@@ -143,43 +134,18 @@ export class RunState {
 
   enter(phase: RunProgress['phase']): void {
     this.phase = phase;
-    this.#upsertAttributes();
-    this.show();
+    this.#showState();
   }
 
   /** @param why null: the page continues, or has ended */
   pageWaits(why: string | null): void {
     this.pageWait = why;
-    this.#upsertAttributes();
+    this.#showState();
+  }
+
+  #showState(): void {
+    if (this.#input.searchable) upsertRunAttributes(this.progress, this.source);
     this.show();
-  }
-
-  /** Only if the state has changed: Temporal Cloud bills each upsert as an action. */
-  #upsertAttributes(): void {
-    const { phase, figures, source } = this;
-    const shown = workflowInfo().typedSearchAttributes;
-    const waitsFor = this.#waitsFor();
-    const isShown =
-      shown.get(statusAttribute) === phase && (shown.get(waitsForAttribute) ?? null) === waitsFor;
-    if (!this.#input.searchable || isShown) return;
-    upsertSearchAttributes([
-      { key: statusAttribute, value: phase },
-      { key: waitsForAttribute, value: waitsFor },
-      ...(source === null ? [] : [{ key: sourceAttribute, value: source }]),
-      ...(figures
-        ? [
-            { key: rowsAttribute, value: figures.facts.rows },
-            { key: creditsAttribute, value: Number(figures.facts.credits.settled) },
-          ]
-        : []),
-    ]);
-  }
-
-  #waitsFor(): string | null {
-    if (this.phase === 'awaiting approval') return 'approval';
-    if (this.phase === 'awaiting late results') return 'late results';
-    if (this.phase === 'enriching' && this.pageWait !== null) return 'next call';
-    return this.phase === 'paused' ? (this.pauseReason?.type ?? null) : null;
   }
 
   /** Reads the figures from the tables. Until a resume is written, the tables have the pause that the resume ends. */
@@ -257,44 +223,5 @@ export class RunState {
       priority: this.priority,
       carried: { plan, service, page, figures, isPilotPassed, pauseReason, cancelling, ending, skipped },
     });
-  }
-
-  /** Waits for the end of a page. If the run's history grows long meanwhile, asks the page to end. */
-  async whileOpen(start: () => Promise<Page>): Promise<PageResult> {
-    const starting = start();
-    this.#openPage = starting;
-    const isOver = (): boolean => this.#openPage !== starting;
-    void condition(() => isOver() || isHistoryLong()).then(() =>
-      isOver() ? undefined : this.#tellPage((page) => page.signal(endPageSignal)),
-    );
-    try {
-      const page = await starting;
-      return await page.result();
-    } finally {
-      this.#openPage = undefined;
-      if (this.pageWait !== null) this.pageWaits(null);
-    }
-  }
-
-  /** Ends the open page's wait for the rate window. */
-  wakePage(): Promise<void> {
-    return this.#tellPage((page) => page.signal(wakeSignal));
-  }
-
-  tellPagePriority(): Promise<void> {
-    return this.#tellPage((page) => page.signal(pagePrioritySignal, this.priority));
-  }
-
-  /** Ends the page if it is open; resolves when its calls have ended. */
-  async endPage(page: number): Promise<void> {
-    if (page !== this.page) return;
-    const open = this.#openPage;
-    await this.#tellPage((child) => child.signal(endPageSignal));
-    await condition(() => this.#openPage === undefined || this.#openPage !== open);
-  }
-
-  async #tellPage(tell: (page: Page) => Promise<void>): Promise<void> {
-    // The page may have ended meanwhile.
-    await this.#openPage?.then(tell).catch(() => {});
   }
 }

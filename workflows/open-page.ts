@@ -1,0 +1,53 @@
+import { condition, type ChildWorkflowHandle } from '@temporalio/workflow';
+import type { PageResult } from '../src/contract/activities.ts';
+import type { PageInput } from '../src/contract/run-input.ts';
+import type { RunPriority } from '../src/contract/run-priorities.ts';
+import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
+
+type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
+
+/** The child workflow that enriches a page, as its run tells it what changes. A run has at most one at a time. */
+export class OpenPage {
+  #open: Promise<Page> | undefined;
+
+  /**
+   * Starts a page and waits for its result.
+   *
+   * @param mustEnd true asks the page to end
+   */
+  async untilEnded(start: () => Promise<Page>, mustEnd: () => boolean): Promise<PageResult> {
+    const starting = start();
+    this.#open = starting;
+    const isOver = (): boolean => this.#open !== starting;
+    void condition(() => isOver() || mustEnd()).then(() =>
+      isOver() ? undefined : this.#tell((page) => page.signal(endPageSignal)),
+    );
+    try {
+      const page = await starting;
+      return await page.result();
+    } finally {
+      this.#open = undefined;
+    }
+  }
+
+  /** Ends its wait for the rate window. */
+  wake(): Promise<void> {
+    return this.#tell((page) => page.signal(wakeSignal));
+  }
+
+  changePriority(priority: RunPriority): Promise<void> {
+    return this.#tell((page) => page.signal(pagePrioritySignal, priority));
+  }
+
+  /** Ends the page; resolves when its calls have ended. */
+  async end(): Promise<void> {
+    const open = this.#open;
+    await this.#tell((page) => page.signal(endPageSignal));
+    await condition(() => this.#open === undefined || this.#open !== open);
+  }
+
+  async #tell(tell: (page: Page) => Promise<void>): Promise<void> {
+    // The page may have ended meanwhile.
+    await this.#open?.then(tell).catch(() => {});
+  }
+}
