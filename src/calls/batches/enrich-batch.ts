@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { BatchResult } from '../../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
+import { longestWaitMilliseconds, waitOfWorkflow } from '../../domain/rates/workflow-wait.ts';
 import { halve } from '../../domain/runs/batching.ts';
 import { drainInbox } from '../../late-results/drain-inbox.ts';
 import { deregisterWaitingBatches, registerWaitingBatches } from '../../ledger/waiting-batches.ts';
@@ -258,32 +259,13 @@ class BatchInProgress {
   }
 }
 
+/**
+ * If the service refuses every person of a batch of at least this size, the request is wrong and not the people.
+ */
+const fewestForSystematicRefusal = 3;
+
 /** People who were read longer ago than this are read again before their call. */
 const staleMilliseconds = 1_000;
-
-/** A longer wait may become wrong: by a corrected clock, a higher RATE_LIMITS, or a newer report of the service. */
-const longestWaitMilliseconds = 60 * 60_000;
-
-/**
- * Higher-priority work can take any amount of time. A batch waits in the activity for six times its patience, so that
- * it continues at once after a short run. Then it tries every five minutes: trying whenever a slot could be free would
- * fill the history of its page within hours, at 150 events a try.
- */
-const preemptedPatience = 6;
-const preemptedMilliseconds = 5 * 60_000;
-
-/**
- * @param waited milliseconds that the batch has waited in its activity
- * @returns the milliseconds that the batch waits by a timer of the workflow; undefined: it waits in its activity
- */
-function waitOfWorkflow(
-  { milliseconds, isPreempted }: Wait,
-  waited: number,
-  patience: number,
-): number | undefined {
-  if (!isPreempted) return waited + milliseconds <= patience ? undefined : milliseconds;
-  return waited < preemptedPatience * patience ? undefined : Math.max(milliseconds, preemptedMilliseconds);
-}
 
 function numbersOf(people: Group): number[] {
   return people.map((person) => person.rowNumber);
@@ -292,8 +274,3 @@ function numbersOf(people: Group): number[] {
 function among(people: Group, rowNumbers: readonly number[]): Group {
   return people.filter(({ rowNumber }) => rowNumbers.includes(rowNumber));
 }
-
-/**
- * If the service refuses every person of a batch of at least this size, the request is wrong and not the people.
- */
-const fewestForSystematicRefusal = 3;
