@@ -4,7 +4,7 @@ import { comments } from './initial/comments.ts';
 import { admissionFunctions } from './initial/functions/admission.ts';
 import { budgetFunctions } from './initial/functions/budgets.ts';
 import { orderOfCredits } from './initial/functions/order-of-credits.ts';
-import { projectionFunctions } from './initial/functions/project-people.ts';
+import { projectionFunctions } from './initial/functions/projections.ts';
 import { pruneCandidates } from './initial/functions/prune-candidates.ts';
 import { rateWindowFunctions } from './initial/functions/rate-windows.ts';
 import { recordFunctions } from './initial/functions/record-answer.ts';
