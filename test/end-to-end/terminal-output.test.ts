@@ -220,9 +220,37 @@ it.each([
   expect(code).toBe(2);
 });
 
+const creation = 'create table written ()';
+
+it.each([
+  `set transaction read write; ${creation}`,
+  `begin read write; ${creation}; commit`,
+  `commit; begin read write; ${creation}; commit`,
+  `select ';'; commit and chain; set transaction read write; ${creation}; commit`,
+  `set default_transaction_read_only = off; commit; ${creation}`,
+  `select 1; do $$ begin commit; set transaction read write; ${creation}; commit; end $$`,
+])('enrich sql --command writes nothing when its text asks for it: %s', async (statements) => {
+  const { stderr, code } = await system.here(['sql', '--command', statements]);
+  expect(stderr).toMatch(/read-only transaction|read-write mode|invalid transaction termination/);
+  expect(code).toBe(2);
+});
+
+it('enrich sql --command runs several statements from one snapshot, unless they end the transaction', async () => {
+  const statements = `-- the first; of many
+    declare c cursor for select n from generate_series(1, 3) n; fetch 2 from c; /* ; */
+    set transaction isolation level repeatable read; select $a$;$a$ as "a;b", E'\\';' as c; commit; select 'a' as one; `;
+  const { stdout, stderr, code } = await system.here(['sql', '--command', statements]);
+  const rows = "  n\n  1\n  2\n2 rows\n\nSET\n\n  a;b  c\n  ;    ';\n1 row";
+  expect({ stdout, stderr, code }).toEqual({
+    stdout: `DECLARE\n\n${rows}\n\nCOMMIT\n\n  one\n  a\n1 row\n`,
+    stderr: '',
+    code: 0,
+  });
+});
+
 it('enrich sql --command names the place in a statement that PostgreSQL refuses', async () => {
-  const { stderr, code } = await system.here(['sql', '--command', 'selec 1']);
-  expect(stderr).toContain('syntax error at or near "selec"\n  where: --command, character 1\n');
+  const { stderr, code } = await system.here(['sql', '--command', "select '😀'; selec 1"]);
+  expect(stderr).toContain('syntax error at or near "selec"\n  where: --command, character 13\n');
   expect(code).toBe(2);
 });
 

@@ -13,8 +13,11 @@ import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { print, printJson, recordTable } from '../../terminal/output.ts';
 
-/** PostgreSQL's code for a statement that would write. */
-const readOnly = '25006';
+/** PostgreSQL's codes for a statement that would write, and for one that asks for a transaction that writes. */
+const readOnly: ReadonlySet<string | undefined> = new Set(['25006', '25001']);
+/** Where a piece is no whole statement after all, PostgreSQL refuses the piece: it has several statements, or none. */
+const pieces =
+  /(?:\be'(?:\\.|[^\\'])*'|'[^']*'|"[^"]*"|(\$(?:[a-z_]\w*)?\$).*?\1|--[^\n]*|\/\*.*?\*\/|[^;])+/gis;
 /** Of views, PostgreSQL refuses such a statement before it looks at the transaction, with a hint for their owner. */
 const changingStatement = /^\s*(?:insert|update|delete|merge|truncate)\b/i;
 /** PostgreSQL's number of the type text[]. */
@@ -56,34 +59,45 @@ Examples:
 type Answer = pg.QueryArrayResult<(string | null)[]>;
 
 /**
- * Runs statements that only read. @returns the answer to each, values in PostgreSQL's text form
+ * Runs statements that only read, from one snapshot unless they end the transaction. Before its first query, a read-only
+ * transaction can still become one that writes, so this function makes that query. A statement with a name goes through
+ * the extended protocol, in which PostgreSQL accepts no text that ends the transaction and then writes.
  *
+ * @returns the answer to each, values in PostgreSQL's text form
  * @throws Problem `sql.refused`
  */
-async function answersOf({ warehouse }: Session, statement: string): Promise<Answer[]> {
+async function answersOf({ warehouse }: Session, text: string): Promise<Answer[]> {
   const client = await warehouse.pool.connect();
+  let before = '';
   try {
-    await client.query('set default_transaction_read_only = on');
-    // PostgreSQL accepts several statements in a query without parameters, and pg then returns a list.
-    const answers: Answer[] = [
-      await client.query<(string | null)[]>({
+    const answers: Answer[] = [];
+    for (const { 0: statement, index } of text.matchAll(pieces)) {
+      before = text.slice(0, index);
+      const begin =
+        client.getTransactionStatus() === 'T' ? '' : 'begin isolation level repeatable read, read only;';
+      await client.query(`${begin} select`);
+      const answer: Answer = await client.query<(string | null)[]>({
         text: statement,
+        name: `statement ${index}`,
         rowMode: 'array',
-        types: { getTypeParser: () => (text: string) => text },
-      }),
-    ].flat();
-    // pg has no command where there was no statement, such as in "" and ";".
-    if ((answers.at(-1)!.command as string | null) !== null) return answers;
+        types: { getTypeParser: () => (value: string) => value },
+      });
+      // pg has no command where there was no statement, such as in a comment.
+      if ((answer.command as string | null) !== null) answers.push(answer);
+    }
+    if (answers.length > 0) return answers;
     throw new UsageProblem('sql.refused', 'there is no statement', {
       where: '--command',
       next: "write a statement, such as 'select * from run_costs'; enrich sql without --command opens psql",
     });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
+    const place =
+      error.position === undefined ? '' : `, character ${[...before].length + Number(error.position)}`;
     throw new UsageProblem('sql.refused', error.message, {
-      where: `--command${error.position === undefined ? '' : `, character ${error.position}`}`,
+      where: `--command${place}`,
       next:
-        error.code === readOnly || changingStatement.test(statement)
+        readOnly.has(error.code) || changingStatement.test(text)
           ? 'this command only reads; enrich undo, erase and suppress remove data, and enrich sql without --command ' +
             'opens psql, which can write into tables'
           : (error.hint ?? 'docs/warehouse.md has the tables and questions with their SQL'),
