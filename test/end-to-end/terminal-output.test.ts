@@ -238,7 +238,8 @@ it.each([
 it('enrich sql --command runs several statements from one snapshot, unless they end the transaction', async () => {
   const statements = `-- the first; of many
     declare c cursor for select n from generate_series(1, 3) n; fetch 2 from c; /* ; */
-    set transaction isolation level repeatable read; select $a$;$a$ as "a;b", E'\\';' as c; commit; select 'a' as one; `;
+    set transaction isolation level repeatable read;
+    select $a$;$a$ as "a;b", E'\\';' as c; commit; select 'a' as one; `;
   const { stdout, stderr, code } = await system.here(['sql', '--command', statements]);
   const rows = "  n\n  1\n  2\n2 rows\n\nSET\n\n  a;b  c\n  ;    ';\n1 row";
   expect({ stdout, stderr, code }).toEqual({

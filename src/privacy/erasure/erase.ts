@@ -4,6 +4,7 @@ import type { Note } from '../../domain/note.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { anyValue } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
+import { Problem } from '../../domain/problem.ts';
 import { freeStatuses } from '../../domain/money/attempt-status.ts';
 import { forgetUpserts } from '../../people/change-feed.ts';
 import { readKeysOfPeople } from '../../people/contacts/contacts-by-match-key.ts';
@@ -92,6 +93,7 @@ const lookupKeysOf = ({ forms }: PersonTraces) => sql`
  *
  * @param keys identity keys of one person; unknown keys are put on the list as well
  * @returns what was removed
+ * @throws Problem `erasure.samples-left` after the commit
  */
 export async function erase(
   warehouse: Warehouse,
@@ -139,13 +141,25 @@ export async function erase(
   return figures;
 }
 
-/** PostgreSQL keeps samples of each column (pg_stats), also of removed rows, until the table is analysed again. */
+/**
+ * PostgreSQL keeps samples of each column (pg_stats), also of removed rows, until the table is analysed again.
+ *
+ * @throws Problem `erasure.samples-left`
+ */
 async function replaceSamples({ database }: Warehouse): Promise<void> {
-  await sql`
+  const analysis = sql`
     analyze run_rows, contact_records, contact_matches, contact_decisions, contacts, changes, observations, people,
       organization_facts, organization_values, runs, fetched_exports, attempts, attempt_people, raw_answers,
       quarantined_people, webhook_deliveries, claims, lookup_history
   `.execute(database);
+  await analysis.catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Problem(
+      'erasure.samples-left',
+      `the person is erased, but PostgreSQL can still show samples of removed values in pg_stats: ${reason}`,
+      { next: 'enrich sql, and in psql: analyze', cause },
+    );
+  });
 }
 
 /** Reads the match keys of the person and of the person's rows. */

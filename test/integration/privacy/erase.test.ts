@@ -81,6 +81,25 @@ describe('a person who is erased', () => {
     expect(await samples(warehouse)).not.toContain(answers[0]!.body);
   });
 
+  it('an erasure whose samples cannot be replaced says that the person is erased and what remains', async () => {
+    const call = await enrichedCall();
+    const keys = [`email:${first(call).email}`];
+    await warehouse.query`analyze`;
+    const other = await warehouse.pool.connect();
+    await other.query('begin; lock table run_rows in share update exclusive mode');
+    const erasure = erase(warehouse, keys, note);
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await warehouse.pool.query(cancel)).rowCount).toBe(1);
+    await expect(erasure).rejects.toMatchObject({ type: 'erasure.samples-left', exitCode: 1 });
+    await other.query('rollback');
+    other.release();
+    expect(await everything(warehouse)).not.toContain(first(call).email);
+    expect(await samples(warehouse)).toContain(first(call).email);
+    await erase(warehouse, keys, note);
+    expect(await samples(warehouse)).not.toContain(first(call).email);
+  });
+
   it('an erasure leaves rows, outcomes and credits that add up', async () => {
     const call = await enrichedCall();
     await erase(warehouse, [`email:${first(call).email}`], note);

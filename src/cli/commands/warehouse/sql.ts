@@ -59,9 +59,9 @@ Examples:
 type Answer = pg.QueryArrayResult<(string | null)[]>;
 
 /**
- * Runs statements that only read, from one snapshot unless they end the transaction. Before its first query, a read-only
- * transaction can still become one that writes, so this function makes that query. A statement with a name goes through
- * the extended protocol, in which PostgreSQL accepts no text that ends the transaction and then writes.
+ * Runs statements that only read, from one snapshot unless they end the transaction. Before its first query, a
+ * read-only transaction can still become one that writes, so this function makes that query. A statement with a name
+ * goes through the extended protocol, in which PostgreSQL accepts no text that ends the transaction and then writes.
  *
  * @returns the answer to each, values in PostgreSQL's text form
  * @throws Problem `sql.refused`
