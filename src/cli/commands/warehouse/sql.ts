@@ -93,7 +93,7 @@ async function answersOf({ warehouse }: Session, text: string): Promise<Answer[]
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
     const place =
-      error.position === undefined ? '' : `, character ${[...before].length + Number(error.position)}`;
+      error.position === undefined ? '' : `, character ${Array.from(before).length + Number(error.position)}`;
     throw new UsageProblem('sql.refused', error.message, {
       where: `--command${place}`,
       next:
