@@ -1,30 +1,42 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { rowCount } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
+import { importers, type Importer } from '../../domain/crm/importer.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { fieldsOfHeader } from '../../ingest/columns/mapping/recorded-mapping.ts';
 import type { ReadColumns } from '../../ingest/columns/mapping/chosen-column.ts';
 import { addWarning } from '../runs.ts';
 
-/** Warns of rows without an id in a file with a column of record ids: files for importers leave them out. */
+/**
+ * Warns of contacts that files for an importer leave out: those without a record id of a contact of their CRM, and, in
+ * a file of no known CRM that has a column of record ids, those without an id.
+ */
 export async function warnOfMissingIds(
   transaction: Transaction<Tables>,
   runId: string,
-  { header, mapping }: ReadColumns,
+  { source, header, mapping }: ReadColumns & { readonly source: string | null },
 ): Promise<void> {
-  if (!fieldsOfHeader(header, mapping).includes('contact_id')) return;
+  const importer = Object.values<Importer>(importers).find((each) => each.source === source);
+  if (importer === undefined && !fieldsOfHeader(header, mapping).includes('contact_id')) return;
   const { rows } = await transaction
     .selectFrom('run_rows')
     .select(rowCount.as('rows'))
     .where('run_id', '=', runId)
-    .where(sql<boolean>`outcome is distinct from 'malformed'`)
-    .where(sql<boolean>`(starts_with(contact_id, 'key:') or starts_with(contact_id, 'row:'))`)
+    .where('outcome', 'is', null)
+    .where(lacksId(importer))
     .executeTakeFirstOrThrow();
   if (rows === 0) return;
+  const ofCrm = importer === undefined ? '' : ` of a ${importer.title} contact`;
   await addWarning(
     transaction,
     runId,
-    `${counted(rows, 'row')} without a record id: files for the CRM's importer leave ` +
+    `${counted(rows, 'row')} without a record id${ofCrm}: files for the CRM's importer leave ` +
       `${rows === 1 ? 'this contact' : 'these contacts'} out, and a later export with the id makes a second contact`,
   );
+}
+
+function lacksId(importer: Importer | undefined): RawBuilder<boolean> {
+  return importer === undefined
+    ? sql<boolean>`(starts_with(contact_id, 'key:') or starts_with(contact_id, 'row:'))`
+    : sql<boolean>`contact_id !~ ${importer.idPattern.source}`;
 }

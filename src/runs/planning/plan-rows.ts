@@ -49,7 +49,7 @@ export async function planRows(
   return warehouse.database.transaction().execute(async (transaction) => {
     const run = await transaction
       .selectFrom('runs')
-      .select(['rows_staged', 'plan_hash', 'file_sha256', 'header', 'mapping', 'options'])
+      .select(['rows_staged', 'plan_hash', 'file_sha256', 'source', 'header', 'mapping', 'options'])
       .select(terms.as('terms'))
       .where('run_id', '=', runId)
       .forUpdate()
@@ -59,7 +59,7 @@ export async function planRows(
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       const columns = { header: run.header ?? [], mapping: run.mapping ?? {} };
-      await warnOfMissingIds(transaction, runId, columns);
+      await warnOfMissingIds(transaction, runId, { source: run.source, ...columns });
       await decide(transaction, runId, { rows: run.rows_staged, asked, columns, options: run.options });
       await assignPositions(transaction, runId, pilot);
       // Without statistics PostgreSQL assumes a handful of rows: finding the first open page of 70,000 people took

@@ -88,23 +88,45 @@ describe('duplicates', () => {
     ]);
   });
 
-  it('planRows() warns of rows without a record id if the file has a column of record ids', async () => {
-    const warningsWith = async (mapping: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+  describe('rows without a record id', () => {
+    const warningsWith = async (
+      source: string,
+      mapping: Readonly<Record<string, string>>,
+    ): Promise<readonly string[]> => {
       const run = await stagedRun(warehouse, [
         { keys: ['email:a1'], contactId: '4701' },
         { keys: ['email:b1'], contactId: 'key:0b54' },
-        { keys: [], contactId: 'row:3' },
+        { keys: ['email:c1'], contactId: '00Q5e00000AbCdEAAV' },
+        { keys: [], contactId: 'row:4', outcome: 'no_identifier' },
       ]);
       await warehouse.query`
-        update runs set header = ${['Record ID', 'Email']}, mapping = ${mapping} where run_id = ${run.runId}`;
+        update runs set source = ${source}, header = ${['Record ID', 'Email']}, mapping = ${mapping}
+        where run_id = ${run.runId}`;
       await planRows(warehouse, run.runId, asked);
       return (await getRun(warehouse, run.runId)).warnings;
     };
-    expect(await warningsWith({ Email: 'email' })).toEqual([]);
-    expect(await warningsWith({ Email: 'email', 'Record ID': 'contact_id' })).toEqual([
-      "2 rows without a record id: files for the CRM's importer leave these contacts out, and a later export with " +
-        'the id makes a second contact',
-    ]);
+
+    it('a file of no known CRM has a warning of rows without an id only if it has a column of ids', async () => {
+      expect(await warningsWith('generic', { Email: 'email' })).toEqual([]);
+      expect(await warningsWith('generic', { Email: 'email', 'Record ID': 'contact_id' })).toEqual([
+        "1 row without a record id: files for the CRM's importer leave this contact out, and a later export with " +
+          'the id makes a second contact',
+      ]);
+    });
+
+    it.each([
+      ['hubspot', '2 rows without a record id of a HubSpot contact'],
+      ['salesforce', '3 rows without a record id of a Salesforce contact'],
+    ])(
+      'an export of %s has a warning of rows that no file for its importer can have, with or without a column of ids',
+      async (source, warning) => {
+        const warnings = [
+          expect.stringContaining(`${warning}: files for the CRM's importer leave these contacts out`),
+        ];
+        expect(await warningsWith(source, { Email: 'email' })).toEqual(warnings);
+        expect(await warningsWith(source, { Email: 'email', 'Record ID': 'contact_id' })).toEqual(warnings);
+      },
+    );
   });
 
   it('two rows are one person by a third row that shares keys with both', async () => {
