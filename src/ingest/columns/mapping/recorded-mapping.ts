@@ -2,7 +2,7 @@ import type { ColumnMap } from '../column-map.ts';
 import { singleFields, type Field } from '../fields.ts';
 import { fieldOfScope } from '../opt-outs/opt-out-columns.ts';
 
-/** The recorded mapping: raw header → field. If two columns have the same name, the second is shown with its number. */
+/** The recorded mapping: raw header → field. Columns without a name of their own have their number. */
 export function describeColumns(
   header: readonly string[],
   map: ColumnMap,
@@ -33,12 +33,12 @@ export function fieldsOfHeader<Chosen>(
   );
 }
 
-/** The names of a header's columns in the recorded mapping. */
+/** The names of a header's columns in the recorded mapping, each different. */
 export function recordedNames(header: readonly string[]): string[] {
   const seen = new Set<string>();
   return header.map((name, column) => {
-    const isRepeated = seen.has(name);
+    const isDistinct = name !== '' && !seen.has(name);
     seen.add(name);
-    return isRepeated ? `${name} (column ${column + 1})` : name;
+    return isDistinct ? name : `${name} (column ${column + 1})`.trimStart();
   });
 }
