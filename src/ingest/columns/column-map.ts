@@ -12,6 +12,7 @@ import { recogniseOwnFile } from './recognition/own-file.ts';
 import { proposeMissedColumns } from './recognition/propose-columns.ts';
 import { contradictedSource, recogniseExport, unusedRecordIds } from './recognition/recognise-export.ts';
 import { refuseWithoutPeople } from './recognition/refuse-without-people.ts';
+import { refuseShortenedIds } from './recognition/shortened-ids.ts';
 import { takeShortNames } from './recognition/short-names.ts';
 
 type SingleColumns = Readonly<Record<SingleField, readonly number[]>>;
@@ -40,7 +41,8 @@ const lastNames = new Set(lastOrWhole.map(headerKey));
  *
  * @param source the source of the contacts; the name of a known CRM also says whose columns these are
  * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
- *   `mapping.opt-out-ignored`, `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`
+ *   `mapping.opt-out-ignored`, `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`,
+ *   `export.shortened-ids`
  */
 export function mapColumns(
   path: string,
@@ -65,6 +67,7 @@ export function mapColumns(
   ) as unknown as SingleColumns;
   const named = { ...claimed, ...takeShortNames(columns, layout, claimed) };
   const single = withLastNames(withWholeNames(named, given.single, header), given.single, rows);
+  refuseShortenedIds(path, layout, single.contact_id[0], given.single.contact_id !== undefined);
   const emails = given.emails ?? columns.claim('email', namesOf('email'));
   const optOuts = [...given.optOuts, ...namedOptOuts(columns, header), ...stageOptOuts(columns, known)];
   const chosenColumns = {

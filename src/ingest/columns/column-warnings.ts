@@ -28,12 +28,10 @@ export function columnWarnings(
     readonly missed: readonly (Field | undefined)[];
   },
 ): string[] {
-  const shortened = shortenedIds(layout, chosen.contact_id?.[0]);
   const flags = unreadFlags(columns, layout);
   return [
     ...privacyRecords(layout.header),
-    ...shortened,
-    ...(isUnknown && shortened.length === 0 ? foreignIds(layout) : []),
+    ...(isUnknown ? foreignIds(layout) : []),
     ...unreadAddresses(layout, chosen.email ?? []),
     ...unusedColumns(layout.header, missed),
     ...flagWarnings(layout.header, flags),
@@ -91,26 +89,6 @@ function unusedColumns(header: readonly string[], missed: readonly (Field | unde
   return [
     `${columns} not used, and may identify people or records: ${unused.join(', ')}; to use ${them}: ` +
       `--write-mapping FILE writes a proposal, and after you have checked FILE, --mapping FILE reads it${beforehand}`,
-  ];
-}
-
-/** `5.01234E+17`: what a spreadsheet program saves of a number with more digits than its column shows. */
-const shortened = /^\d[.,]?\d*E\+\d+$/i;
-/** A number of at least 17 digits, of which a spreadsheet program keeps 15. */
-const rounded = /^\d{15}0{2,}$/;
-/** A few numbers may end in zeros by themselves. */
-const fewestRounded = 3;
-
-/** A warning if record ids are not those of the CRM any more: contacts with them have no record there. */
-function shortenedIds({ header, rows }: FirstRows, column: number | undefined): string[] {
-  if (column === undefined) return [];
-  const ids = rows.map((row) => (row[column] ?? '').trim());
-  const long = ids.filter((id) => /^\d{17,}$/.test(id));
-  const areRounded = long.length >= fewestRounded && long.every((id) => rounded.test(id));
-  if (!areRounded && !ids.some((id) => shortened.test(id))) return [];
-  return [
-    `column "${shownHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
-      'record ids of the CRM; export the contacts again, and do not save the file with a spreadsheet program',
   ];
 }
 

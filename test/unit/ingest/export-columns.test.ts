@@ -288,16 +288,35 @@ describe('columns are taken', () => {
     [['5.01234E+17', '5.01235E+17']],
     [['1,004E+11', '']],
     [['501234567890123000', '501234567890124000', '501234567890456000']],
-  ])('record ids that a spreadsheet program has shortened have a warning: %j', (ids) => {
+  ])('record ids that a spreadsheet program has shortened are refused: %j', (ids) => {
     const header = ['Record Id', 'Email', 'Modified Time'];
     const rows = ids.map((id) => [id, 'a@orbit.example', '']);
-    expect(mapColumns('c.csv', { header, recognised: true, rows }, {}).warnings).toEqual([
-      expect.stringContaining('column "Record Id" has numbers that a spreadsheet program has shortened'),
+    const layout = { header, recognised: true, rows };
+    const problem = refusal(() => mapColumns('c.csv', layout, {}));
+    expect(problem).toMatchObject({
+      type: 'export.shortened-ids',
+      where: 'c.csv, column 1, by its first rows',
+    });
+    expect(problem.message).toContain(
+      'column "Record Id" has numbers that a spreadsheet program has shortened',
+    );
+    expect(problem.next).toContain('{"ignore": [1]}');
+    const ignored = mapColumns('c.csv', layout, { mapping: checkedMapping({ ignore: [1] }) });
+    expect(ignored.single.contact_id).toEqual([]);
+  });
+
+  it('ids that end in zeros are whole if a mapping file names their column', () => {
+    const rows = ['501234567890123000', '501234567890124000', '501234567890456000'].map((id) => [
+      id,
+      `${id}@x.example`,
     ]);
+    const layout = { header: ['id', 'Email'], recognised: true, rows };
+    const mapping = checkedMapping({ columns: { contact_id: 'id' } });
+    expect(mapColumns('c.csv', layout, { mapping }).single.contact_id).toEqual([0]);
   });
 
   it.each([[['501234567890123000', '501234567890124001', '501234567890456002']], [['1E7', 'E+17', '1200']]])(
-    'whole record ids have no warning: %j',
+    'whole record ids are accepted: %j',
     (ids) => {
       const rows = ids.map((id) => [id, 'a@orbit.example']);
       const layout = { header: ['id', 'Email'], recognised: true, rows };
