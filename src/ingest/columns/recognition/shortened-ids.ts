@@ -30,13 +30,13 @@ export function refuseShortenedIds(
   if (!areRounded && !ids.some((id) => shortened.test(id))) return;
   throw new UsageProblem(
     'export.shortened-ids',
-    `column "${shownHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no record ` +
-      'ids of the CRM',
+    `column "${shownHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
+      'record ids of the CRM',
     {
       where: `${path}, column ${column + 1}, by its first rows`,
       next:
-        'export the contacts again, and do not save the file with a spreadsheet program; to enrich them without record ' +
-        `ids: --mapping FILE with {"ignore": [${column + 1}]}`,
+        'export the contacts again, and do not save the file with a spreadsheet program; to enrich them without ' +
+        `record ids: --mapping FILE with {"ignore": [${column + 1}]}`,
     },
   );
 }
