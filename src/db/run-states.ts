@@ -24,6 +24,9 @@ export const planKeyPrefix = 'plan ';
 /** SQL condition on `runs`: the run may spend. */
 export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${planKeyPrefix}%`)}`;
 
+/** The reason of a row `r` that gets an outcome. A note stays, such as that its contact was filled without a call. */
+export const withNote = (reason: RawBuilder<unknown>) => sql<string>`concat_ws('; ', ${reason}, r.reason)`;
+
 /** Query of the number of rows of a run by outcome; a row without an outcome is `open`. */
 export function outcomesOfRows(runId: string): RawBuilder<unknown> {
   return sql`

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
+import { withNote } from '../db/run-states.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { RowDecision } from '../domain/identity/verdicts.ts';
@@ -249,7 +250,7 @@ export async function markUnknownWith(
     .executeTakeFirst();
   if (marked.numUpdatedRows === 0n) return;
   await sql`
-    update run_rows r set outcome = 'unknown', reason = ${`attempt ${attemptId}: ${reason}`}
+    update run_rows r set outcome = 'unknown', reason = ${withNote(sql`${`attempt ${attemptId}: ${reason}`}::text`)}
     from attempt_people p
     where p.attempt_id = ${attemptId} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
   `.execute(transaction);

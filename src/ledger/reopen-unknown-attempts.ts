@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
+import { filledNote } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function reopenUnknown(
 ): Promise<number[]> {
   if (options.onUnknown !== 'retry') return [];
   const reopened = await sql<{ row_number: number }>`
-    update run_rows r set outcome = null, reason = null
+    update run_rows r set outcome = null, reason = case when r.filled then ${filledNote}::text end
     where r.run_id = ${runId} and r.row_number in (${rows}) and r.outcome = 'unknown'
       and r.keys <> '{}'
       and (

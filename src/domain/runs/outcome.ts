@@ -52,6 +52,9 @@ export type AnsweredOutcome = {
 /** Beginning of the reason of a `duplicate` whose person another row of the file represents. */
 export const samePersonReason = 'the same person as row ';
 
+/** Note in the reason of a row that gave its contact the data of a known person. */
+export const filledNote = 'filled without a call';
+
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
 /**

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
+import { withNote } from '../../db/run-states.ts';
 import { isValid } from '../../db/valid-entries.ts';
 import { samePersonReason } from '../../domain/runs/outcome.ts';
 import { identifiesAlone } from '../../keys/identifying-key.ts';
@@ -52,8 +53,8 @@ export async function claimPeople(
   `.execute(transaction);
   await sql`
     with taken as (${claimedElsewhere({ runId, service }, keys)}), dropped as (
-      update run_rows r set outcome = 'in_flight', reason = t.reason, claimed_by_run_id = t.claimed_by_run_id,
-        claimed_by_row_number = t.claimed_by_row_number
+      update run_rows r set outcome = 'in_flight', reason = ${withNote(sql`t.reason`)},
+        claimed_by_run_id = t.claimed_by_run_id, claimed_by_row_number = t.claimed_by_row_number
       from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
       returning r.row_number
     )
@@ -116,7 +117,7 @@ export async function claimKnownPeople(
       ) c
       join run_rows r on r.run_id = ${run.runId} and r.row_number = k.row_number and r.outcome is null
     ), dropped as (
-      update run_rows r set outcome = 'duplicate', reason = ${samePersonReason} || first_row
+      update run_rows r set outcome = 'duplicate', reason = ${withNote(sql`${samePersonReason} || first_row`)}
       from represented p
       where r.run_id = ${run.runId} and r.row_number = p.row_number and p.row_number <> first_row
       returning r.row_number

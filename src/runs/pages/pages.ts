@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { placesOfRows } from '../../db/rows-of-run.ts';
+import { withNote } from '../../db/run-states.ts';
 import { claimKnownPeople } from './claims.ts';
 import { addKnownAddresses } from '../../keys/hashed-addresses.ts';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
@@ -85,7 +86,8 @@ export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: A
     ), unclaimed as (
       delete from claims where ctid = any(${placesOfRows('claims', runId, ofFresh)})
     ), dropped as (
-      update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
+      update run_rows r set outcome = 'fresh',
+        reason = ${withNote(sql`'asked since the plan was made, by run ' || f.run_id`)}
       from fresh f
       where r.ctid = any(${placesOfRows('run_rows', runId, ofFresh)})
         and r.row_number = f.row_number

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
+import { withNote } from '../../db/run-states.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deregisterWaitingBatches } from '../../ledger/waiting-batches.ts';
 
@@ -57,7 +58,7 @@ export async function skipPage(warehouse: Warehouse, request: SkipRequest): Prom
     `.execute(transaction);
     await sql`
       with skipped as (
-        update run_rows r set outcome = 'cancelled', reason = ${reason}
+        update run_rows r set outcome = 'cancelled', reason = ${withNote(sql`${reason}::text`)}
         where r.run_id = ${runId} and r.row_number = any(${open.rows.map((row) => row.row_number)}::int[])
           and not exists (
             select 1 from attempt_people p join attempts a using (attempt_id)

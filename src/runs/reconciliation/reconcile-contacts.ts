@@ -24,6 +24,7 @@ import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
+import { filledNote } from '../../domain/runs/outcome.ts';
 import { askedBy } from '../pages/pages.ts';
 import { getRun } from '../runs.ts';
 
@@ -231,7 +232,7 @@ async function repeatedRecords(
 async function noteRows(transaction: Transaction<Tables>, changes: readonly ContactChange[]): Promise<void> {
   const notes = changes.flatMap((change) => {
     const { runId, rowNumber } = change.contact;
-    if (change.kind === 'fill') return [{ runId, rowNumber, filled: true, note: 'filled without a call' }];
+    if (change.kind === 'fill') return [{ runId, rowNumber, filled: true, note: filledNote }];
     return change.kind === 'refuse' && !change.contact.wasAsked
       ? [{ runId, rowNumber, filled: false, note: `not filled: ${change.reason}` }]
       : [];
@@ -242,7 +243,7 @@ async function noteRows(transaction: Transaction<Tables>, changes: readonly Cont
     set filled = n.filled,
       reason = concat_ws(
         '; ',
-        nullif(regexp_replace(r.reason, '(; |^)(not filled: .*|filled without a call)$', ''), ''),
+        nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledNote})$`}, ''), ''),
         n.note)
     from (
       select run_id, row_number, n.filled, n.note

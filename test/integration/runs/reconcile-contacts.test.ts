@@ -5,11 +5,14 @@ import {
   reconcileContacts,
   type ReconciledContacts,
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/retention/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
+import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { admit } from '../../helpers/warehouse/admit.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
@@ -223,17 +226,58 @@ describe('reconcileContacts()', () => {
     expect((await readRunFacts(warehouse, runId)).filled).toBe(0);
   });
 
-  it('a row whose contact a call has enriched does not count as filled without a call', async () => {
-    const email = 'ada@twelve.example';
-    await knownPerson(email, 'p12');
-    const row = { keys: [`email:${email}`], email, firstName: 'Ada', lastName: 'Novak', contactId: 'c12' };
-    const runId = await runningRunOf(warehouse, [row], { source: 'called' });
-    const filled = () => warehouse.query`select outcome, filled from row_results where run_id = ${runId}`;
-    await reconcile(runId);
-    expect(await filled()).toEqual([{ outcome: null, filled: true }]);
-    await answerBatch(warehouse, { runId }, () => [
-      { id: 'p12', first_name: 'Ada', last_name: 'Novak', email },
-    ]);
-    expect(await filled()).toEqual([{ outcome: 'enriched', filled: false }]);
-  });
+  it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, unknown>]>([
+    [
+      'a call has enriched',
+      (runId) =>
+        answerBatch(warehouse, { runId }, ([asked]) => [
+          { id: 'p', first_name: 'Ada', last_name: 'Novak', email: asked!.identity.email! },
+        ]),
+      { outcome: 'enriched', filled: false, reason: null },
+    ],
+    [
+      'no answer has found',
+      (runId) => answerBatch(warehouse, { runId }, () => [null]),
+      {
+        outcome: 'identity_mismatch',
+        filled: true,
+        reason: expect.stringMatching(/; filled without a call$/),
+      },
+    ],
+    [
+      'a lost call has asked for',
+      async (runId) => {
+        const admission = await admit(warehouse.database, { runId, rowNumbers: [1] });
+        if (admission.kind === 'admitted') await markUnknown(warehouse, admission.attemptId, 'reset');
+      },
+      { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
+    ],
+    [
+      'a page has skipped',
+      (runId) => skipPage(warehouse, { runId, page: 1, reason: 'why' }),
+      { outcome: 'cancelled', filled: true, reason: 'page 1 was skipped: why; filled without a call' },
+    ],
+  ])(
+    'a row whose contact %s is filled without a call unless the call has the data',
+    async (how, end, row) => {
+      const source = how.replaceAll(' ', '-');
+      const email = `ada@${source}.example`;
+      await knownPerson(email, `p-${source}`);
+      const staged = {
+        keys: [`email:${email}`],
+        email,
+        firstName: 'Ada',
+        lastName: 'Novak',
+        contactId: 'c12',
+      };
+      const runId = await runningRunOf(warehouse, [staged], { source });
+      await reconcile(runId);
+      await end(runId);
+      await reconcile(runId);
+      expect(await contactsOfSource(source)).toEqual(['c12']);
+      expect(
+        await warehouse.query`select outcome, filled, reason from row_results where run_id = ${runId}`,
+      ).toEqual([row]);
+    },
+  );
 });

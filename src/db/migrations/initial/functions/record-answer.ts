@@ -1,4 +1,4 @@
-import { outcomesWithoutContact, type Outcome } from '../../../../domain/runs/outcome.ts';
+import { filledNote, outcomesWithoutContact, type Outcome } from '../../../../domain/runs/outcome.ts';
 import { oneOf } from '../../../one-of.ts';
 import { keptPlans } from '../kept-plans.ts';
 
@@ -118,8 +118,12 @@ export const recordFunctions = [
       loop
         update enrichment.run_rows r
         set outcome = case when r.outcome = 'suppressed' then r.outcome else answer.outcome end,
-          reason = case when r.outcome = 'suppressed' then r.reason || discarded else answer.reason end,
-          filled = false
+          reason = case
+            when r.outcome = 'suppressed' then r.reason || discarded
+            when r.filled and answer.outcome <> 'enriched' then concat_ws('; ', answer.reason, '${filledNote}')
+            else answer.reason
+          end,
+          filled = r.filled and r.outcome is distinct from 'suppressed' and answer.outcome <> 'enriched'
         where r.run_id = of_run
           and r.row_number = answer.row_number
           and (
