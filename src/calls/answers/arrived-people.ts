@@ -19,7 +19,7 @@ export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[
   });
 }
 
-/** `keysOf` of `KnownRecords`, of a person of an answer; null also for anybody else. */
+/** `keysOf` of `KnownRecords`, of a person of an answer; null for other people. */
 export type KeysOfArrived = (personKey: string) => readonly string[] | null;
 
 /**

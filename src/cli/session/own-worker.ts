@@ -83,7 +83,7 @@ export async function startOwnWorker(
       connection,
       namespace: stack.temporal.namespace,
       codec,
-      // Nobody sets the current worker version of an embedded server, which has one worker.
+      // An embedded server has one worker, and no operator who sets the current worker version.
       version: stack.temporal.embedded ? undefined : config.workerVersion,
     },
     webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),

@@ -106,7 +106,7 @@ export const admissionFunctions = [
       over_budget jsonb;
       decisions jsonb[] := array_fill(null::jsonb, array[jsonb_array_length(calls)]);
     begin
-      -- Before any other lock: nobody can add to the suppression list until the calls are admitted.
+      -- Before any other lock: no transaction can add to the suppression list until the calls are admitted.
       if enrichment.lock_suppressions() and not suppressions_checked then return null; end if;
       budgets := enrichment.open_budgets(of_run, own_limits);
 
