@@ -1,12 +1,11 @@
 import {
   addressHeaders,
   atWork,
-  firstOrWhole,
   headersOfPerson,
   idHeaders,
-  lastOrWhole,
   localHeaders,
   mobile,
+  partsOfNames,
 } from './local-headers.ts';
 
 /** Fields of a contact that a CRM's importer accepts. `Importer.columns` has the CRM's headers. */
@@ -81,11 +80,6 @@ function translated(columns: Importer['columns']): Importer['columns'] {
       { inOtherLanguages: localHeaders[field as ImportField], ...column },
     ]),
   );
-}
-
-/** Without labels that Pipedrive gives to whole names: `Persona - Nombre`, `Personne - Nom`. */
-function partsOfNames(labels: readonly string[]): string[] {
-  return labels.filter((label) => !firstOrWhole.includes(label) && !lastOrWhole.includes(label));
 }
 
 /** Supported importers, by the value of `enrich export --for`. */
@@ -174,12 +168,12 @@ export const importers = {
       email: {
         header: 'Person - Email (Work)',
         alsoExportedAs: ['Person - Email'],
-        inOtherLanguages: headersOfPerson(localHeaders.email, atWork),
+        inOtherLanguages: headersOfPerson(localHeaders.email, ['', ...atWork]),
       },
       phone: {
         header: 'Person - Phone (Work)',
         alsoExportedAs: ['Person - Phone'],
-        inOtherLanguages: headersOfPerson(localHeaders.phone, atWork),
+        inOtherLanguages: headersOfPerson(localHeaders.phone, ['', ...atWork]),
       },
       mobile_phone: {
         header: 'Person - Phone (Mobile)',

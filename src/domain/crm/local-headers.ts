@@ -76,20 +76,41 @@ export const idHeaders = listed(`
   Datensatz-ID, ID de fiche d'informations, ID d'enregistrement, ID de fiche, ID de registro, レコードID, 记录ID,
   記錄ID, 레코드 ID`);
 
+/** Names of columns with the ids of contacts. */
+export const contactIdHeaders = listed(`
+  Kontakt-ID, ID du contact, ID contact, Identifiant du contact, Identifiant contact, Id. del contacto, ID de contacto,
+  ID contacto, Identificador del contacto, Identificador de contacto, ID do contato, ID contato, ID do contacto,
+  Identificador do contato, ID contatto, ID del contatto, Identificativo contatto, ID referente, Contact-ID,
+  Contactpersoon-ID, ID kontaktu, Identyfikator kontaktu, Kontaktperson-ID, Yhteyshenkilön tunnus, id контакта,
+  取引先責任者 ID, 顧客担当者ID, コンタクトID, 連絡先ID, 联系人 ID, 聯絡人 ID, 연락처 ID`);
+
 /** The kinds of addresses and numbers in headers of Pipedrive. */
-export const atWork = ['', ' - Arbeit', ' - Büro', ' - Travail', ' - Trabajo', ' - Trabalho'] as const;
-export const atHome = [' - Privat', ' - Domicile', ' - Residencial'] as const;
-export const elsewhere = [' - Sonstiger', ' - Autre', ' - Otro', ' - Outros'] as const;
-export const mobile = [' - Mobil', ' - Handy', ' - Mobile', ' - Portable', ' - Móvil', ' - Celular'] as const;
+export const atWork = kinds(
+  'Arbeit, Büro, Travail, Trabajo, Trabalho, Lavoro, Werk, Praca, Arbete, Arbejde, Jobb, Työ',
+);
+export const atHome = kinds('Privat, Domicile, Residencial, Casa, Thuis, Dom, Hem, Hjem, Koti');
+export const elsewhere = kinds(
+  'Sonstiger, Autre, Otro, Outros, Altro, Overig, Inne, Övrigt, Andet, Annet, Muu',
+);
+export const mobile = kinds('Mobil, Handy, Mobile, Portable, Móvil, Celular, Cellulare, Mobiel, Komórka');
+
+function kinds(names: string): string[] {
+  return listed(names).map((name) => ` - ${name}`);
+}
 
 /** Names of columns that hold first names beside a column of last names, and otherwise whole names. */
 export const firstOrWhole = listed("Nombre, Nome, Ad, Adı, İsim, Jméno, Имя, Ім'я, 名前, 名字, 이름");
 /** Names of columns that hold last names beside a column of first names, and otherwise whole names. */
 export const lastOrWhole = listed('Nom, Nume');
 
+/** Without names that Pipedrive gives to columns of whole names: `Persona - Nombre`, `Personne - Nom`. */
+export function partsOfNames(names: readonly string[]): string[] {
+  return names.filter((name) => !firstOrWhole.includes(name) && !lastOrWhole.includes(name));
+}
+
 /** Pipedrive's headers begin with the name of the record, and may end with the kind of the value. */
 export function headersOfPerson(names: readonly string[], kinds: readonly string[] = ['']): string[] {
-  const records = ['Person', 'Personne', 'Persona', 'Pessoa'];
+  const records = ['Person', 'Personne', 'Persona', 'Pessoa', 'Persoon', 'Osoba', 'Henkilö'];
   return records.flatMap((record) =>
     names.flatMap((name) => kinds.map((kind) => `${record} - ${name}${kind}`)),
   );

@@ -3,7 +3,7 @@ import { firstOrWhole, lastOrWhole } from '../../domain/crm/local-headers.ts';
 import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { commonNames } from './recognition/common-names.ts';
+import { commonNames, secondSurnames } from './recognition/common-names.ts';
 import { singleFields, type Field, type SingleField, type FirstRows } from './fields.ts';
 import { knownExports, type KnownExport } from './recognition/known-exports.ts';
 import type { ExportMapping } from './mapping/mapping-file.ts';
@@ -24,6 +24,8 @@ export interface ColumnMap {
   readonly emails: readonly number[];
   /** Columns of whole names in which the last name comes first. */
   readonly lastNameFirst: ReadonlySet<number>;
+  /** Columns of second surnames. */
+  readonly secondSurnames: readonly number[];
   readonly optOuts: readonly OptOutColumn[];
   /** The column that must name `source` in every row; undefined: all rows of the file are of one source. */
   readonly sourceColumn: number | undefined;
@@ -34,6 +36,7 @@ export interface ColumnMap {
 
 const firstNames = new Set(firstOrWhole.map(headerKey));
 const lastNames = new Set(lastOrWhole.map(headerKey));
+const surnames = new Set(secondSurnames.map(headerKey));
 
 /**
  * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
@@ -82,6 +85,7 @@ export function mapColumns(
     single,
     emails,
     lastNameFirst: columnsWithLastNameFirst(single.name, emails[0], rows),
+    secondSurnames: single.last_name.filter((column) => surnames.has(headerKey(header[column]!))),
     optOuts,
     sourceColumn: own?.sourceColumn,
     missed,

@@ -225,6 +225,10 @@ describe('exports of eight CRMs in three languages', () => {
     ['German', 'Person', 'Name', 'Organisation', 'E-Mail-Adresse', ['Büro', 'Privat', 'Sonstiger']],
     ['French', 'Personne', 'Nom', 'Organisation', 'E-mail', ['Travail', 'Domicile', 'Autre']],
     ['Portuguese', 'Pessoa', 'Nome', 'Organização', 'E-mail', ['Trabalho', 'Residencial', 'Outros']],
+    ['Italian', 'Persona', 'Nome', 'Organizzazione', 'E-mail', ['Lavoro', 'Casa', 'Altro']],
+    ['Dutch', 'Persoon', 'Naam', 'Organisatie', 'E-mail', ['Werk', 'Thuis', 'Overig']],
+    ['Polish', 'Osoba', 'Imię i nazwisko', 'Organizacja', 'E-mail', ['Praca', 'Dom', 'Inne']],
+    ['Swedish', 'Person', 'Namn', 'Organisation', 'E-post', ['Arbete', 'Hem', 'Övrigt']],
   ])(
     'every e-mail column of a %s export of Pipedrive is read',
     async (_, person, name, company, mail, kinds) => {
@@ -305,6 +309,15 @@ it('a column of full names with the last name first gives the key of the same na
   const parts = await read('First Name,Last Name,Company\nAda Maria,Novak,Orbit\n');
   expect(whole.rows[0]!.identity.name).toBe('Ada Maria Novak');
   expect(whole.rows[0]!.keys).toEqual(parts.rows[0]!.keys);
+});
+
+it.each([
+  ['Primer apellido', 'García', 'López', 'García López'],
+  ['Apellido paterno', '', 'López', 'López'],
+  ['Apellidos', 'García López', 'López', 'García López'],
+])('the second surname continues the last name: %s "%s" and "%s"', async (column, first, second, last) => {
+  const { rows } = await read(`Nombre,${column},Segundo apellido,Empresa\nAna,${first},${second},Orbit\n`);
+  expect(rows[0]!.identity).toMatchObject({ firstName: 'Ana', lastName: last });
 });
 
 describe('ids of contacts and people', () => {

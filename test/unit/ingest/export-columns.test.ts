@@ -565,6 +565,9 @@ describe('headers of other languages and tools are understood', () => {
     ['Nombre(s)', 'Apellido paterno', 'Correo corporativo', 'Razón social'],
     ['Nombre', 'Primer apellido', 'Correo electrónico laboral', 'Empresa'],
     ['名（漢字）', '姓（漢字）', '会社メールアドレス', '貴社名'],
+    ['Roepnaam', 'Achternaam', 'Zakelijk e-mailadres', 'Accountnaam'],
+    ['Nome', 'Cognome', 'Email', 'Nome account'],
+    ['Prénom', 'Nom', 'E-mail', 'Société / Compte'],
   ])('headers that people write by hand are read: %s, %s, %s, %s', (first, last, email, company) => {
     expect(taken([first, last, email, company])).toEqual({
       first_name: [first],
@@ -572,6 +575,29 @@ describe('headers of other languages and tools are understood', () => {
       email: [email],
       organization_name: [company],
     });
+  });
+
+  it.each([
+    ['ID contact', 'Prénom', 'Nom'],
+    ['Identifiant du contact', 'Prénom', 'Nom'],
+    ['Id. contacto', 'Nombre', 'Apellidos'],
+    ['ID referente', 'Nome', 'Cognome'],
+    ['Identificador do contato', 'Nome', 'Sobrenome'],
+    ['Contactpersoon-ID', 'Voornaam', 'Achternaam'],
+    ['Identyfikator kontaktu', 'Imię', 'Nazwisko'],
+    ['Kontaktperson-ID', 'Fornavn', 'Etternavn'],
+    ['Yhteyshenkilön tunnus', 'Etunimi', 'Sukunimi'],
+    ['連絡先ID', '名', '姓'],
+  ])('a column %s has the ids of contacts, and Salesforce is recognised by them', (id, first, last) => {
+    const header = [id, first, last, 'E-mail'];
+    expect(taken(header)).toMatchObject({ contact_id: [id], first_name: [first], last_name: [last] });
+    const rows = [['0035e00000AbCdE', '', '', '']];
+    expect(recogniseExport({ header, rows })?.source).toBe('salesforce');
+  });
+
+  it('the names of domains of companies come before the addresses of websites', () => {
+    const header = ['Email', 'URL del sitio web', 'Nombre de dominio de la empresa'];
+    expect(taken(header)).toMatchObject({ domain: [header[2], header[1]] });
   });
 
   it.each([

@@ -2,10 +2,14 @@ import { importers } from '../../../domain/crm/importer.ts';
 import {
   atHome,
   atWork,
+  contactIdHeaders,
   elsewhere,
+  firstOrWhole,
   headersOfPerson,
   idHeaders,
+  lastOrWhole,
   localHeaders,
+  partsOfNames,
 } from '../../../domain/crm/local-headers.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import type { FieldNames } from '../fields.ts';
@@ -55,6 +59,18 @@ const idsOfHubSpot = [...idHeaders, 'ID. de registro'];
 const shortNumber = /^\d{1,13}$/;
 
 const emailsOfPipedrive = ['Email', ...localHeaders.email];
+const wholeNamesOfPipedrive = headersOfPerson([
+  ...listed('Name, Naam, Namn, Navn, Nimi, Imię i nazwisko'),
+  ...firstOrWhole,
+  ...lastOrWhole,
+]);
+const firstNamesOfPipedrive = headersOfPerson(['First name', ...partsOfNames(localHeaders.first_name)]);
+const lastNamesOfPipedrive = headersOfPerson(['Last name', ...partsOfNames(localHeaders.last_name)]);
+const employersOfPipedrive = headersOfPerson(
+  listed(`
+    Organization, Organisation, Organización, Organização, Organizzazione, Organisatie, Organizacja, Organisasjon,
+    Organisaatio`),
+);
 
 /** Names that Zoho shares with Salesforce or vtiger, and that distinguish its record id from that of other programs. */
 const besideRecordIdOfZoho = listed(`
@@ -118,33 +134,30 @@ export const knownExports: readonly KnownExport[] = [
   {
     source: 'pipedrive',
     signatures: [['Person - Pipedrive System ID'], ['Person - …', 'Organization - …|Deal - …']],
-    ownNames: listed(`
-      Person - ID, Person - Name, Person - First name, Person - Last name, Person - Vorname, Person - Nachname,
-      Person - Email…, Person - E-Mail…, Person - Phone…, Person - Telefon…, Person - Organization,
-      Person - Organisation, Person - Title, Person - Job title, Person - LinkedIn…, Person - Owner, Person - Label…,
-      Person - Person created, Person - Creation date, Person - Update time, Person - Marketing…,
-      Person - Double opt-in, Personne - ID, Personne - Nom…, Personne - Prénom, Personne - E-mail…,
-      Personne - Téléphone…, Personne - Organisation, Persona - ID, Persona - Nombre, Persona - Apellido…,
-      Persona - Correo…, Persona - Teléfono…, Persona - Organización, Pessoa - ID, Pessoa - Nome…,
-      Pessoa - E-mail…, Pessoa - Telefone…, Pessoa - Organização`),
+    ownNames: [
+      ...listed(`
+        Person - Title, Person - Job title, Person - LinkedIn…, Person - Owner, Person - Label…,
+        Person - Person created, Person - Creation date, Person - Update time, Person - Marketing…,
+        Person - Double opt-in`),
+      ...wholeNamesOfPipedrive,
+      ...firstNamesOfPipedrive,
+      ...lastNamesOfPipedrive,
+      ...employersOfPipedrive,
+      ...headersOfPerson(['ID']),
+      ...headersOfPerson([...emailsOfPipedrive, 'Phone', ...localHeaders.phone], ['…']),
+    ],
     idForm: importers.pipedrive.idPattern,
     fields: {
-      contact_id: listed(
-        'Person - ID, Person - Pipedrive System ID, Personne - ID, Persona - ID, Pessoa - ID, ID',
-      ),
-      name: listed('Person - Name, Personne - Nom, Persona - Nombre, Pessoa - Nome'),
-      first_name: listed('Person - First name, Person - Vorname, Personne - Prénom'),
-      last_name: listed(
-        'Person - Last name, Person - Nachname, Personne - Nom de famille, Persona - Apellido',
-      ),
+      contact_id: ['Person - ID', 'Person - Pipedrive System ID', ...headersOfPerson(['ID']), 'ID'],
+      name: wholeNamesOfPipedrive,
+      first_name: firstNamesOfPipedrive,
+      last_name: lastNamesOfPipedrive,
       email: [
-        ...headersOfPerson(emailsOfPipedrive, [...atWork, ' - Work', ' (Work)']),
+        ...headersOfPerson(emailsOfPipedrive, ['', ...atWork, ' - Work', ' (Work)']),
         ...headersOfPerson(emailsOfPipedrive, [...atHome, ' - Home', ' (Home)']),
         ...headersOfPerson(emailsOfPipedrive, [...elsewhere, ' - Other', ' (Other)']),
       ],
-      organization_name: listed(`
-        Person - Organization, Person - Organisation, Personne - Organisation, Persona - Organización,
-        Pessoa - Organização, Organization - Name, Organization`),
+      organization_name: [...employersOfPipedrive, 'Organization - Name', 'Organization'],
       domain: ['Organization - Website', 'Organisation - Website'],
       profile_url: ['Person - LinkedIn Page', 'Person - LinkedIn', 'Person - LinkedIn URL'],
     },
@@ -258,9 +271,7 @@ export const knownExports: readonly KnownExport[] = [
     idForm: /^00[3Q][A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     ownIdForm: /^00[3Q](?=.*[A-Za-z])[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     fields: {
-      contact_id: listed(
-        'Contact ID, 18 Digit Contact ID, Id, Lead ID, Kontakt-ID, ID du contact, Id. del contacto, 取引先責任者 ID',
-      ),
+      contact_id: ['Contact ID', '18 Digit Contact ID', 'Id', 'Lead ID', ...contactIdHeaders],
       email: ['Email', 'npe01__WorkEmail__c', 'npe01__AlternateEmail__c'],
       organization_name: ['Account Name', 'Account.Name', 'Company / Account', 'Company'],
       domain: ['Website', 'Account.Website'],

@@ -130,7 +130,8 @@ const fieldReaders = [
   ['domain', 'domain', parseDomain],
 ] as const;
 
-function readIdentity(cells: readonly ByteText[], { single, emails, lastNameFirst }: ColumnMap): Identity {
+function readIdentity(cells: readonly ByteText[], columns: ColumnMap): Identity {
+  const { single, emails, lastNameFirst, secondSurnames } = columns;
   const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
   const [email, ...otherEmails] = readEmails(cells, emails);
   if (email !== undefined) identity.email = email;
@@ -139,6 +140,9 @@ function readIdentity(cells: readonly ByteText[], { single, emails, lastNameFirs
     const value = first(cells, single[column], (cell, at) => parse(cell, lastNameFirst.has(at)));
     if (value !== undefined) identity[field] = value;
   }
+  const second = first(cells, secondSurnames, parseName);
+  if (second !== undefined && !` ${identity.lastName}`.endsWith(` ${second}`))
+    identity.lastName += ` ${second}`;
   return identity;
 }
 
