@@ -85,16 +85,16 @@ export const contactIdHeaders = listed(`
   取引先責任者 ID, 顧客担当者ID, コンタクトID, 連絡先ID, 联系人 ID, 聯絡人 ID, 연락처 ID`);
 
 /** The kinds of addresses and numbers in headers of Pipedrive. */
-export const atWork = kinds(
+export const atWork = behind(
   'Arbeit, Büro, Travail, Trabajo, Trabalho, Lavoro, Werk, Praca, Arbete, Arbejde, Jobb, Työ',
 );
-export const atHome = kinds('Privat, Domicile, Residencial, Casa, Thuis, Dom, Hem, Hjem, Koti');
-export const elsewhere = kinds(
+export const atHome = behind('Privat, Domicile, Residencial, Casa, Thuis, Dom, Hem, Hjem, Koti');
+export const elsewhere = behind(
   'Sonstiger, Autre, Otro, Outros, Altro, Overig, Inne, Övrigt, Andet, Annet, Muu',
 );
-export const mobile = kinds('Mobil, Handy, Mobile, Portable, Móvil, Celular, Cellulare, Mobiel, Komórka');
+export const mobile = behind('Mobil, Handy, Mobile, Portable, Móvil, Celular, Cellulare, Mobiel, Komórka');
 
-function kinds(names: string): string[] {
+function behind(names: string): string[] {
   return listed(names).map((name) => ` - ${name}`);
 }
 
