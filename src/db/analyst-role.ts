@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { UsageProblem } from '../domain/problem.ts';
-import { schemaName } from './database.ts';
+import { schemaName } from './session-settings.ts';
 import type { Tables } from './schema.ts';
 
 /**

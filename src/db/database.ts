@@ -2,9 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { keptPlanSettings, preparing } from './kept-plans.ts';
 import type { Tables } from './schema.ts';
-
-/** The schema that all tables live in. */
-export const schemaName = 'enrichment';
+import { afterConnect, applySessionSettings } from './session-settings.ts';
 
 export interface Warehouse {
   /** Typed queries; every table name is looked up in the schema `enrichment`. */
@@ -34,27 +32,15 @@ export interface WarehouseOptions {
  * @param databaseUrl a PostgreSQL address, version 15 or later
  */
 export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
-  const settings = {
-    // Unqualified names mean the product's tables, whatever search path the role has.
-    search_path: `${schemaName},pg_catalog`,
-    timezone: 'UTC',
-    // Other styles come as texts that the driver reads as no date.
-    datestyle: 'ISO',
-    // Stricter isolation makes calls fail that otherwise wait for each other: runs took three to six times as long.
-    default_transaction_isolation: String.raw`read\ committed`,
-    // Compiling a statement on the rows of one call took 50 ms of each call with PostgreSQL 15, and its work 20 ms.
-    jit: 'off',
-    ...(options.keepsPlans && keptPlanSettings),
-  };
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.connections ?? 10,
     ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
-    options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
+    onConnect: afterConnect((client) =>
+      applySessionSettings(client, options.keepsPlans ? keptPlanSettings : {}),
+    ),
   });
   // Without a listener, a restart of the server (57P01) ends the process. Errors are expected while the pool closes.
   pool.on('error', (error) => {

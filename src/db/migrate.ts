@@ -3,8 +3,9 @@ import { Kysely, Migrator, PostgresDialect, sql, type Migration } from 'kysely';
 import pg from 'pg';
 import { Problem } from '../domain/problem.ts';
 import { grantAnalysts } from './analyst-role.ts';
-import { schemaName } from './database.ts';
+import { checkServer } from './check-server.ts';
 import { addressWithoutPassword, databaseErrorCode, describeDatabaseFailure } from './postgres-errors.ts';
+import { afterConnect, applySessionSettings, schemaName } from './session-settings.ts';
 import * as initial from './migrations/0001-initial.ts';
 
 /** All migrations in their order. A list in code instead of a folder: bundling cannot lose one. */
@@ -141,20 +142,16 @@ async function withDatabase<Result>(
     max: 1,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 0,
+    onConnect: afterConnect(async (client) => {
+      await applySessionSettings(client);
+      await checkServer(client, databaseUrl);
+    }),
   });
   pool.on('error', () => {});
   // A broken connection fails its statement. Without this listener, the event would end the process without a message.
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
   try {
-    const version = await pool.query<{ server_version_num: string }>('show server_version_num');
-    const major = Math.floor(Number(version.rows[0]?.server_version_num ?? 0) / 10_000);
-    if (major < 15) {
-      throw new Problem('database.too-old', `PostgreSQL ${major} is too old`, {
-        where: 'DATABASE_URL',
-        next: 'use PostgreSQL 15 or later',
-      });
-    }
     await pool.query(`set lock_timeout = ${lockMilliseconds}`);
     return await use(database);
   } catch (error) {

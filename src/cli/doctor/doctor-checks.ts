@@ -12,7 +12,7 @@ import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { postgresBinaries } from '../../dev/postgres-files.ts';
 import { runningRecord } from '../../dev/server-record.ts';
 import { serverAccount } from '../../dev/unprivileged.ts';
-import { schemaName } from '../../db/database.ts';
+import { schemaName } from '../../db/session-settings.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrations, pendingMigrations } from '../../db/migrate.ts';
 import { checkBudgets } from './doctor-budgets.ts';
@@ -129,8 +129,6 @@ function checkEmbeddedPostgres(config: Config): Finding[] {
 async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
   const where = addressWithoutPassword(databaseUrl);
   const { version, mayCreate } = await readRights(databaseUrl);
-  if (version < 15)
-    return [broken('database', `${where} is PostgreSQL ${version}`, 'use PostgreSQL 15 or later')];
   if (!mayCreate) {
     const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schema ${schemaName} to it`;
     return [broken('database', `${where}: the user may not create the schema ${schemaName}`, next)];

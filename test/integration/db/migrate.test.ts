@@ -57,6 +57,18 @@ describe('migrating', () => {
     });
   });
 
+  it('migrate() refuses a database that does not store texts in UTF8', async () => {
+    const url = new URL(databaseUrl);
+    url.pathname += '_latin1';
+    await pool.query(
+      `create database ${url.pathname.slice(1)} encoding 'LATIN1' locale 'C' template template0`,
+    );
+    await expect(migrate(url.href)).rejects.toMatchObject({
+      type: 'database.encoding',
+      message: expect.stringContaining('LATIN1'),
+    });
+  });
+
   it('migrate() waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
     await migrate(databaseUrl);
     const analyst = await pool.connect();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Command } from '../../terminal/command.ts';
 import pg from 'pg';
-import { schemaName } from '../../../db/database.ts';
+import { schemaName } from '../../../db/session-settings.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { findProgram } from '../../../dev/find-program.ts';
 import { onInterruption } from '../../../dev/interruption.ts';

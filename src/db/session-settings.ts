@@ -1,0 +1,53 @@
+import type { ClientBase, QueryConfig } from 'pg';
+
+/** The schema that all tables live in. */
+export const schemaName = 'enrichment';
+
+/**
+ * Settings of every session of the product. A role, a database or DATABASE_URL can have other defaults, which change
+ * what statements mean, or what their results look like.
+ */
+const sessionSettings: Readonly<Record<string, string>> = {
+  // Unqualified names mean the product's tables, whatever search path the role has.
+  search_path: `${schemaName},pg_catalog`,
+  timezone: 'UTC',
+  // Other styles come as texts that the driver reads as no date.
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  // Otherwise an absent element of a list is the text NULL.
+  array_nulls: 'on',
+  // Otherwise a backslash in a text changes the character after it.
+  standard_conforming_strings: 'on',
+  // Stricter isolation makes calls fail that otherwise wait for each other: runs took three to six times as long.
+  default_transaction_isolation: 'read committed',
+  // Compiling a statement on the rows of one call took 50 ms of each call with PostgreSQL 15, and its work 20 ms.
+  jit: 'off',
+};
+
+/** A new connection belongs to a server that has just answered. */
+const answerMilliseconds = 10_000;
+
+/**
+ * Sets the settings of a session, after the connection: poolers such as PgBouncer refuse the startup parameter
+ * `options`, and `options` in DATABASE_URL would replace it.
+ */
+export async function applySessionSettings(
+  client: ClientBase,
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const settings = { ...sessionSettings, ...more };
+  const query: QueryConfig & { readonly query_timeout: number } = {
+    text: `select pg_catalog.set_config(name, value, false)
+      from unnest($1::text[], $2::text[]) as s (name, value)`,
+    values: [Object.keys(settings), Object.values(settings)],
+    query_timeout: answerMilliseconds,
+  };
+  await client.query(query);
+}
+
+/** The option `onConnect` of a pool, which waits for the promise although its type says otherwise. */
+export function afterConnect(work: (client: ClientBase) => Promise<void>): (client: ClientBase) => void {
+  return work;
+}
