@@ -48,6 +48,6 @@ export async function applySessionSettings(
 }
 
 /** The option `onConnect` of a pool, which waits for the promise although its type says otherwise. */
-export function afterConnect(work: (client: ClientBase) => Promise<void>): (client: ClientBase) => void {
+export function afterConnect(work: (client: ClientBase) => unknown): (client: ClientBase) => unknown {
   return work;
 }
