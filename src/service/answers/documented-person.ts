@@ -58,8 +58,7 @@ function unreadMembers(came: unknown, read: unknown, { members, nested }: Shape,
     const [value, taken] = [memberOf(came, member), memberOf(read, member)];
     const name = `${prefix}${member}`;
     const known = nested[member];
-    if (value === undefined || value === null) return [];
-    if (taken === undefined || taken === null) return [name];
+    if (taken === undefined || taken === null) return saysNothing(value) ? [] : [name];
     if (!Array.isArray(value) || !Array.isArray(taken))
       return known ? unreadMembers(value, taken, known, `${name}.`) : [];
     const lacksElement = taken.length < value.length || taken.includes(undefined);
@@ -68,6 +67,13 @@ function unreadMembers(came: unknown, read: unknown, { members, nested }: Shape,
       ...(known ? taken.flatMap((each, at) => unreadMembers(value[at], each, known, `${name}.`)) : []),
     ];
   });
+}
+
+/** Some services write an empty value of another type for null. */
+function saysNothing(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === null || value === false;
 }
 
 function memberOf(container: unknown, member: string | number): unknown {

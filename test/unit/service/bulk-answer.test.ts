@@ -92,6 +92,21 @@ describe('readBulkAnswer', () => {
     expect(answer.unreadFields).toEqual([]);
   });
 
+  it.each([[''], [' '], [[]], [{}], [false]])(
+    'readBulkAnswer() reads %j as null where another type is documented, and names no field',
+    (nothing) => {
+      const fields = {
+        contact: nothing,
+        organization: nothing,
+        personal_emails: nothing,
+        departments: nothing,
+      };
+      const answer = read({ matches: [{ ...person, ...fields, contact_id: nothing }] });
+      expect(answer.matches[0]?.isPartlyRead).toBeUndefined();
+      expect(answer.unreadFields).toEqual([]);
+    },
+  );
+
   it('readBulkAnswer() reads counts that are written as texts', () => {
     const answer = read({ matches: [], unique_enriched_records: '0', missing_records: '10' });
     expect(answer).toMatchObject({ uniqueEnrichedRecords: 0, missingRecords: 10 });
@@ -124,7 +139,7 @@ describe('readBulkAnswer', () => {
     ],
     [{ contact: 'mira' }, ['contact'], {}],
     [
-      { contact: { email: {}, title: 'Pilot', phone_numbers: {} } },
+      { contact: { email: { work: 7 }, title: 'Pilot', phone_numbers: { work: 7 } } },
       ['contact.email', 'contact.phone_numbers'],
       { contact: { title: 'Pilot' } },
     ],
