@@ -35,8 +35,8 @@ export function suppressCommand(): Command {
     .addCommand(removeCommand())
     .addCommand(checkCommand())
     .addCommand(listCommand()).explain(`
-The list stores only hashes. Rows of listed people end as "suppressed", and their data is not kept.
-Data that is already in the warehouse stays: enrich erase removes it (docs/privacy.md).
+The list stores hashes of identifiers, and domains as text. Rows of listed people become "suppressed".
+Runs keep no data from these rows. enrich erase removes data that the warehouse has already (docs/privacy.md).
 
 Examples:
   enrich suppress add ada@orbit.example --reason "ticket 17"

@@ -20,7 +20,7 @@ other machines, put a proxy with TLS and a login in front of it, or set CODEC_SE
 
 Examples:
   enrich codec-server --ui-origin http://127.0.0.1:8233
-  temporal workflow show --workflow-id run-… --codec-endpoint http://127.0.0.1:8081`)
+  temporal workflow show --workflow-id RUN --codec-endpoint http://127.0.0.1:8081`)
     .action(async (options: { listen?: string; uiOrigin?: string }) => {
       const { temporalCodec, codecServer } = settingsOf(options, {
         CODEC_SERVER_LISTEN: { flag: '--listen', text: options.listen },

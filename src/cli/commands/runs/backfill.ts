@@ -8,7 +8,7 @@ export function backfillCommand(): Command {
 For an export that takes hours or days: the first load of a CRM, or all people again with phones. Calls of
 "enrich run" and of schedules have priority; the backfill uses the remaining slots. All runs share the rate limit and
 the period budgets: limit the backfill with --max-credits, so that the nightly run keeps the rest.
-No person is asked for by two runs at once.
+Two runs never ask for one person at the same time.
 
 An interrupted backfill continues where it stopped: run the same command again, or enrich resume RUN. To run it on
 workers of a server, and to end the command without ending the run, set TEMPORAL_ADDRESS.

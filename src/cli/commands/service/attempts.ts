@@ -34,7 +34,7 @@ import { settingsOfExisting, withSettings } from '../../session/settings-flags.t
 
 export function attemptsCommand(): Command {
   return new Command('attempts')
-    .description('Resolve calls whose cost is unknown. Nothing is retried automatically.')
+    .description('Resolve calls whose cost is unknown. Runs repeat such calls only with --on-unknown retry.')
     .addCommand(listCommand())
     .addCommand(showCommand())
     .addCommand(releaseCommand())
