@@ -78,6 +78,8 @@ export interface WorkerPoll {
   readonly isLost: boolean;
   /** The names of the keys with which live workers encrypt. */
   readonly keyNames: readonly string[];
+  /** A live worker has no keys. */
+  readonly isPlain: boolean;
 }
 
 /**
@@ -106,12 +108,17 @@ export async function readWorkerPoll(client: Client, now: Date): Promise<WorkerP
       secondsAgo: Math.max(0, Math.round(now.getTime() / 1_000 - Number(lastAccessTime?.seconds ?? 0))),
       keyName: keyOfWorker(identity ?? ''),
     }));
-  if (polls.length === 0) return { secondsAgo: undefined, isLost: true, keyNames: [] };
+  if (polls.length === 0) return { secondsAgo: undefined, isLost: true, keyNames: [], isPlain: false };
   const secondsAgo = Math.min(...polls.map((poll) => poll.secondsAgo));
-  const keyNames = polls.flatMap((poll) =>
-    poll.secondsAgo <= longestPollSeconds && poll.keyName !== undefined ? [poll.keyName] : [],
+  const keys = new Set(
+    polls.filter((poll) => poll.secondsAgo <= longestPollSeconds).map((poll) => poll.keyName),
   );
-  return { secondsAgo, isLost: secondsAgo > longestPollSeconds, keyNames: [...new Set(keyNames)] };
+  return {
+    secondsAgo,
+    isLost: secondsAgo > longestPollSeconds,
+    keyNames: [...keys].filter((name) => name !== undefined),
+    isPlain: keys.has(undefined),
+  };
 }
 
 /** Such as `no worker has polled for 2m 5s`. */

@@ -38,6 +38,11 @@ it('commands and the worker report a run whose codec key the worker lacks', asyn
     new RegExp(`encrypted with key \\\\"of-the-command\\\\"[^\\n]*workflow ${runId}`),
   );
 
+  const doctor = await system.here(['doctor'], key);
+  expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(
+    'a worker has no key, and cannot read what this command',
+  );
+
   const status = await system.here(['status', runId], key);
   expect(status.stdout).toContain(`${runId}: the workers cannot read or carry out the workflow`);
   for (const command of ['resume', 'pause', 'resume', 'cancel']) {

@@ -9,6 +9,7 @@ import {
   describePlainText,
   describeWorkerPoll,
   readWorkerPoll,
+  type WorkerPoll,
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
@@ -17,7 +18,10 @@ import { attention, broken, ok, type Finding } from './finding.ts';
 export async function checkTemporal(config: Config): Promise<Finding[]> {
   const codec = payloadCodec(config.temporalCodec);
   if (config.temporalAddress === undefined)
-    return [await checkEmbeddedTemporal(config), checkEncryption(codec.keyName, [])];
+    return [
+      await checkEmbeddedTemporal(config),
+      checkEncryption(codec.keyName, { keyNames: [], isPlain: false }),
+    ];
   const temporal = await configuredTemporal(config.temporalAddress, config.temporalUiUrl);
   const client = await connectClient(temporal, codec);
   try {
@@ -26,7 +30,7 @@ export async function checkTemporal(config: Config): Promise<Finding[]> {
     const what = `${temporal.address}, namespace ${temporal.namespace}; ${describeWorkerPoll(poll)}`;
     return [
       poll.isLost ? attention('temporal', what, 'start one: enrich worker') : ok('temporal', what),
-      checkEncryption(codec.keyName, poll.keyNames),
+      checkEncryption(codec.keyName, poll),
     ];
   } catch {
     const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
@@ -53,9 +57,16 @@ async function readClockOf(databaseUrl: string | undefined): Promise<Date> {
 }
 
 /** Whether this process encrypts what Temporal stores, with the key of the workers. */
-function checkEncryption(keyName: string | undefined, keyNames: readonly string[]): Finding {
+function checkEncryption(
+  keyName: string | undefined,
+  { keyNames, isPlain }: Pick<WorkerPoll, 'keyNames' | 'isPlain'>,
+): Finding {
   if (keyName === undefined && keyNames.length > 0)
     return attention('encryption', describePlainText(keyNames), afterPlainText);
+  if (keyName !== undefined && isPlain) {
+    const what = `a worker has no key, and cannot read what this command encrypts with key "${keyName}"`;
+    return attention('encryption', what, 'give every worker the keys of this command');
+  }
   const what =
     keyName === undefined
       ? 'Temporal stores plain text (ids, counts, file names)'
