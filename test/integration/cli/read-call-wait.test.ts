@@ -9,6 +9,7 @@ import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { answeredCall, callWithPhones } from '../../helpers/warehouse/late-calls.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
@@ -86,5 +87,16 @@ it('the status of a run says why it makes no call now, and says nothing of a run
   await callsMade(20, 15);
   expect(await said()).toEqual([
     expect.stringMatching(/^ {2}waiting 4[45]m.*: the rate window of 20\/hour is full$/),
+  ]);
+});
+
+it('the status of a run with people left and no call in flight says that it awaits late results', async () => {
+  const [inFlight, answered] = [await callWithPhones(warehouse), await answeredCall(warehouse)];
+  await warehouse.query`update runs set plan = '{"people": 5, "ownRateLimits": "20/hour"}' where plan is null`;
+  const said = ({ runId }: { runId: string }): Promise<string[]> =>
+    describeCallWait(session(), { run_id: runId, status: 'running' } as RunFacts);
+  expect(await said(inFlight)).toEqual([]);
+  expect(await said(answered)).toEqual([
+    expect.stringMatching(/^ {2}no call is in flight; late results of 1 call awaited until /),
   ]);
 });

@@ -125,17 +125,17 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   ];
 }
 
-/** Says why a run makes no call now: a rate window is full, the service has no calls left, or all calls are made. */
+/** Says why a run makes no call now: a rate window is full, the service has no calls left, or it awaits late results. */
 export async function describeCallWait(session: Session, facts: RunFacts): Promise<string[]> {
   if (facts.status !== 'running') return [];
   const run = await getRun(session.warehouse, facts.run_id);
-  const left = (run.plan?.people ?? 0) - (await readRunMoney(session.warehouse, facts.run_id)).people;
-  if (left > 0) {
-    const { waiting } = await readCallWait(session, run, left);
-    return waiting === undefined ? [] : [`  ${waiting}`];
-  }
-  const awaited = await readLateWait(session, facts.run_id);
-  return awaited === undefined ? [] : [`  all calls are made; late results of ${awaited}`];
+  const { people, inFlight } = await readRunMoney(session.warehouse, facts.run_id);
+  const left = (run.plan?.people ?? 0) - people;
+  const { waiting } = left > 0 ? await readCallWait(session, run, left) : {};
+  if (waiting !== undefined) return [`  ${waiting}`];
+  const awaited = left > 0 && inFlight > 0 ? undefined : await readLateWait(session, facts.run_id);
+  const calls = left > 0 ? 'no call is in flight' : 'all calls are made';
+  return awaited === undefined ? [] : [`  ${calls}; late results of ${awaited}`];
 }
 
 /** Whether a run has a worker, so that it continues without a command. */

@@ -272,7 +272,7 @@ export async function waitsForLateCredits(
   return hasCredits ? 'a budget has credits again' : undefined;
 }
 
-/** @param people of the plan; if there was a call for each of them, the run waits only for late results */
+/** @param people of the plan; without people left or without a call in flight, the run can wait for late results */
 async function waitingFor(
   session: Session,
   run: RunRecord,
@@ -281,8 +281,12 @@ async function waitingFor(
 ): Promise<Partial<Pick<ProgressFigures, 'phase' | 'waiting' | 'etaSeconds'>>> {
   if (run.status !== 'running') return {};
   const left = people - asked;
-  if (left > 0) return readCallWait(session, run, left);
+  const wait = left > 0 ? await readCallWait(session, run, left) : undefined;
+  if (wait !== undefined && (wait.waiting !== undefined || inFlight > 0)) return wait;
   const waiting = await readLateWait(session, run.runId);
-  if (waiting !== undefined) return { phase: 'late results', waiting };
-  return inFlight > 0 ? {} : { phase: 'finishing' };
+  if (waiting !== undefined)
+    return wait
+      ? { waiting: `late results of ${waiting}`, etaSeconds: null }
+      : { phase: 'late results', waiting };
+  return wait ?? (inFlight > 0 ? {} : { phase: 'finishing' });
 }
