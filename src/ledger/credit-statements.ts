@@ -75,7 +75,8 @@ export async function recordCreditStatement(
  * Compares the service's statements with the ledger, for each credit cycle that has at least two statements.
  *
  * The service counts from the beginning of its cycle and for the whole team, so only the difference between two
- * statements can be compared. `enrich match` keeps no attempts: its credits appear as unexplained.
+ * statements can be compared. Where statements have no dates, a lower figure begins a cycle. `enrich match` keeps no
+ * attempts: its credits appear as unexplained.
  *
  * @param released attempts that count as if they were released already
  * @returns the newest cycle first
@@ -86,14 +87,20 @@ export async function reconcileCredits(
   released: readonly string[] = [],
 ): Promise<readonly Reconciliation[]> {
   const { rows } = await sql<Omit<Reconciliation, 'unexplained'>>`
-    with cycles as (
+    with stated as (
+      select *, coalesce(cycle_start, cycle_end) is null
+        and consumed < lag(consumed) over (partition by cycle_start, cycle_end order by statement_id) as begins
+      from credit_statements
+      where service = ${service}
+    ), numbered as (
+      select *, count(*) filter (where begins) over (order by statement_id) as undated from stated
+    ), cycles as (
       select cycle_start, cycle_end,
         min(read_at) as "from",
         max(read_at) as "to",
         (array_agg(consumed order by statement_id desc))[1] - (array_agg(consumed order by statement_id))[1] as billed
-      from credit_statements
-      where service = ${service}
-      group by cycle_start, cycle_end
+      from numbered
+      group by cycle_start, cycle_end, case when coalesce(cycle_start, cycle_end) is null then undated end
       having count(*) > 1
     )
     select c.cycle_start, c.cycle_end, c."from", c."to",
@@ -141,9 +148,7 @@ export async function unexplainedByRelease(
   const before = await reconcileCredits(database, service);
   const after = await reconcileCredits(database, service, released);
   return after.reduce((sum, cycle) => {
-    const same = before.find(
-      (each) => each.cycle_start === cycle.cycle_start && each.cycle_end === cycle.cycle_end,
-    );
+    const same = before.find(({ from }) => from.getTime() === cycle.from.getTime());
     const unexplained = storedCredits(cycle.unexplained);
     const isHigher = same !== undefined && unexplained > storedCredits(same.unexplained);
     return isHigher && unexplained > 0n ? sum + unexplained : sum;

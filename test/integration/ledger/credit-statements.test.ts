@@ -6,6 +6,7 @@ import {
   reconcileCredits,
   recordCreditStatement,
   statementOf,
+  type CreditStatement,
   unexplainedByRelease,
 } from '../../../src/ledger/credit-statements.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
@@ -18,7 +19,11 @@ const warehouse = await warehouseOfFile();
 const cycle = { startDate: '2026-11-01', endDate: '2026-11-30' };
 const credits = (text: string): Credits => parseCredits(text)!;
 
-async function state(consumed: string, of = asked.service, during = cycle): Promise<void> {
+async function state(
+  consumed: string,
+  of = asked.service,
+  during: CreditStatement['cycle'] = cycle,
+): Promise<void> {
   await recordCreditStatement(
     warehouse.database,
     { service: of, runId: null },
@@ -30,6 +35,14 @@ it('reconcileCredits() needs two statements of one cycle, because the service co
   await state('100', 'https://one.example/api/v1');
   await state('4', 'https://one.example/api/v1', { startDate: '2026-12-01', endDate: '2026-12-31' });
   expect(await reconcileCredits(warehouse.database, 'https://one.example/api/v1')).toEqual([]);
+});
+
+it('reconcileCredits() reads a lower figure of statements without dates as the beginning of a cycle', async () => {
+  const service = 'https://undated.example/api/v1';
+  for (const consumed of ['90', '100', '4', '4', '10'])
+    await state(consumed, service, { startDate: undefined, endDate: undefined });
+  const cycles = await reconcileCredits(warehouse.database, service);
+  expect(cycles.map(({ billed }) => billed)).toEqual(['6', '10']);
 });
 
 it('reconcileCredits() shows credits neither settled nor held as unexplained, also of a release', async () => {

@@ -125,7 +125,7 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   ];
 }
 
-/** Says why a run makes no call now: rate windows are full, the service has no calls left, or it awaits late results. */
+/** Says why a run makes no call now: a rate window is full, the service has no calls left, or results are late. */
 export async function describeCallWait(session: Session, facts: RunFacts): Promise<string[]> {
   if (facts.status !== 'running') return [];
   const run = await getRun(session.warehouse, facts.run_id);
