@@ -101,17 +101,21 @@ async function executedMigrations(database: Kysely<never>): Promise<string[]> {
     database,
   );
   const names = executed.rows.map(({ name }) => name);
-  if (names.length > 0 && fingerprint !== initial.fingerprint) throw ofOtherCommit();
+  if (names.length > 0 && fingerprint !== initial.fingerprint) throw ofOtherCommit(fingerprint);
   return names;
 }
 
-function ofOtherCommit(): Problem {
+/** @param fingerprint null: none */
+function ofOtherCommit(fingerprint: string | null): Problem {
   return new Problem(
     'database.other-commit',
     'another unreleased version of the product has made the tables',
     {
       where: `schema ${schemaName}`,
       next:
+        (fingerprint === null
+          ? 'if the tables are of a dump, restore it without --no-comments; otherwise '
+          : '') +
         'set DATABASE_URL to a new database or, without it, ENRICH_DATA_DIR to a new folder; or run the commit that ' +
         'made the tables',
     },
