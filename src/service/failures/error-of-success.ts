@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from '../../domain/text/counted.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { nameCredits, nameMiss, namePersonMiss, type ErrorCodes } from './error-codes.ts';
 import { readJson } from '../answers/exact-json.ts';
@@ -40,12 +41,18 @@ export function errorOfSuccess(value: unknown): ErrorOfSuccess {
   return isFailed || nameCredits(codes) ? 'partial' : 'none';
 }
 
-/** Whether the body of a refusal has people or bills something: then the service has processed the call. */
-export function refusalBills(value: unknown): boolean {
+/** Says that the body of a refusal has people or credits: then the service has processed the call. */
+export function describeBilledRefusal(value: unknown): string | undefined {
   const parsed = statement.safeParse(value);
-  if (!parsed.success) return false;
+  if (!parsed.success) return undefined;
   const { matches, person, credits_consumed: credits } = parsed.data;
-  return hasPeople(matches) || hasPeople(person) || mayBeBilled(credits);
+  const figure = typeof credits === 'number' || typeof credits === 'string' ? String(credits) : '';
+  const stated = /^\d+(?:\.\d+)?$/.test(figure) ? counted(figure, 'credit') : 'credits';
+  const parts = [
+    ...(hasPeople(matches) || hasPeople(person) ? ['people'] : []),
+    ...(mayBeBilled(credits) ? [stated] : []),
+  ];
+  return parts.length === 0 ? undefined : `the body has ${parts.join(' and ')}`;
 }
 
 /** Whether an answer says with a code that no person was found, and bills nothing. */

@@ -4,7 +4,7 @@ import type { Suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from '../answers/exact-json.ts';
 import { readRequestId } from '../answers/exact-values.ts';
-import { errorOfSuccess, refusalBills } from './error-of-success.ts';
+import { describeBilledRefusal, errorOfSuccess } from './error-of-success.ts';
 import { ServiceFailure, type Endpoint, type FailureType } from './failure.ts';
 import { readRateHeaders } from '../rate-headers.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -112,7 +112,7 @@ function failureOf(
 /** What shows that a call with the status of a refusal was processed, and so may have been billed. */
 function processedBy(status: number, body: unknown): string | undefined {
   if (status === 303) return 'a 303 leads to the result of a call';
-  return status >= 300 && refusalBills(body) ? 'the body has people or credits' : undefined;
+  return status >= 300 ? describeBilledRefusal(body) : undefined;
 }
 
 function refusalOf(codes: ErrorCodes): FailureType {

@@ -72,19 +72,38 @@ describe('mapFailure', () => {
     },
   );
 
-  it.each<[number, object, string, string]>([
-    [422, { credits_consumed: 5, matches: [] }, 'validation', 'unknown'],
-    [400, { error_code: 'RECORD_LIMIT_EXCEEDED', credits_consumed: '0.5' }, 'record-limit', 'unknown'],
-    [400, { status: 'failed', matches: [null, { id: 'p1', name: 'Ada Holm' }] }, 'validation', 'unknown'],
-    [404, { person: { email: 'ada@orbit.example' } }, 'not-found', 'pause'],
-    [401, { credits_consumed: 1 }, 'unauthorized', 'pause'],
-    [302, { credits_consumed: 'some' }, 'redirected', 'pause'],
-    [402, { credits_consumed: 3 }, 'out-of-credits', 'pause'],
-    [429, { credits_consumed: 10 }, 'rate-limited', 'wait'],
-  ])('mapFailure() treats %d with the body %o as possibly billed', (status, body, type, disposition) => {
+  it.each<[number, object, string, string, string]>([
+    [422, { credits_consumed: 5, matches: [] }, 'validation', 'unknown', '5 credits'],
+    [
+      400,
+      { error_code: 'RECORD_LIMIT_EXCEEDED', credits_consumed: '0.5' },
+      'record-limit',
+      'unknown',
+      '0.5 credits',
+    ],
+    [
+      400,
+      { status: 'failed', matches: [null, { id: 'p1', name: 'Ada Holm' }] },
+      'validation',
+      'unknown',
+      'people',
+    ],
+    [404, { person: { email: 'ada@orbit.example' } }, 'not-found', 'pause', 'people'],
+    [401, { credits_consumed: 1 }, 'unauthorized', 'pause', '1 credit'],
+    [302, { credits_consumed: 'some' }, 'redirected', 'pause', 'credits'],
+    [402, { credits_consumed: 3 }, 'out-of-credits', 'pause', '3 credits'],
+    [
+      422,
+      { credits_consumed: 2, person: { name: 'Ada Holm' } },
+      'validation',
+      'unknown',
+      'people and 2 credits',
+    ],
+    [429, { credits_consumed: 10 }, 'rate-limited', 'wait', '10 credits'],
+  ])('mapFailure() treats %d with the body %o as possibly billed', (status, body, type, disposition, has) => {
     const failure = map(status, body);
     expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, disposition, true]);
-    expect(failure.message).toContain('the body has people or credits)');
+    expect(failure.message).toContain(`the body has ${has})`);
     expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
   });
 
