@@ -55,6 +55,8 @@ export interface RunningWorker {
 const nowhere = 'https://no-receiver.invalid';
 /** Database connections for the activities of the control queue. */
 const controlConnections = 6;
+/** A worker that is suspended or cut off keeps its locks no longer than this. */
+const idleTransactionMilliseconds = 60_000;
 /** An activity waits up to this time. A longer wait becomes a timer of the workflow, which the UI shows. */
 const patienceMilliseconds = 20_000;
 
@@ -68,6 +70,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const { config, log, metrics, tracing } = settings;
   const connectionOptions = {
     applicationName: 'enrich worker',
+    idleTransactionMilliseconds,
     onIdleError: (error: Error) => log.info(`an idle database connection ended: ${error.message}`),
   };
   const warehouse = openWarehouse(settings.databaseUrl, {

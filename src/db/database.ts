@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { keptPlanSettings, preparing } from './kept-plans.ts';
+import { LostConnections } from './lost-connections.ts';
 import type { Tables } from './schema.ts';
 import { afterConnect, applySessionSettings } from './session-settings.ts';
 
@@ -22,6 +23,10 @@ export interface WarehouseOptions {
   readonly applicationName?: string;
   /** Prepares statements and keeps their plans, for the same few statements on the rows of each call. */
   readonly keepsPlans?: boolean;
+  /** Ends a transaction whose process stops in the middle of it, because others wait for its locks. */
+  readonly idleTransactionMilliseconds?: number;
+  /** How long a statement waits for its answer before its session is looked at; 30 s by default. */
+  readonly lostAfterMilliseconds?: number;
   /** Called when an idle connection breaks, such as at a server's restart. */
   readonly onIdleError?: (error: Error) => void;
 }
@@ -32,14 +37,21 @@ export interface WarehouseOptions {
  * @param databaseUrl a PostgreSQL address, version 15 or later
  */
 export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
+  const lost = new LostConnections(databaseUrl, options.lostAfterMilliseconds ?? 30_000);
+  const settings = {
+    ...(options.keepsPlans && keptPlanSettings),
+    ...(options.idleTransactionMilliseconds !== undefined && {
+      idle_in_transaction_session_timeout: String(options.idleTransactionMilliseconds),
+    }),
+  };
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.connections ?? 10,
     ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
-    onConnect: afterConnect((client) =>
-      applySessionSettings(client, options.keepsPlans ? keptPlanSettings : {}),
+    onConnect: afterConnect(async (client) =>
+      lost.watch(client, await applySessionSettings(client, settings)),
     ),
   });
   // Without a listener, a restart of the server (57P01) ends the process. Errors are expected while the pool closes.
@@ -55,6 +67,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     database,
     pool,
     close: async () => {
+      lost.close();
       await database.destroy();
       // Kysely ends a pool only if a query has used the pool.
       if (!pool.ended) await pool.end();

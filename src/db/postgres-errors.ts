@@ -18,6 +18,9 @@ const awayCodes = new Set([
   '08006',
   '08001',
   '08004',
+  // The session was idle for longer than a timeout of the server allows: within a transaction, or outside of one.
+  '25P03',
+  '57P05',
 ]);
 
 /**
@@ -25,7 +28,7 @@ const awayCodes = new Set([
  * the closed connection: the ROLLBACK of a transaction replaces the first error by it.
  */
 const awayMessages =
-  /Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect|Query read timeout/;
+  /Connection terminated|(?:connection error|closed) and is not queryable|timeout exceeded when trying to connect|Query read timeout/;
 
 /** Deadlock, serialisation, locks, connections, disk, memory, failover: the same statement can succeed later. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
@@ -91,6 +94,15 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
     return new Problem('database.not-permitted', `the database user lacks a right: ${message}`, {
       where,
       next: 'let the user own the database, or grant it CREATE on the database',
+      cause: error,
+    });
+  }
+  if (code === '25006') {
+    return new Problem('database.read-only', 'the database accepts only reads', {
+      where,
+      next:
+        'let DATABASE_URL lead to the primary server; or end default_transaction_read_only of the database or its ' +
+        'user; the same command continues',
       cause: error,
     });
   }

@@ -29,6 +29,13 @@ const sessionSettings: Readonly<Record<string, string>> = {
 /** A new connection belongs to a server that has just answered. */
 const answerMilliseconds = 10_000;
 
+/** A session of the server: a process with this number may be another session later. */
+export interface SessionId {
+  readonly process: number;
+  /** Time in seconds, as text. */
+  readonly started: string;
+}
+
 /**
  * Sets the settings of a session, after the connection: poolers such as PgBouncer refuse the startup parameter
  * `options`, and `options` in DATABASE_URL would replace it.
@@ -36,15 +43,17 @@ const answerMilliseconds = 10_000;
 export async function applySessionSettings(
   client: ClientBase,
   more: Readonly<Record<string, string>> = {},
-): Promise<void> {
+): Promise<SessionId> {
   const settings = { ...sessionSettings, ...more };
   const query: QueryConfig & { readonly query_timeout: number } = {
-    text: `select pg_catalog.set_config(name, value, false)
-      from unnest($1::text[], $2::text[]) as s (name, value)`,
+    text: `select pg_catalog.set_config(name, value, false), pid as process,
+        extract(epoch from backend_start)::text as started
+      from unnest($1::text[], $2::text[]) as s (name, value)
+      join pg_stat_activity on pid = pg_backend_pid()`,
     values: [Object.keys(settings), Object.values(settings)],
     query_timeout: answerMilliseconds,
   };
-  await client.query(query);
+  return (await client.query<SessionId>(query)).rows[0]!;
 }
 
 /** The option `onConnect` of a pool, which waits for the promise although its type says otherwise. */

@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { canSucceedLater } from '../../../src/db/postgres-errors.ts';
+import { createTestDatabase } from '../../helpers/database/database.ts';
+import { startTcpProxy } from '../../helpers/servers/tcp-proxy.ts';
+
+const databaseUrl = new URL(await createTestDatabase());
+
+function open(options: Parameters<typeof openWarehouse>[1], port = databaseUrl.port): Warehouse {
+  const url = new URL(databaseUrl);
+  url.port = port;
+  const warehouse = openWarehouse(url.href, { connections: 1, ...options });
+  onTestFinished(() => warehouse.close());
+  return warehouse;
+}
+
+const lock = sql`select pg_advisory_xact_lock(1)`;
+
+it('a statement whose connection is lost without a word fails, and its session frees its locks', async () => {
+  const proxy = await startTcpProxy(Number(databaseUrl.port));
+  onTestFinished(() => proxy.close());
+  const warehouse = open({ lostAfterMilliseconds: 300 }, String(proxy.port));
+  const failure = await warehouse.database
+    .transaction()
+    .execute(async (transaction) => {
+      await lock.execute(transaction);
+      proxy.lose();
+      await lock.execute(transaction);
+    })
+    .catch((error: unknown) => error);
+  expect(canSucceedLater(failure)).toBe(true);
+  await warehouse.database.transaction().execute((transaction) => lock.execute(transaction));
+});
+
+it('a statement that takes long, or waits for a lock, keeps its connection', async () => {
+  const warehouse = open({ lostAfterMilliseconds: 100 });
+  const other = open({});
+  const [slept] = await Promise.all([
+    warehouse.database.transaction().execute(async (transaction) => {
+      await lock.execute(transaction);
+      return sql<{ slept: string }>`select pg_sleep(1)::text as slept`.execute(transaction);
+    }),
+    other.database.transaction().execute(async (transaction) => {
+      await lock.execute(transaction);
+      await sql`select pg_sleep(1)`.execute(transaction);
+    }),
+  ]);
+  expect(slept.rows).toEqual([{ slept: '' }]);
+});
+
+it('a process that stops in the middle of a transaction does not keep its locks', async () => {
+  const stopped = open({ idleTransactionMilliseconds: 200 });
+  const other = open({});
+  const failure = await stopped.database
+    .transaction()
+    .execute(async (transaction) => {
+      await lock.execute(transaction);
+      await other.database.transaction().execute((next) => lock.execute(next));
+      await lock.execute(transaction);
+    })
+    .catch((error: unknown) => error);
+  expect(canSucceedLater(failure)).toBe(true);
+});
