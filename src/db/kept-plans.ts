@@ -13,27 +13,30 @@ export const keptPlanSettings: Readonly<Record<string, string>> = {
   enable_mergejoin: 'off',
 };
 
-/** PostgreSQL refuses a prepared statement whose columns a migration has changed (0A000). */
-const changedColumns = '0A000';
+/**
+ * Errors after which only another connection helps: a migration has changed the columns of a prepared statement, or
+ * the server is no longer the primary server.
+ */
+const endingCodes = new Set(['0A000', '25006']);
 
 /** A name for each text of a statement. Texts are few: values are parameters. */
 const names = new Map<string, string>();
 
 /**
- * A pool that prepares each statement with parameters once for each of its connections. A connection with a statement
- * that a migration has outdated is closed.
+ * A pool that prepares each statement with parameters once for each of its connections. A connection is closed
+ * after an error that it would repeat.
  */
 export function preparing(pool: pg.Pool): PostgresPool {
   return {
     connect: async () => {
       const client = await pool.connect();
-      let isOutdated = false;
+      let isUseless = false;
       const query = (text: string, values: readonly unknown[]): Promise<pg.QueryResult> =>
         client.query(preparedQuery(text, values)).catch((error: unknown) => {
-          isOutdated ||= databaseErrorCode(error) === changedColumns;
+          isUseless ||= endingCodes.has(databaseErrorCode(error) ?? '');
           throw error;
         });
-      return { query, release: () => client.release(isOutdated) } as unknown as PostgresPoolClient;
+      return { query, release: () => client.release(isUseless) } as unknown as PostgresPoolClient;
     },
     end: () => pool.end(),
   };

@@ -25,3 +25,10 @@ it('a warehouse that keeps plans goes on after a migration has changed the colum
   await expect(read()).rejects.toMatchObject({ code: '0A000' });
   await expect(read()).resolves.toMatchObject({ rows: [] });
 });
+
+it('a warehouse that keeps plans connects again when its server accepts only reads', async () => {
+  const write = () => sql`insert into changing (id) values (${1})`.execute(warehouse.database);
+  await sql`set default_transaction_read_only = on`.execute(warehouse.database);
+  await expect(write()).rejects.toMatchObject({ code: '25006' });
+  await expect(write()).resolves.toMatchObject({ numAffectedRows: 1n });
+});
