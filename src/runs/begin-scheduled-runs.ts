@@ -250,6 +250,6 @@ function noMatch(pattern: string): Problem {
 function noBudget(schedule: string): Problem {
   return new Problem('credits.no-ceiling', 'nothing limits what this schedule may spend', {
     where: `schedule ${schedule}`,
-    next: 'give it --max-credits, set MAX_CREDITS_PER_RUN or a period budget for the worker, or add --no-budget',
+    next: 'give the schedule --max-credits or --no-budget, or the worker MAX_CREDITS_PER_RUN or a period budget',
   });
 }

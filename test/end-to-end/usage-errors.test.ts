@@ -84,7 +84,7 @@ describe('a wrong file or mapping', () => {
       '--write-mapping',
       join(system.directory, 'run.yaml'),
     ]);
-    expect(ended.stderr).toMatch(/^error: no column tells who the people are/m);
+    expect(ended.stderr).toMatch(/^error: no column identifies people/m);
     expect(ended.code).toBe(2);
   });
 
@@ -405,7 +405,7 @@ it.each([
 
 it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
   const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
-  expect(ended.stdout).toMatch(/failed: the plan is [0-9a-f]{16}, and not 0123456789abcdef: /);
+  expect(ended.stdout).toMatch(/failed: the plan has the hash [0-9a-f]{16}, and not 0123456789abcdef: /);
   expect(ended.stderr).not.toContain('"level"');
   expect(ended.code).toBe(2);
 });

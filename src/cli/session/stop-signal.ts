@@ -10,7 +10,7 @@ export function untilStopped(): Promise<void> {
 export function stopAfterBatch(): AbortSignal {
   const stopped = new AbortController();
   onFirstInterruption(() => {
-    tell('\nstopping after this batch; a second Ctrl-C stops at once and loses no finished batch');
+    tell('\nstopping after this batch; a second Ctrl-C stops at once, and finished batches stay');
     stopped.abort();
   });
   return stopped.signal;

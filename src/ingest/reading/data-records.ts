@@ -113,9 +113,8 @@ function isAlone(record: readonly ByteText[], columns: number): boolean {
 }
 
 function secondHeader(path: string, line: number): Problem {
-  return new UsageProblem(
-    'export.second-header',
-    'a second header with other columns stands among the rows',
-    { where: `${path}, line ${line}`, next: 'split the file there into two, and run each of them' },
-  );
+  return new UsageProblem('export.second-header', 'the file has a second header, with other columns', {
+    where: `${path}, line ${line}`,
+    next: 'split the file there into two, and run each of them',
+  });
 }

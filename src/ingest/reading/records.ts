@@ -174,8 +174,8 @@ export class RecordParser {
     throw new UsageProblem('export.unclosed-quote', 'too many quotes are opened and never closed', {
       where: `${this.#path}, line ${line}`,
       next:
-        'export the file again with quotes written twice inside of cells; a mapping file can say "quotes": ' +
-        '"none" where they enclose no cells',
+        'export the file again with quotes written twice inside of cells; if quotes enclose no cells, write ' +
+        '"quotes": "none" in a mapping file',
     });
   }
 

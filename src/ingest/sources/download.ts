@@ -123,9 +123,9 @@ export function tooLarge(where: string, limits: DownloadLimits): Problem {
 }
 
 function tooSlow(remote: RemoteExport, limits: DownloadLimits): Problem {
-  return new Problem('export.too-slow', `the export did not come within ${limits.seconds} seconds`, {
+  return new Problem('export.too-slow', `the export was not downloaded within ${limits.seconds} seconds`, {
     where: remote.shown,
-    next: 'check the connection; a file that is fetched otherwise can be named by its path',
+    next: 'check the connection; or download the file in another way, and name its path',
   });
 }
 

@@ -146,17 +146,13 @@ class HttpExport implements RemoteExport {
         next: 'check the address',
       });
     }
-    throw new UsageProblem(
-      'export.refused',
-      `the server does not give the export out (it answers ${status})`,
-      {
-        where: this.shown,
-        next:
-          status === 401 || status === 403
-            ? 'check the login in .netrc (NETRC), or whether the signature in the address has expired'
-            : 'check the address; what it says to a browser may tell more',
-      },
-    );
+    throw new UsageProblem('export.refused', `the server refuses the export (it answers ${status})`, {
+      where: this.shown,
+      next:
+        status === 401 || status === 403
+          ? 'check the login in .netrc (NETRC), or whether the signature in the address has expired'
+          : 'check the address; open it in a browser for more details',
+    });
   }
 }
 

@@ -107,15 +107,15 @@ function asProblem(error: unknown, address: RowsAddress): unknown {
   return new UsageProblem(
     address.kind === 'table' ? 'export.table' : 'export.query',
     timedOut
-      ? `the rows did not come within ${longestMinutes} minutes`
-      : `the database refuses it: ${speaks && message !== undefined ? message : `error ${code}`}`,
+      ? `the database did not return all rows within ${longestMinutes} minutes`
+      : `the database refuses the ${address.kind}: ${speaks && message !== undefined ? message : `error ${code}`}`,
     {
       where: address.kind === 'table' ? addressText(address) : addressName(address),
       next: timedOut
         ? 'ask for fewer rows, or for an order that an index has'
         : address.kind === 'table'
           ? 'name a table or view of the database of DATABASE_URL, as SCHEMA.TABLE, that its user may read'
-          : 'a SELECT that the user of DATABASE_URL may carry out, in one statement; try it in psql',
+          : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',
       cause: error,
     },
   );

@@ -120,10 +120,10 @@ async function append(
     if (state.isSuppressed)
       throw new UsageProblem(
         'contact.suppressed',
-        'the newest row of this record gives its contact no person',
+        'this contact can have no person: its newest row is suppressed, or rows with its id name different people',
         {
           where: `${source} ${contactId}`,
-          next: 'the row is suppressed, or rows of the file name different people: correct this in the CRM',
+          next: 'correct the opt-out or the record ids in the CRM, and run its new export',
         },
       );
     if (verdicts.get(personKey) === verdict) return false;

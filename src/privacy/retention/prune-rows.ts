@@ -16,7 +16,7 @@ interface Batch {
   readonly from: number;
   readonly to: number;
   readonly isLast: boolean;
-  /** Numbers of those of them that are still needed. */
+  /** Numbers of the rows that are still needed. */
   readonly needed: readonly number[];
 }
 

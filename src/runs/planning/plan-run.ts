@@ -126,8 +126,8 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
 function planChanged(expected: string, actual: string): Problem {
   return new UsageProblem(
     'plan.changed',
-    `the plan is ${actual}, and not ${expected}: that is the plan of another file or other options, or the file or ` +
-      'what is known of its people has changed since',
+    `the plan has the hash ${actual}, and not ${expected}: the file, the options or what the warehouse knows of the ` +
+      'people differ from those of the approved plan',
     { where: '--plan', next: 'read the new plan with enrich plan FILE, and run that plan' },
   );
 }

@@ -14,9 +14,9 @@ export interface PlannedRows extends Pick<
   readonly byLeftOut: readonly {
     readonly groups: readonly string[];
     readonly people: number;
-    /** Those of them whom an earlier call found. */
+    /** People of these whom an earlier call found. */
     readonly foundBefore: number;
-    /** Those of them whom earlier calls did not find. */
+    /** People of these whom earlier calls did not find. */
     readonly missedBefore: number;
   }[];
 }

@@ -31,7 +31,7 @@ export async function watchMatchRate(
     reason:
       `the match rate has fallen below ${formatPercent(minimum)}: ${latest.found} of the last ` +
       `${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
-    next: 'check the rows that were asked for last',
+    next: 'check the rows of the latest calls',
   };
 }
 

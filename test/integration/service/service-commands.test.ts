@@ -226,7 +226,7 @@ it('enrich usage --reconcile says that the service gave no statement, and shows 
   printed = '';
   await reconcile();
   await server.close();
-  expect(told).toContain('The service gave no statement now');
+  expect(told).toContain('the service gave no statement now');
   expect(process.exitCode).toBe(3);
   expect(JSON.parse(printed)).toMatchObject({
     missing_statement: expect.stringContaining('403'),

@@ -99,7 +99,7 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
       keepCreditStatement({ ...dependencies, log }, undefined),
     );
     if (missing !== undefined) {
-      tell(`The service gave no statement now: ${missing}. The figures are from earlier statements.`);
+      tell(`the service gave no statement now: ${missing}; the figures are from earlier statements`);
       process.exitCode = exitCodes.needsPerson;
     }
     const cycles = await reconcileCredits(warehouse.database, serviceName(config));
@@ -110,10 +110,10 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
       if (conclusions !== '') tell(conclusions);
       return;
     }
-    print(
-      'The service has not stated its credit usage twice in one credit cycle: there is nothing to compare.',
+    print('nothing to compare: the service has not stated its credit usage twice in one credit cycle');
+    tell(
+      'each run asks at its start and end; the key must be a master key or have the scope for usage statistics',
     );
-    tell('Runs ask before and after; a master key, or a key with the scope for usage statistics, is needed.');
   });
 }
 

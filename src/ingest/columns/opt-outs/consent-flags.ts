@@ -80,9 +80,9 @@ function isFlag(cells: readonly string[], rows: number): boolean {
 export function flagWarnings(header: readonly string[], flags: readonly number[]): string[] {
   return flags.map(
     (column) =>
-      `column "${shownHeader(header[column]!)}" seems to say who has consented or opted out, and is not used: if it ` +
-      'says so, people who have opted out are paid for; name the values that mean so: --mapping FILE with ' +
-      `{"columns": {"opted_out": {"column": ${column + 1}, "values": ["…"]}}}; or leave it out: ` +
+      `column "${shownHeader(header[column]!)}" seems to say who has consented or opted out, and is not used: the ` +
+      'run may pay for people who have opted out; list the values that mean "opted out": --mapping FILE with ' +
+      `{"columns": {"opted_out": {"column": ${column + 1}, "values": ["…"]}}}; or ignore the column: ` +
       `{"ignore": [${column + 1}]}`,
   );
 }

@@ -59,7 +59,7 @@ function refuseIgnoredOptOuts(columns: Columns, ignore: ExportMapping['ignore'])
       {
         where: 'ignore in the mapping file',
         next:
-          `list the values that mean so: {"columns": {"${fieldOfScope[meaning.scope]}": {"column": "…", ` +
+          `list the values that mean "opted out": {"columns": {"${fieldOfScope[meaning.scope]}": {"column": "…", ` +
           '"values": ["yes"]}}}',
       },
     );

@@ -60,8 +60,8 @@ export class UnreadAnswers {
       return [
         `column "${shownHeader(header[column]!)}" says who has opted out, and ${counted(rows, 'row')} ` +
           `${nounFor(rows, 'has', 'have')} an answer that is not understood (the first is ${first}): ` +
-          `these people count as opted out, and ${forbidden}; to list the answers that mean so: --mapping FILE with ` +
-          `{"columns": {"${field}": {"column": ${column + 1}, "values": ["…"]}}}`,
+          `these people count as opted out, and ${forbidden}; to list the answers that mean "opted out": ` +
+          `--mapping FILE with {"columns": {"${field}": {"column": ${column + 1}, "values": ["…"]}}}`,
       ];
     });
   }

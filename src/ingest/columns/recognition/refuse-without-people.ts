@@ -34,22 +34,22 @@ export function refuseWithoutPeople(
   if (other !== undefined) {
     throw new UsageProblem(
       'export.other-object',
-      `the file is an export of ${other}, and tells of no person`,
+      `the file is an export of ${other}, and no column identifies people`,
       {
         where: columns.where(),
         next:
-          `export contacts (people) in place of ${other}; if the rows are people, say which columns they are: ` +
+          `export contacts (people) in place of ${other}; if the rows are people, assign their columns: ` +
           '--mapping FILE',
       },
     );
   }
   throw new UsageProblem(
     'export.no-identifying-column',
-    'no column tells who the people are: none is known as email, profile URL, or name with company',
+    'no column identifies people: none is recognised as email, profile URL, or name with company',
     {
       where: columns.where(),
       next:
-        'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
+        'assign the columns in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
         'COLUMN"}}; enrich plan proposes one',
     },
   );

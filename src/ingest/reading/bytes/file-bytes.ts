@@ -172,7 +172,7 @@ function fileProblem(path: string, error: unknown): Problem {
   if (code === 'EACCES' || code === 'EPERM') {
     return new UsageProblem('export.not-permitted', `the file cannot be read: ${describeCode(code)}`, {
       where: path,
-      next: 'give the user that runs this the right to read it',
+      next: 'give the user of this process the right to read the file',
       cause: error,
     });
   }
