@@ -67,13 +67,24 @@ describe('names', () => {
     '#RIF!',
     '#ИМЯ?',
     '#Н/Д',
+    'ada.novak@acme.example',
+    '<ada@acme.example>',
+    'Ada ada@acme.example',
+    'Ada <ada@acme.example> Novak',
   ])('%j is no name of a person', (cell) => {
     expect(parseName(cell)).toBeUndefined();
   });
 
-  it.each(['Null', 'Na', 'O', 'Ng', '李'])('%j is a name of a person', (cell) => {
+  it.each(['Null', 'Na', 'O', 'Ng', '李', 'Ada @ Acme'])('%j is a name of a person', (cell) => {
     expect(parseName(cell)).toBe(cell);
   });
+
+  it.each(['Ada Novak <ada@acme.example>', 'Ada Novak (ada@acme.example)', 'Ada Novak [ada@acme.example] '])(
+    'the address in brackets behind the name is no part of it: %j',
+    (cell) => {
+      expect(parseName(cell)).toBe('Ada Novak');
+    },
+  );
 });
 
 describe('full names', () => {

@@ -61,10 +61,19 @@ export function isPlaceholder(name: string): boolean {
   return (name.length <= longestPlaceholder && placeholders.has(name)) || formulaError.test(name);
 }
 
-/** The display form of a cell that holds a name or a company; undefined without a letter and for a placeholder. */
+/** `<ada@acme.example>` behind a name. */
+const addressBehind = / ?[<([]\S+@\S+[>)\]]$/;
+const address = /\S@\S+\.\S/;
+
+/**
+ * The display form of a cell that holds the name of a person; undefined without a letter, for a placeholder, and for an
+ * address, which people write into a field of names that must be filled.
+ */
 export function parseName(cell: string): string | undefined {
-  const name = displayForm(cell);
-  if (name === '' || name.length > longestName || isPlaceholder(name)) return undefined;
+  const text = displayForm(cell);
+  if (text === '' || text.length > longestName || isPlaceholder(text)) return undefined;
+  const name = text.includes('@') ? text.replace(addressBehind, '') : text;
+  if (name.includes('@') && address.test(name)) return undefined;
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
