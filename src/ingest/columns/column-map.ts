@@ -6,6 +6,7 @@ import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames, secondSurnames } from './recognition/common-names.ts';
 import { singleFields, type Field, type SingleField, type FirstRows } from './fields.ts';
 import { knownExports, type KnownExport } from './recognition/known-exports.ts';
+import { refuseImplausibleColumns } from './mapping/given-columns.ts';
 import type { ExportMapping } from './mapping/mapping-file.ts';
 import { givenOptOuts, namedOptOuts, stageOptOuts, type OptOutColumn } from './opt-outs/opt-out-columns.ts';
 import { recogniseOwnFile } from './recognition/own-file.ts';
@@ -43,7 +44,7 @@ const surnames = new Set(secondSurnames.map(headerKey));
  * is used once. If two columns have the same name, neither is chosen by guess.
  *
  * @param source the source of the contacts; the name of a known CRM also says whose columns these are
- * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
+ * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`, `mapping.implausible`,
  *   `mapping.opt-out-ignored`, `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`,
  *   `export.shortened-ids`
  */
@@ -57,7 +58,7 @@ export function mapColumns(
   const own = chosen === undefined ? recogniseOwnFile(path, layout) : undefined;
   const name = chosen ?? own?.source;
   const known = knownExportOf(name, layout);
-  const columns = new Columns(path, header, layout.recognised);
+  const columns = new Columns(path, layout, layout.recognised);
 
   const given = takeGiven(columns, mapping);
   const namesOf = (field: SingleField | 'email'): string[] => [
@@ -99,6 +100,7 @@ export function mapColumns(
       }),
     ],
   };
+  refuseImplausibleColumns(path, layout, map, mapping);
   refuseWithoutPeople(columns, header, map, mapping);
   return map;
 }

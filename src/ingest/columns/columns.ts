@@ -1,8 +1,9 @@
+import { holdsAddresses } from './address-column.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import type { Field } from './fields.ts';
+import type { Field, FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping/mapping-file.ts';
 import { isKnownName } from './recognition/is-known-name.ts';
 
@@ -10,13 +11,15 @@ import { isKnownName } from './recognition/is-known-name.ts';
 export class Columns {
   readonly #path: string;
   readonly #header: readonly string[];
+  readonly #rows: FirstRows['rows'];
   readonly #recognised: boolean;
   readonly #byKey = new Map<string, number[]>();
   readonly #taken = new Set<number>();
 
-  constructor(path: string, header: readonly string[], recognised: boolean) {
+  constructor(path: string, { header, rows }: FirstRows, recognised: boolean) {
     this.#path = path;
     this.#header = header;
+    this.#rows = rows;
     this.#recognised = recognised;
     for (const [column, name] of header.entries()) {
       const key = headerKey(name);
@@ -59,12 +62,14 @@ export class Columns {
   /**
    * Takes the free columns with these names, in the order of the names. Two columns with the same name are refused if
    * no better column exists, and otherwise ignored. This holds for emails too: in a joined report the second column is
-   * the owner's.
+   * the owner's. A column of addresses is no column of ids or names: programs call an address an id.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
-      const found = this.#withKey(key).filter((column) => this.isFree(column) && !columns.includes(column));
+      const found = this.#withKey(key).filter(
+        (column) => this.isFree(column) && !columns.includes(column) && this.#canHold(field, column),
+      );
       if (found.length < 2) columns.push(...found);
       else if (columns.length === 0) throw this.#ambiguous(field, found);
     }
@@ -72,6 +77,10 @@ export class Columns {
     const claimed = field === 'contact_id' ? columns.slice(0, 1) : columns;
     for (const column of claimed) this.#taken.add(column);
     return claimed;
+  }
+
+  #canHold(field: Field, column: number): boolean {
+    return field === 'email' || field === 'domain' || !holdsAddresses(this.#rows, column);
   }
 
   #withKey(key: string): readonly number[] {

@@ -2,7 +2,6 @@ import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
 import { refuseMarkdown } from './bytes/file-kind.ts';
 import { findLayout, type Layout } from './layout.ts';
-import { refuseImplausibleColumns } from '../columns/mapping/given-columns.ts';
 import { checkedMapping, type ExportMapping } from '../columns/mapping/mapping-file.ts';
 import { readText } from './bytes/read-text.ts';
 import { findRowShape, type RowShape } from './damage/row-shape.ts';
@@ -37,7 +36,6 @@ const sampleCharacters = 256 * 1024;
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
   const { survey, sample, layout, mapping } = await readLayout(path, options);
   const columns = mapColumnsOfPeople(sample, path, layout, { mapping, source: options.source });
-  refuseImplausibleColumns(path, layout, columns, mapping);
   const shape = findRowShape(path, layout, columns);
   const warnings = [...survey.warnings, ...layout.warnings, ...columns.warnings];
   return { survey, layout, columns, shape, warnings };

@@ -250,6 +250,21 @@ describe('columns are taken', () => {
     expect(map.warnings).toEqual(warnings);
   });
 
+  it.each(['id', 'Name', 'Company'])(
+    'a column %s of addresses is proposed for addresses and not used',
+    (name) => {
+      const header = [name, 'Vorname', 'Nachname', 'Firma'];
+      const rows = [
+        ['ada@orbit.example', 'Ada', 'Berg', 'Orbit'],
+        ['bo@orbit.example', 'Bo', 'Adler', 'Orbit'],
+        ['', 'Cleo', 'Quist', 'Orbit'],
+      ];
+      const map = mapColumns('c.csv', { header, recognised: true, rows }, {});
+      expect(map.single).toMatchObject({ contact_id: [], name: [], organization_name: [3] });
+      expect(map.warnings).toEqual([expect.stringContaining(`"${name}" (email)`)]);
+    },
+  );
+
   describe('an unused column of record ids', () => {
     const header = ['E-Mail', 'Customer No'];
     const rows = [

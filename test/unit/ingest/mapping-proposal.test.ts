@@ -149,6 +149,10 @@ describe('a mapping file that cannot be meant', () => {
     ['contact_id', 'Phase', '119 of 120 rows repeat the value of another row'],
     ['email', 'Firma', '120 of 120 cells cannot be read as one'],
     ['profile_url', 'Mail', '120 of 120 cells cannot be read as one'],
+    ['contact_id', 'Mail', '120 of 120 cells cannot be read as one'],
+    ['organization_name', 'Mail', '120 of 120 cells cannot be read as one'],
+    ['name', 'Mail', '120 of 120 cells cannot be read as one'],
+    ['last_name', 'Nr', '120 of 120 cells cannot be read as one'],
   ])(
     'an implausible mapping file is refused with counts and no cell: %s in column %s',
     async (field, column, what) => {

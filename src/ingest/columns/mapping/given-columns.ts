@@ -1,5 +1,6 @@
 import { parseDomain } from '../../../domain/identity/values/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../../domain/identity/values/email-address.ts';
+import { parseName } from '../../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
@@ -8,7 +9,17 @@ import type { ExportMapping } from './mapping-file.ts';
 import { isNoValue } from '../rows/row-fit.ts';
 import type { FirstRows } from '../fields.ts';
 
+/** An address is no id and no company, although some programs call an address an id. */
+const noAddress = (cell: string): string | undefined =>
+  parseEmails(cell)[0] === undefined ? cell : undefined;
+
 const readers = {
+  contact_id: noAddress,
+  person_id: noAddress,
+  first_name: parseName,
+  last_name: parseName,
+  name: parseName,
+  organization_name: noAddress,
   email: (cell: string) => parseEmails(cell)[0],
   hashed_email: parseHashedEmail,
   profile_url: parseProfileUrl,
@@ -37,7 +48,7 @@ export function refuseImplausibleColumns(
   mapping: ExportMapping | undefined,
 ): void {
   const given = Object.keys(mapping?.columns ?? {});
-  const columnsOf = (field: keyof typeof readers | (typeof identifiers)[number]): readonly number[] => {
+  const columnsOf = (field: keyof typeof readers): readonly number[] => {
     if (!given.includes(field)) return [];
     return field === 'email' ? columns.emails : columns.single[field];
   };
@@ -50,7 +61,7 @@ export function refuseImplausibleColumns(
       {
         where: `${path}, column ${column + 1}, by its first rows`,
         next:
-          `name another column as ${field} in the mapping file; enrich plan FILE --write-mapping MAPPING ` +
+          `name another column as ${field} in the mapping file, or none; enrich plan FILE --write-mapping MAPPING ` +
           'proposes columns',
       },
     );
