@@ -1,5 +1,6 @@
 import { localHeaders } from '../../domain/crm/local-headers.ts';
 import { hasUnreadAddress } from '../../domain/identity/values/email-address.ts';
+import { hasLostLetters } from '../../domain/identity/values/lost-letters.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
@@ -33,6 +34,11 @@ export function columnWarnings(
     ...privacyRecords(layout.header),
     ...(isUnknown ? foreignIds(layout) : []),
     ...unreadAddresses(layout, chosen.email ?? []),
+    ...lostLetters(layout, [
+      ...(chosen.first_name ?? []),
+      ...(chosen.last_name ?? []),
+      ...(chosen.name ?? []),
+    ]),
     ...unusedColumns(layout.header, missed),
     ...flagWarnings(layout.header, flags),
     ...(chosen.opted_out?.length === 0 ? unreadNames(columns, layout.header, flags) : []),
@@ -63,15 +69,36 @@ function unreadNames(columns: Columns, header: readonly string[], flags: readonl
 }
 
 /** Warnings of cells whose addresses are not read: the rows are looked up without them, or not at all. */
-function unreadAddresses({ header, rows }: FirstRows, emails: readonly number[]): string[] {
-  return emails.flatMap((column) => {
-    const unread = rows.filter((row) => hasUnreadAddress(row[column] ?? '')).length;
-    return unread === 0
+function unreadAddresses(layout: FirstRows, emails: readonly number[]): string[] {
+  return cellWarnings(layout, emails, hasUnreadAddress).map(
+    (cells) =>
+      `${cells} with an address that cannot be read, such as one beside other text: ` +
+      'correct the cells, because no call asks by these addresses',
+  );
+}
+
+/** Warnings of names that no person has: a found person is then paid for, and refused because of the other name. */
+function lostLetters(layout: FirstRows, names: readonly number[]): string[] {
+  return cellWarnings(layout, names, hasLostLetters).map(
+    (cells) =>
+      `${cells} with letters that a program has lost or misread, such as "?" or "Ã¼" within a word: export the ` +
+      'contacts again as UTF-8, because a found person with the right name is paid for and refused',
+  );
+}
+
+/** The beginning of a warning for each of these columns that has such cells. */
+function cellWarnings(
+  { header, rows }: FirstRows,
+  columns: readonly number[],
+  isOdd: (cell: string) => boolean,
+): string[] {
+  return columns.flatMap((column) => {
+    const odd = rows.filter((row) => isOdd(row[column] ?? '')).length;
+    return odd === 0
       ? []
       : [
-          `column "${shownHeader(header[column]!)}" has ${counted(unread, 'cell')} in the first ` +
-            `${counted(rows.length, 'row')} with an address that cannot be read, such as one beside other text: ` +
-            'correct the cells, because no call asks by these addresses',
+          `column "${shownHeader(header[column]!)}" has ${counted(odd, 'cell')} in the first ` +
+            counted(rows.length, 'row'),
         ];
   });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hasLostLetters } from '../../../src/domain/identity/values/lost-letters.ts';
 import {
   comparisonForm,
   displayForm,
@@ -85,6 +86,42 @@ describe('names', () => {
       expect(parseName(cell)).toBe('Ada Novak');
     },
   );
+});
+
+describe('hasLostLetters()', () => {
+  it.each([
+    'M?ller',
+    '?ukasz',
+    'Jan ?ukasz',
+    'M�ller',
+    'MÃ¼ller',
+    'JosÃ©',
+    'Å‚ukasz',
+    'NovÃ¡k',
+    'Ð˜Ð²Ð°Ð½',
+    'å±±ç”°',
+  ])('a program has lost or misread letters of %j', (name) => {
+    expect(hasLostLetters(name)).toBe(true);
+  });
+
+  it.each([
+    ...[
+      'Müller',
+      'Ada?',
+      '?',
+      'KŘÍŽ',
+      'ŽÍŽKA',
+      'José García',
+      'JOSÉ\u00a0GARCÍA',
+      '“RENÉ”',
+      'O’Brién',
+      'Åse',
+      'Ñañez',
+    ],
+    ...['Conceição', 'Nguyễn Văn Ân', 'ÄNGLAR', 'Łukasz', '山田', 'Иван'],
+  ])('%j has all its letters', (name) => {
+    expect(hasLostLetters(name)).toBe(false);
+  });
 });
 
 describe('full names', () => {

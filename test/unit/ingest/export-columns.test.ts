@@ -250,6 +250,22 @@ describe('columns are taken', () => {
     expect(map.warnings).toEqual(warnings);
   });
 
+  it('names whose letters a program has lost have a warning with their number', () => {
+    const header = ['First Name', 'Last Name', 'Company'];
+    const rows = [
+      ['J?rgen', 'MÃ¼ller', 'S?hne'],
+      ['Ada', 'M?ller', 'S?hne'],
+    ];
+    const warning = (name: string, cells: string): unknown =>
+      expect.stringContaining(
+        `column "${name}" has ${cells} in the first 2 rows with letters that a program has lost`,
+      );
+    expect(mapColumns('c.csv', { header, recognised: true, rows }, {}).warnings).toEqual([
+      warning('First Name', '1 cell'),
+      warning('Last Name', '2 cells'),
+    ]);
+  });
+
   it.each(['id', 'Name', 'Company'])(
     'a column %s of addresses is proposed for addresses and not used',
     (name) => {
