@@ -290,10 +290,16 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows.map((row) => row.outcome)).toEqual([null, 'malformed', null]);
   });
 
-  it('a second header with other columns is refused with its line', async () => {
-    const problem = stage(
-      'email,first_name,last_name\na@x.example,Ann,Lee\nlast_name,first_name,email\nRay,Bob,b@x.example\n',
-    );
+  it.each([
+    ['all of the file', 'last_name,first_name,email,phone', 'Ray,Bob,b@x.example,'],
+    ['and one unknown', 'last_name,first_name,email,Segment', 'Ray,Bob,b@x.example,A'],
+    [
+      'of another CRM',
+      'Contact ID,First Name,Last Name,Account Name,Mailing City',
+      '0035e00000AbCdE,Bob,Ray,X,Y',
+    ],
+  ])('a second header with other columns is refused with its line: %s', async (_, header, row) => {
+    const problem = stage(`email,first_name,last_name,phone\na@x.example,Ann,Lee,\n${header}\n${row}\n`);
     await expect(problem).rejects.toMatchObject({
       type: 'export.second-header',
       where: expect.stringMatching(/, line 3$/),
