@@ -4,7 +4,13 @@ import { columnWarnings } from './column-warnings.ts';
 import { Columns } from './columns.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames, secondSurnames } from './recognition/common-names.ts';
-import { singleFields, type Field, type SingleField, type FirstRows } from './fields.ts';
+import {
+  singleFields,
+  type ColumnsOfPeople,
+  type Field,
+  type SingleField,
+  type FirstRows,
+} from './fields.ts';
 import { knownExports, type KnownExport } from './recognition/known-exports.ts';
 import { refuseImplausibleColumns } from './mapping/given-columns.ts';
 import type { ExportMapping } from './mapping/mapping-file.ts';
@@ -16,13 +22,11 @@ import { refuseWithoutPeople } from './recognition/refuse-without-people.ts';
 import { refuseShortenedIds } from './recognition/shortened-ids.ts';
 import { takeShortNames } from './recognition/short-names.ts';
 
-type SingleColumns = Readonly<Record<SingleField, readonly number[]>>;
+type SingleColumns = ColumnsOfPeople['single'];
 
-/** The columns of each field: positions from 0, in order of preference. */
-export interface ColumnMap {
+/** The columns of each field. */
+export interface ColumnMap extends ColumnsOfPeople {
   readonly source: string;
-  readonly single: SingleColumns;
-  readonly emails: readonly number[];
   /** Columns of whole names in which the last name comes first. */
   readonly lastNameFirst: ReadonlySet<number>;
   /** Columns of second surnames. */

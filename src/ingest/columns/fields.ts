@@ -21,3 +21,9 @@ export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
 
 /** Column names in order of preference: the first column with a value counts. All columns of emails count. */
 export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
+
+/** The columns that identify people: positions from 0, in order of preference. */
+export interface ColumnsOfPeople {
+  readonly single: Readonly<Record<SingleField, readonly number[]>>;
+  readonly emails: readonly number[];
+}

@@ -4,10 +4,9 @@ import { parseName } from '../../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
-import type { ColumnMap } from '../column-map.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { isNoValue } from '../rows/row-fit.ts';
-import type { FirstRows } from '../fields.ts';
+import type { ColumnsOfPeople, FirstRows } from '../fields.ts';
 
 /** An address is no id and no company, although some programs call an address an id. */
 const noAddress = (cell: string): string | undefined =>
@@ -44,7 +43,7 @@ const mostRepeated = 0.8;
 export function refuseImplausibleColumns(
   path: string,
   { header, rows }: FirstRows,
-  columns: ColumnMap,
+  columns: ColumnsOfPeople,
   mapping: ExportMapping | undefined,
 ): void {
   const given = Object.keys(mapping?.columns ?? {});

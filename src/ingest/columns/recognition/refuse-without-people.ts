@@ -1,13 +1,8 @@
 import { UsageProblem } from '../../../domain/problem.ts';
 import type { Columns } from '../columns.ts';
-import type { SingleField } from '../fields.ts';
+import type { ColumnsOfPeople } from '../fields.ts';
 import type { ExportMapping } from '../mapping/mapping-file.ts';
 import { otherObjectOf } from './other-object.ts';
-
-interface ColumnsOfPeople {
-  readonly single: Readonly<Record<SingleField, readonly number[]>>;
-  readonly emails: readonly number[];
-}
 
 /**
  * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
