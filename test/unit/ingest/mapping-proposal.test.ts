@@ -135,6 +135,18 @@ it('proposeColumns() proposes a column of full names that agree with the address
   expect(proposeColumns(['Vorname', ...header.slice(1)], rows)[2]).toBeUndefined();
 });
 
+it('proposeColumns() proposes no column for names that exports are known to have for something else', () => {
+  const rows = [
+    ['701', 'Chief Financial Officer', 'San José'],
+    ['702', 'Sales Manager', 'New York'],
+  ];
+  expect(proposeColumns(['Record ID', 'Job Title', 'City'], rows)).toEqual([
+    'contact_id',
+    undefined,
+    undefined,
+  ]);
+});
+
 it('proposeColumns() proposes each field for one column, and emails for all that hold addresses', () => {
   const header = ['Main', 'Other', 'Their firm', 'Old firm'];
   const rows = [['a@orbit.example', 'b@orbit.example', 'Orbit', 'Acme']];

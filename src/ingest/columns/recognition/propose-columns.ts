@@ -6,6 +6,7 @@ import { headerKey } from '../../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
 import type { Field, FirstRows } from '../fields.ts';
 import { optOutOf } from '../opt-outs/opt-out.ts';
+import { isKnownName } from './is-known-name.ts';
 import { isOwnerColumn } from './owner-column.ts';
 
 /** Fields that the form of the cells shows. */
@@ -81,8 +82,9 @@ export function proposeColumns(
   if (!taken.has('contact_id') && id !== -1) proposed[id] = 'contact_id';
   const addresses = proposed.indexOf('email');
   const name = header.findIndex(
-    (_, column) =>
+    (each, column) =>
       isFree(column) &&
+      !isKnownName(headerKey(each)) &&
       isFullName(rows.map((row) => ({ cell: row[column] ?? '', address: row[addresses] ?? '' }))),
   );
   const isNamed = (['name', 'first_name', 'last_name'] as const).some((field) => taken.has(field));
