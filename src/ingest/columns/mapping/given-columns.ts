@@ -5,7 +5,7 @@ import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts'
 import { UsageProblem } from '../../../domain/problem.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { isNoValue } from '../rows/row-fit.ts';
+import { isNoValue } from '../rows/no-value.ts';
 import type { ColumnsOfPeople, FirstRows } from '../fields.ts';
 
 /** An address is no id and no company, although some programs call an address an id. */

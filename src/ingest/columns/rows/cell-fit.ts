@@ -1,7 +1,8 @@
 import { decodeText, type ByteText } from '../../reading/bytes/byte-text.ts';
 import type { ColumnMap } from '../column-map.ts';
 import { isPlainAnswer } from '../opt-outs/opt-out-answers.ts';
-import { cellParsers, isNoValue } from './row-fit.ts';
+import { isNoValue } from './no-value.ts';
+import { cellParsers } from './row-fit.ts';
 
 /**
  * How a cell compares with what its column holds:

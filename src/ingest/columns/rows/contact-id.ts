@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { importers, type Importer } from '../../../domain/crm/importer.ts';
 import { idText } from './id-text.ts';
-import { isNoValue } from './row-fit.ts';
+import { isNoValue } from './no-value.ts';
 
 /** The id must fit into an index entry; ids of CRMs are far shorter. */
 const longestId = 500;

@@ -22,7 +22,7 @@ import type { ColumnMap } from '../column-map.ts';
 import { contactIdOf } from './contact-id.ts';
 import type { OptOutScope } from '../opt-outs/opt-out.ts';
 import { createOptOutReader } from '../opt-outs/read-opt-outs.ts';
-import { isNoValue } from './row-fit.ts';
+import { isNoValue } from './no-value.ts';
 
 /** A record of an export in the form in which it is staged. */
 export interface StagedRow {

@@ -1,16 +1,9 @@
 import { parseDomain } from '../../../domain/identity/values/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../../domain/identity/values/email-address.ts';
-import { isPlaceholder } from '../../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
 import { decodeText, type ByteText } from '../../reading/bytes/byte-text.ts';
 import type { ColumnMap } from '../column-map.ts';
-
-/** Placeholders for a missing value. */
-const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
-
-export function isNoValue(cell: string): boolean {
-  return noValue.test(cell) || isPlaceholder(cell);
-}
+import { isNoValue } from './no-value.ts';
 
 /** For each kind of column (address, profile URL, hash, domain): whether a cell is one. */
 export function cellParsers(columns: ColumnMap): ReadonlyMap<number, (cell: string) => boolean> {
