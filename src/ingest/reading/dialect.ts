@@ -7,6 +7,9 @@ export interface Dialect {
   readonly quotes?: 'none' | undefined;
 }
 
+/** Delimiters that need no mapping file. */
+export const usualDelimiters: readonly string[] = [',', ';', '\t', '|'];
+
 /** The character that ends every line; with CRLF the other one is taken off later. */
 export function lineBreakOf({ lineEnds }: Pick<Dialect, 'lineEnds'>): '\r' | '\n' {
   return lineEnds === 'CR' ? '\r' : '\n';

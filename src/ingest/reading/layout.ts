@@ -6,7 +6,7 @@ import { emptyFile } from './bytes/file-bytes.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { fieldsNamed, isKnownName } from '../columns/recognition/is-known-name.ts';
 import type { ExportMapping } from '../columns/mapping/mapping-file.ts';
-import type { Dialect } from './dialect.ts';
+import { usualDelimiters, type Dialect } from './dialect.ts';
 import { refuseJoinedNames, refuseOtherDelimiter } from './unknown-delimiter.ts';
 
 /** The position of the header in a file, and how cells are separated. */
@@ -22,7 +22,6 @@ export interface Layout {
   readonly warnings: readonly string[];
 }
 
-const delimiters = [',', ';', '\t', '|'];
 /** Title rows and instructions above a header: the longest that were seen had a dozen. */
 const recordsSearched = 40;
 /**
@@ -44,7 +43,7 @@ export function findLayout(
   const given = mapping?.delimiter ?? announced;
   const wanted = new Set(namesIn(mapping).map(headerKey));
   const quotes = mapping?.quotes;
-  const candidates = (given === undefined ? delimiters : [given]).map((delimiter) =>
+  const candidates = (given === undefined ? usualDelimiters : [given]).map((delimiter) =>
     readCandidate({ delimiter, lineEnds, quotes }, sample, whole, wanted),
   );
   const best = candidates.reduce((left, right) => (isBetter(right, left) ? right : left));

@@ -47,10 +47,10 @@ function mapColumnsOfPeople(sample: string, ...parameters: Parameters<typeof map
     return mapColumns(...parameters);
   } catch (error) {
     const isWithoutPeople = error instanceof Problem && error.type === 'export.no-identifying-column';
-    const [path, layout] = parameters;
+    const [path, layout, { mapping }] = parameters;
     if (isWithoutPeople) {
       refuseMarkdown(path, sample);
-      refuseUnknownDelimiter(path, layout);
+      refuseUnknownDelimiter(path, layout, mapping?.delimiter);
     }
     throw error;
   }
