@@ -105,20 +105,23 @@ describe('hasLostLetters()', () => {
   });
 
   it.each([
-    ...[
-      'Müller',
-      'Ada?',
-      '?',
-      'KŘÍŽ',
-      'ŽÍŽKA',
-      'José García',
-      'JOSÉ\u00a0GARCÍA',
-      '“RENÉ”',
-      'O’Brién',
-      'Åse',
-      'Ñañez',
-    ],
-    ...['Conceição', 'Nguyễn Văn Ân', 'ÄNGLAR', 'Łukasz', '山田', 'Иван'],
+    'Müller',
+    'Ada?',
+    '?',
+    'KŘÍŽ',
+    'ŽÍŽKA',
+    'José García',
+    'JOSÉ\u00a0GARCÍA',
+    '“RENÉ”',
+    'O’Brién',
+    'Åse',
+    'Ñañez',
+    'Conceição',
+    'Nguyễn Văn Ân',
+    'ÄNGLAR',
+    'Łukasz',
+    '山田',
+    'Иван',
   ])('%j has all its letters', (name) => {
     expect(hasLostLetters(name)).toBe(false);
   });

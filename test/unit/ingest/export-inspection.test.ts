@@ -341,8 +341,8 @@ describe('the header', () => {
     ['of known names with semicolons', ';', 'Record ID;Email;First Name', '1;mira@orbit.example;Mira', {}],
     ['of unknown names', ',', 'Nummer,Post,Ruf', '1,mira@orbit.example,Mira', {}],
     ['of known names', ',', 'Record ID,Email,First Name', '1,mira@orbit.example,Mira', { delimiter: ',' }],
-  ])('a file whose lines are in quotes is refused: %s, %s', async (_names, _by, header, row, mapping) => {
-    const text = `"${header}"\r\n"${row}"\r\n"${row.replace('Mira', '""Mira""')}"\r\n`;
+  ])('a file whose lines are in quotes is refused: %s, %s', async (_names, _by, names, cells, mapping) => {
+    const text = `"${names}"\r\n"${cells}"\r\n"${cells.replace('Mira', '""Mira""')}"\r\n`;
     await expect(inspectExport(file(text), { mapping })).rejects.toMatchObject({
       type: 'export.quoted-lines',
       message: 'each line of the file is one cell, because it is in quotes',

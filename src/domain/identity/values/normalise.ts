@@ -63,7 +63,7 @@ export function isPlaceholder(name: string): boolean {
 
 /** `<ada@acme.example>` behind a name. */
 const addressBehind = / ?[<([]\S+@\S+[>)\]]$/;
-const address = /\S@\S+\.\S/;
+const addressWithin = /\S@\S+\.\S/;
 
 /**
  * The display form of a cell that holds the name of a person; undefined without a letter, for a placeholder, and for an
@@ -73,7 +73,7 @@ export function parseName(cell: string): string | undefined {
   const text = displayForm(cell);
   if (text === '' || text.length > longestName || isPlaceholder(text)) return undefined;
   const name = text.includes('@') ? text.replace(addressBehind, '') : text;
-  if (name.includes('@') && address.test(name)) return undefined;
+  if (name.includes('@') && addressWithin.test(name)) return undefined;
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
