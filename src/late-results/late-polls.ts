@@ -131,7 +131,7 @@ export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope)
   await sql`
     update attempts a set status = 'unknown', next_poll_at = null,
       reason = coalesce(reason || '; ', '')
-        || case when awaits = '{}' then ${uncertainCost} else 'results that were to come later never came' end
+        || case when awaits = '{}' then ${uncertainCost} else 'the late results did not come' end
     where a.status = 'awaiting'
       and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
       and case

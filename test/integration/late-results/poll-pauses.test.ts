@@ -136,7 +136,7 @@ it('a poll that says success without a result is repeated until the deadline', a
     {
       status: 'unknown',
       next_poll_at: null,
-      reason: 'the poll has the status success and no result; results that were to come later never came',
+      reason: 'the poll has the status success and no result; the late results did not come',
     },
   ]);
 });

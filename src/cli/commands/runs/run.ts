@@ -16,10 +16,10 @@ export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc').description(
     'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
   ).explain(`
-The question about the plan has three ends: yes spends, no (also Enter) cancels the run and ends with 0, and Ctrl-C
-leaves the run as it is and ends with 3. Any other answer is asked again. Only yes spends.
-Without a terminal and without --yes, the command prints the plan and spends nothing.
-The same command again continues the unfinished run of the file.
+At the question about the plan, only yes spends. No (or Enter) cancels the run and ends with 0. Ctrl-C leaves the run
+as it is and ends with 3. Without a terminal and without --yes, the command prints the plan and spends nothing.
+The same command again continues the unfinished run of the file. Other options, such as another --max-credits, begin a
+second run (docs/exports.md).
 
 Examples:
   enrich run contacts.csv

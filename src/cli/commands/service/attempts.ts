@@ -178,7 +178,7 @@ function releaseCommand(): Command {
         }
         await decide(warehouse, attempts, options, {
           credits: () => '0',
-          done: () => 'released; its people are asked again by the next run',
+          done: () => 'released; the next run of the file asks for its people again',
         });
       });
     });

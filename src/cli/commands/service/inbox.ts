@@ -114,7 +114,7 @@ function replayCommand(): Command {
 
 function sweepCommand(): Command {
   return withSettings(new Command('sweep'))
-    .description('Apply late results of ended runs now, and poll those that are still awaited.')
+    .description('Apply late results of ended runs now, and poll for results that are still awaited.')
     .option(...jsonOption)
     .explain(`
 Workers do this every five minutes, by the Temporal schedule enrichment-late-results. They wait up to an hour between

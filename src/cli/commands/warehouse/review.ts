@@ -43,7 +43,7 @@ Examples:
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
-    .description('List contacts without data that a known person could be, with the reason.')
+    .description('List contacts without data that could be a known person, with the reason.')
     .option('--source <name>', 'only contacts of this source')
     .option('--limit <n>', 'maximum number of contacts and people', wholeNumber(1), 50)
     .option(...jsonArrayOption)
@@ -53,8 +53,7 @@ function listCommand(): Command {
         if (source !== undefined) await requireSource(database, source);
         const withheld = await findWithheld(database, { source, limit });
         if (json === true) return printJson<'review-list'>(withheld);
-        if (withheld.length === 0)
-          return print('no contact could be a known person whose data it does not get');
+        if (withheld.length === 0) return print('no contact without data could be a known person');
         print(
           table([
             ['source', 'contact', 'person', 'why the contact does not get the data'],

@@ -89,8 +89,8 @@ export function workflowFailing(runId: string, reason?: string, cause?: unknown)
   return new Problem('run.workflow-failing', reason ? `${what}: ${reason}` : what, {
     where: runId,
     next:
-      'set TEMPORAL_CODEC_KEYS as the workers have it, or unset it if they have none; if it is the same, look at ' +
-      'the log of the workers; Temporal retries the workflow within ten minutes: then repeat the command',
+      'set TEMPORAL_CODEC_KEYS to the keys of the workers, or unset it if the workers have none; if the keys are the ' +
+      'same, look at the log of the workers; Temporal retries the workflow within ten minutes: then repeat the command',
     cause,
   });
 }
