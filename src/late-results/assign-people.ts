@@ -16,9 +16,9 @@ import {
 export interface AssignedPeople {
   /** All ids in the body. */
   readonly personIds: readonly string[];
-  /** Those of them that the answer of the call does not have. */
+  /** Ids in the body that the answer of the call does not have. */
   readonly otherIds: readonly string[];
-  /** Those of these that answers to any calls have. */
+  /** `otherIds` that an answer of another call has. */
   readonly knownIds: readonly string[];
   readonly recipients: readonly NamedRecipient[];
   /** For each person of the body the indexes of their recipients. */
@@ -44,8 +44,8 @@ export async function assignPeople(
 }
 
 /**
- * Another transaction that shows that a person of the call has another id, or that records an answer about a person of
- * a call without an answer, comes before this transaction, or after.
+ * Locks the people of the call against transactions that show another id of such a person, or that record an answer
+ * about a person of a call without an answer.
  */
 async function lockPeopleOf(
   transaction: Transaction<Tables>,

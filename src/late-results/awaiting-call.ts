@@ -166,8 +166,8 @@ const peopleOfOtherAnswers = ({ attemptId, hasAnswer }: LockedAttempt) => sql`
   join runs on runs.run_id = a.run_id`;
 
 /**
- * The ids of a call's answer whose people have other ids in other answers, by these other ids. An id that is of two
- * people of the call is left out.
+ * Maps ids of other answers to ids of the call's answer that belong to the same person. Leaves out an id that belongs
+ * to two people of the call.
  *
  * @param otherIds ids that the call's answer does not have
  */
@@ -192,8 +192,8 @@ export async function idsOfSamePeople(
 }
 
 /**
- * Of these ids, those that answers have for people whom a call without an answer did not ask for: no row of the call
- * has a key of the person.
+ * The ids of people whom a call without an answer did not ask for: other answers have the person, and no row of the
+ * call has a key of the person.
  */
 export async function idsOfOthers(
   transaction: Transaction<Tables>,

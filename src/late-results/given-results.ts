@@ -8,7 +8,8 @@ import type { NamedRecipient } from './awaiting-call.ts';
 import type { SuppressedPeople } from './suppressed-of-delivery.ts';
 
 /**
- * What the people of a call are given of a body: the people that are assigned to them, without suppressed people. Pure.
+ * The results of a body that each person of the call gets: from the people of the body who are assigned to this person,
+ * without suppressed people. Pure.
  *
  * @param assigned for each person of the body the indexes of their recipients
  * @param kindsOf the kinds of results that the body has for a person, by the person's index

@@ -30,9 +30,9 @@ interface LastBody {
 }
 
 /**
- * Settles a request after its deadline by a body that has all results that arrived. People whom it does not name have
- * none, if its count of missing people says so. Without a count, a polled body says so in two cases: a waterfall need
- * not name or count people without results, and the service states that the request has ended.
+ * Settles a request after its deadline by a body that has all results that arrived. People whom the body does not name
+ * have no results if the body counts them as missing. A polled body without a count is enough in two cases: the request
+ * is a waterfall, which need not count people without results, or the service states that the request has ended.
  *
  * A body says nothing about results that come in another kind of delivery.
  *

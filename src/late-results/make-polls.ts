@@ -106,7 +106,7 @@ function cannotBePolled({ type }: ServiceFailure): boolean {
   return type === 'not-found' || type === 'forbidden' || type === 'validation' || type === 'refused';
 }
 
-/** The pause that the service asks for, within bounds. @param later the pause that it does not ask for */
+/** The pause that the service asks for, within bounds. @param later the pause if the service asks for none */
 function pauseAsked(seconds: number | undefined, later: number): number {
   return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, shortestPauseSeconds)));
 }

@@ -151,8 +151,8 @@ function unreadable(type: string, what: string): Problem {
 }
 
 /**
- * Removes the entries that say what changed in contacts that have no person any more. Their deletions stay: by the
- * record id in a deletion, a reader removes its copy.
+ * Removes the entries that say what changed in contacts that no longer have a person. Their deletions stay, so that
+ * readers can remove their copies.
  */
 export async function forgetUpserts(
   transaction: Transaction<Tables>,

@@ -16,7 +16,7 @@ export interface KnownPerson {
   readonly matchKeys: readonly number[];
   /** When a call last asked for the person. */
   readonly askedAt: Date;
-  /** Keys that contacts have together with the person's: an answer has shown that these are one person's. */
+  /** Further keys of the person: an answer has shown it, and contacts have these keys together with the person's. */
   readonly mergedKeys: readonly string[];
   /** Contacts that have ever been this person (`contactKey`), with the time when they first were. */
   readonly givenTo: ReadonlyMap<string, Date>;

@@ -27,8 +27,8 @@ interface FoundRow extends IdentityColumns {
 
 /**
  * Reads the contacts that have one of the match keys: rows of every export and source, whatever their outcome. Of
- * several rows of one contact in one file, the first counts. A row does not count where a newer export has its contact,
- * except while the contact has a person whom no newer row gave it.
+ * several rows of one contact in one file, the first counts. A row does not count if a newer export has its contact,
+ * unless the contact still has a person whom no newer row gave it.
  *
  * @param service whose people decisions are about
  */

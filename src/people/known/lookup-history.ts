@@ -65,15 +65,14 @@ function givenGroups(service: string, people: readonly GivenKind[]): RawBuilder<
 /**
  * Records the lookups of late results:
  *
- * - whether the results were found, in the lookups of their calls: misses have their own freshness;
- * - the lookups of their people under the addresses that the results brought, so that a row with such an address is
- *   fresh as well;
- * - of calls whose answer was lost, under the keys that answers of other calls have for their people: without these
+ * - the lookups of the calls: whether results were found, because misses have their own freshness;
+ * - lookups under the addresses that the results brought, so that a row with such an address is fresh as well;
+ * - for a call whose answer was lost, lookups under the keys that other answers have for its people: without these
  *   lookups, the next run pays for the same phones again;
- * - of such a call for all people, if `arrived`: whose results these are is known with the next answer, and until then
- *   no run pays for them again.
+ * - for such a call with `arrived`, lookups of all its people: the next answer shows whose results these are, and until
+ *   then no run pays for the results again.
  *
- * One statement writes all of them in the order in which every transaction writes lookups. With a statement for each,
+ * One statement writes all lookups, in the order in which every transaction writes lookups. With several statements,
  * two transactions deadlocked that brought the addresses of each other's people.
  */
 export async function recordLateLookups(

@@ -68,8 +68,8 @@ function canBeMerged(one: KnownPerson, other: KnownPerson): boolean {
 type ReadPeople = (keys: PeopleToRead) => Promise<readonly KnownPerson[]>;
 
 /**
- * Reads the records that only other records connect with people. People with one record cost no statement, or together
- * one statement if they are in `unread`.
+ * Reads the records that other records connect with the people. For people with one record it executes no statement, or
+ * one statement for all of them that are in `unread`.
  *
  * @param people whose keys are needed
  * @param known everybody who was read, with or without these people
