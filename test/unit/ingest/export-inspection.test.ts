@@ -81,6 +81,7 @@ describe('encodings', () => {
 
   it.each([
     ['MS-DOS', [0x4d, 0x81, 0x6c, 0x6c, 0x65, 0x72]],
+    ['MS-DOS, with a quote of Windows-1252 for ö', [0x53, 0x94, 0x68, 0x6e, 0x65]],
     ['Shift JIS', [0x8d, 0x82, 0x8b, 0xb4]],
   ])(
     'a file in the encoding of %s is refused with the line, and not read as Windows-1252',
@@ -170,6 +171,14 @@ describe('encodings', () => {
   it('the warning of a file in Windows-1252 has its letters, which show a wrong reading', async () => {
     const { warnings } = await inspectExport(file(inEncoding(people('Bődi Őri Fűrész'), 'windows-1250')));
     expect(warnings[0]).toContain('its letters are then é, õ, û');
+  });
+
+  it('the warning of a file in Windows-1252 without letters beyond a to z lists none', async () => {
+    const { warnings } = await inspectExport(file(inEncoding(people('O’Brien'), 'windows-1252')));
+    expect(warnings[0]).toBe(
+      'line 2 is not UTF-8: the file is read as Windows-1252; if its characters are then wrong, export it as UTF-8 or ' +
+        'name the encoding with --encoding NAME',
+    );
   });
 
   it('the encoding of a mapping file is used', async () => {

@@ -84,10 +84,16 @@ export class EncodingDetector {
     return {
       encoding: 'windows-1252',
       warning:
-        `line ${this.#foreignLine} is not UTF-8: the file is read as Windows-1252; its letters are then ` +
-        `${this.#words.letters.join(', ')}; if these are wrong, export it as UTF-8 or name the ` +
-        'encoding with --encoding NAME',
+        `line ${this.#foreignLine} is not UTF-8: the file is read as Windows-1252; ${this.#shownLetters()}, ` +
+        'export it as UTF-8 or name the encoding with --encoding NAME',
     };
+  }
+
+  #shownLetters(): string {
+    const { letters } = this.#words;
+    return letters.length === 0
+      ? 'if its characters are then wrong'
+      : `its letters are then ${letters.join(', ')}; if these are wrong`;
   }
 
   #examine(bytes: Buffer): void {

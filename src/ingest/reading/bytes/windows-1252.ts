@@ -59,7 +59,7 @@ const longestWord = 200;
 const wordsBeyondAscii = /[^\0-\u007f\u00a0](?<=([A-Za-z]{0,200})[^])[A-Za-z\u0080-\u009f\u00a1-\uffff]*/g;
 const letterBeyondAscii = /[^\P{L}a-z]/gu;
 
-const symbols = '¡¢£¤¥¦§¨ªº¬¯±³¶¸¹¼½¾¿÷†‡‰ˆ˜€‚';
+const symbols = '¡¢£¤¥¦§¨ªº¬¯±³¶¸¹¼½¾¿÷†‡‰ˆ˜€‚„“”™';
 
 /** Forms that words of Western European languages do not have. */
 const garbled: readonly RegExp[] = [
