@@ -466,6 +466,17 @@ it.each([
   expect(problem.next).toContain(next);
 });
 
+it.each([
+  [{ email: null }, 'columns.email', 'must be the name or number of a column'],
+  [{ email: [2, null] }, 'columns.email', 'must be the name or number of a column'],
+  [{ email: 0 }, 'columns.email', 'columns are numbered from 1'],
+  [{ opted_out: { column: 'Status', value: ['left'] } }, 'columns.opted_out', '"values": ["left"]'],
+])('the error of a mapping file says what a field can have: %j', (columns, place, what) => {
+  const problem = refusal(() => checkedMapping({ columns }));
+  expect(problem.where).toBe(`mapping file, ${place}`);
+  expect(problem.message).toContain(what);
+});
+
 it('the error of a mapping file lists the possible keys if no key has a similar name', () => {
   const problem = refusal(() => checkedMapping({ zzzzzzzz: 'Mail' }));
   expect(problem.where).toBe('mapping file');

@@ -3,10 +3,16 @@ import { nearestText } from '../../../domain/text/nearest-text.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 
 /** A column by its name in the header or by its position from 1. */
-const column = z.union([z.string().min(1).max(2_000), z.int().min(1)]);
-const columns = z.union([column, z.array(column)]);
+const column = z.union([z.string().min(1).max(2_000), z.int().min(1, 'columns are numbered from 1')]);
+const columns = z.union(
+  [column, z.array(column)],
+  'must be the name or number of a column, or a list of these',
+);
 const optOutColumn = z.strictObject({ column, values: z.array(z.string().min(1)).min(1) });
-const optOutColumns = z.union([column, optOutColumn, z.array(z.union([column, optOutColumn]))]);
+const optOutColumns = z.union(
+  [column, optOutColumn, z.array(z.union([column, optOutColumn]))],
+  'must be a column, a column with its values such as {"column": "Status", "values": ["left"]}, or a list of these',
+);
 
 /** The form of names of sources: Temporal shows them, and `SOURCE/ID` names a contact. */
 export const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
