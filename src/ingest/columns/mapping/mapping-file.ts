@@ -11,7 +11,7 @@ const columns = z.union(
 const optOutColumn = z.strictObject({ column, values: z.array(z.string().min(1)).min(1) });
 const optOutColumns = z.union(
   [column, optOutColumn, z.array(z.union([column, optOutColumn]))],
-  'must be a column, a column with its values such as {"column": "Status", "values": ["left"]}, or a list of these',
+  'must be a column, or a column with its values such as {"column": "Status", "values": ["left"]}, or a list',
 );
 
 /** The form of names of sources: Temporal shows them, and `SOURCE/ID` names a contact. */
