@@ -176,8 +176,8 @@ describe('encodings', () => {
   it('the warning of a file in Windows-1252 without letters beyond a to z lists none', async () => {
     const { warnings } = await inspectExport(file(inEncoding(people('O’Brien'), 'windows-1252')));
     expect(warnings[0]).toBe(
-      'line 2 is not UTF-8: the file is read as Windows-1252; if its characters are then wrong, export it as UTF-8 or ' +
-        'name the encoding with --encoding NAME',
+      'line 2 is not UTF-8: the file is read as Windows-1252; if its characters are then wrong, export it as UTF-8 ' +
+        'or name the encoding with --encoding NAME',
     );
   });
 
