@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract/pause-reasons.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
@@ -13,6 +14,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
+import { isDatabaseAway } from '../db/postgres-errors.ts';
 import type { OpenPerson } from './batches/open-people.ts';
 import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
 import { recordOrKeep } from './answers/record-or-keep.ts';
@@ -21,6 +23,9 @@ import type { FailureStreak } from './batches/failure-streak.ts';
 import type { RefusalStreaks } from './batches/refusal-streaks.ts';
 import { forWorkers } from './service/check-run-service.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
+
+/** A worker that stops does not wait longer for a database that is away. */
+const releasePatienceMilliseconds = 20_000;
 
 export interface AttemptDependencies {
   readonly warehouse: Warehouse;
@@ -176,7 +181,8 @@ async function admitWhenAffordable(
 ): Promise<Admission> {
   for (;;) {
     signal.throwIfAborted();
-    const admission = await dependencies.admit({
+    const admission = await admitOrRelease(dependencies, {
+      attemptId: randomUUID(),
       runId: run.runId,
       batch,
       priority: run.options.priority,
@@ -189,6 +195,31 @@ async function admitWhenAffordable(
     if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
     // A miss costs nothing: what calls in flight have reserved may come back within a second.
     await sleep(200, undefined, { signal });
+  }
+}
+
+/**
+ * Admits a call. If the reply to the admission is lost, the call may be admitted: it is released, because it was not
+ * sent. Otherwise its people would wait for a person's decision.
+ */
+async function admitOrRelease(
+  dependencies: AttemptDependencies,
+  request: AdmissionRequest,
+): Promise<Admission> {
+  try {
+    return await dependencies.admit(request);
+  } catch (error) {
+    if (isDatabaseAway(error))
+      await untilDatabaseIsBack(
+        () =>
+          release(
+            dependencies,
+            request.attemptId,
+            'the admission was not confirmed, and the call was not sent',
+          ),
+        releasePatienceMilliseconds,
+      ).catch(() => {});
+    throw error;
   }
 }
 

@@ -8,8 +8,11 @@ const recordingPatienceMilliseconds = 10 * 60_000;
  * Repeats work that must not be lost while the database is away. The work must recognise an earlier try by its ids,
  * because the reply to a COMMIT can be lost.
  */
-export async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
-  const giveUpAt = performance.now() + recordingPatienceMilliseconds;
+export async function untilDatabaseIsBack<Result>(
+  work: () => Promise<Result>,
+  patienceMilliseconds = recordingPatienceMilliseconds,
+): Promise<Result> {
+  const giveUpAt = performance.now() + patienceMilliseconds;
   for (;;) {
     try {
       return await work();

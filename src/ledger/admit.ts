@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
@@ -13,6 +12,8 @@ import { ownLimits, type BudgetLimits } from './credit-ledger.ts';
 import { bulkMatchScope, describeWait, type SlotWait, type Wait } from './rate-windows.ts';
 
 export interface AdmissionRequest {
+  /** A new id, so that the caller can release a call whose admission was not confirmed. */
+  readonly attemptId: string;
   readonly runId: string;
   readonly batch: number;
   readonly priority: RunPriority;
@@ -116,11 +117,10 @@ async function admitCalls(
 ): Promise<Admission[] | undefined> {
   const asked = requests.map((request) => ({
     request,
-    attemptId: randomUUID(),
     token: request.lateResults ? newWebhookToken() : undefined,
   }));
-  const calls = asked.map(({ request, attemptId, token }) => ({
-    attempt_id: attemptId,
+  const calls = asked.map(({ request, token }) => ({
+    attempt_id: request.attemptId,
     batch: request.batch,
     token_hash: token === undefined ? null : hashToken(token).toString('hex'),
     row_numbers: request.rowNumbers,
@@ -134,13 +134,13 @@ async function admitCalls(
   `.execute(database);
   const { decisions } = rows[0]!;
   return decisions?.map((decision, index): Admission => {
-    const { request, attemptId, token } = asked[index]!;
+    const { request, token } = asked[index]!;
     switch (decision.kind) {
       case 'wait':
         return { kind: 'wait', ...describeWait(decision.wait, decision.kept) };
       case 'admitted': {
         const rowNumbers = request.rowNumbers.slice(0, decision.people);
-        return { kind: 'admitted', attemptId, rowNumbers, token, alarms: decision.alarms };
+        return { kind: 'admitted', attemptId: request.attemptId, rowNumbers, token, alarms: decision.alarms };
       }
       case 'taken':
       case 'not_running':

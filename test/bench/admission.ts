@@ -6,6 +6,7 @@
  * disk. Each client asks again as soon as its call is admitted, and calls last a second. At the end the clients ask for
  * more calls than a window has free slots.
  */
+import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
@@ -114,6 +115,7 @@ function ask(admit: ReturnType<typeof openAdmissions>): Promise<Admission> {
   const first = rows + 1;
   rows += peoplePerCall;
   return admit({
+    attemptId: randomUUID(),
     runId,
     batch: rows / peoplePerCall,
     priority: 'ad-hoc',

@@ -8,6 +8,7 @@
  * machine is: times are as on the machine of the first month. Prints a line a month, compares the last three months
  * with months 4 to 6, and draws the curves to `growth.svg` in `--output FOLDER`.
  */
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -150,12 +151,12 @@ async function oneNight(
     const people = await readOpenPeople(database, runId, batch);
     const rowNumbers = people.map(({ rowNumber }) => rowNumber);
     const call = { runId, batch, priority: 'nightly', rowNumbers, deadlineSeconds: 30 } as const;
-    let attemptId = '';
+    const attemptId = randomUUID();
     admissions.push(
       await timed(async () => {
-        const admission = await admit({ ...call, creditsPerPerson: wholeCredits(1), lateResults: false });
+        const request = { ...call, attemptId, creditsPerPerson: wholeCredits(1), lateResults: false };
+        const admission = await admit(request);
         if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
-        attemptId = admission.attemptId;
       }),
     );
     const matches = people.map(({ contactId }) => personOf(Number(contactId.slice(1)), night));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../src/db/schema.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
@@ -18,6 +19,7 @@ export function admit(
   limits: Partial<AdmissionLimits> = {},
 ): Promise<Admission> {
   return openAdmissions(database, { service: 'test', rateLimits: [], budgets: {}, ...limits })({
+    attemptId: randomUUID(),
     batch: 1,
     priority: 'ad-hoc',
     creditsPerPerson: wholeCredits(1),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ledger/admit.ts';
@@ -11,6 +12,7 @@ export const bulkCalls = { service: 'test', scope: bulkMatchScope };
 /** A call for the people of a run from a row on. */
 export function requestFor(runId: string, from: number, people = 10): AdmissionRequest {
   return {
+    attemptId: randomUUID(),
     runId,
     batch: 1,
     priority: 'ad-hoc',

@@ -182,6 +182,23 @@ it('a call that is not sent after its admission costs nothing, also if the datab
   expect(rows).toEqual([{ status: 'released' }]);
 });
 
+it('a call whose admission is committed but never confirmed is released, because it was not sent', async () => {
+  const runId = await runOf(['unconfirmed@orbit.example']);
+  const dependencies = dependenciesOf(() => Promise.reject(new Error('no call may be sent')));
+  const [open] = await openBatches(dependencies, runId, [1]);
+  const admit: AttemptDependencies['admit'] = async (request) => {
+    expect(await dependencies.admit(request)).toMatchObject({ kind: 'admitted' });
+    throw new Error('Connection terminated unexpectedly');
+  };
+  const unconfirmed = enrichBatch({ ...dependencies, admit }, open!, new AbortController().signal);
+  await expect(unconfirmed).rejects.toThrow('Connection terminated unexpectedly');
+  const rows = await warehouse.query`
+    select status, credits_settled::text as settled,
+      exists (select from rate_calls where call_id = attempt_id) as holds_slot
+    from attempts where run_id = ${runId}`;
+  expect(rows).toEqual([{ status: 'released', settled: '0.000000', holds_slot: false }]);
+});
+
 /** The answer to a bulk call with this body. */
 function answerOf(body: object): BulkAnswer {
   const raw = Buffer.from(JSON.stringify(body));

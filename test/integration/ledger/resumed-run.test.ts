@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { PauseReason } from '../../../src/contract/pause-reasons.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
@@ -26,6 +27,7 @@ async function ask(runId: string, ...batches: readonly number[]): Promise<Admiss
   return Promise.all(
     batches.map((batch) =>
       admit({
+        attemptId: randomUUID(),
         runId,
         batch,
         priority: 'ad-hoc',
