@@ -247,6 +247,10 @@ describe('pausing', () => {
     expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
     const listed = await system.hereAlone(['status', '--json']);
     expect(listed.stderr).toContain(`${runId} has no worker`);
+    const inList = (JSON.parse(listed.stdout) as RunFacts[]).find(({ run_id: id }) => id === runId);
+    const alone = await system.hereAlone(['status', runId, '--json']);
+    for (const facts of [inList, alone.facts()])
+      expect(facts).toMatchObject({ reason_type: 'run.no-worker', next: `enrich resume ${runId}` });
     const workers = join(system.directory, 'state', 'workers');
     const mark = announce(workers);
     const working = await system.hereAlone(['status', runId]);

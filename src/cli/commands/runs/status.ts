@@ -19,6 +19,7 @@ import {
   findInterrupted,
   interrupted,
   isCommandPresent,
+  withoutWorker,
   withPresentReason,
 } from '../../run/describe/present-status.ts';
 import { runPage } from '../../run/describe/run-page.ts';
@@ -53,7 +54,12 @@ async function showRun(session: Session, runId: string, flags: JsonFlag, showsPa
   const hint = hinter(flags);
   const facts = await factsOf(session, runId);
   const { runIds, lines } = await findInterrupted(session, [facts]);
-  printFacts<'run'>(flags.json, facts, describeRun(facts, runIds.length > 0 ? interrupted : facts.status));
+  const isInterrupted = runIds.length > 0;
+  printFacts<'run'>(
+    flags.json,
+    isInterrupted ? withoutWorker(session.config, facts) : facts,
+    describeRun(facts, isInterrupted ? interrupted : facts.status),
+  );
   lines.forEach(hint);
   const contested = await readContestedRows(warehouse.database, facts.run_id);
   describeContestedRows(facts, contested).forEach(hint);
@@ -70,7 +76,10 @@ async function showRuns(session: Session, flags: JsonFlag & { limit: number }): 
   const facts = await Promise.all(runs.map((run) => factsOf(session, run.runId)));
   const { runIds, lines } = await findInterrupted(session, facts);
   const statusOf = ({ run_id, status }: RunFacts): string => (runIds.includes(run_id) ? interrupted : status);
-  if (flags.json === true) printJson<'run-list'>(facts);
+  if (flags.json === true)
+    printJson<'run-list'>(
+      facts.map((run) => (runIds.includes(run.run_id) ? withoutWorker(session.config, run) : run)),
+    );
   else if (facts.length === 0) print('no runs yet: enrich run FILE begins one');
   else
     print(

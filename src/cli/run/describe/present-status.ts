@@ -74,6 +74,16 @@ export async function findInterrupted(
   }
 }
 
+/** The facts of a run for programs: a run that should continue and has no worker says so. */
+export function withoutWorker({ temporalAddress }: Config, facts: RunFacts): RunFacts {
+  return {
+    ...facts,
+    reason_type: 'run.no-worker',
+    reason: 'no worker carries out the run, and no call is sent until it continues',
+    next: temporalAddress === undefined ? `enrich resume ${facts.run_id}` : 'start a worker: enrich worker',
+  };
+}
+
 /** Names the runs whose workflows the workers cannot carry out, such as without the key of the payloads. */
 async function describeFailing(session: Session, runIds: readonly string[]): Promise<string[]> {
   const { readTaskFailure } = await import('../../../temporal/failing-workflow.ts');
