@@ -108,9 +108,18 @@ export function flagsOfRun(options: Partial<RunOptions>): Record<string, string>
 /** The flags that a plan shows, as a person types them. */
 export function typedFlags(options: RunOptions): string[] {
   return Object.entries(flagsOfRun(options)).flatMap(([flag, value]) => {
+    if (flag === 'mapping') return typedMapping(options.mapping!);
     const texts = flag === 'only' ? formatRowFilters(options.only) : [value];
     return texts.map((text) => `--${flag} ${shellWord(text)}`);
   });
+}
+
+/** The run keeps the content of the mapping file and not its name, and `--encoding` as a member of the content. */
+function typedMapping({ encoding, ...content }: NonNullable<RunOptions['mapping']>): string[] {
+  return [
+    ...(Object.keys(content).length > 0 ? [`--mapping FILE with ${JSON.stringify(content)}`] : []),
+    ...(typeof encoding === 'string' ? [`--encoding ${shellWord(encoding)}`] : []),
+  ];
 }
 
 function shown<Name extends keyof FlagOptions>(

@@ -31,6 +31,16 @@ it('a plan shows its options as a person types them', () => {
   expect(text).toContain("--only 'Lead Status=open'");
 });
 
+it('a plan shows a mapping as the content of a file, and its encoding as --encoding', () => {
+  const mapping = { columns: { email: 'Nr' }, encoding: 'windows-1251' };
+  const text = describePlan(plan, { ...options, mapping });
+  expect(text).toContain('--mapping FILE with {"columns":{"email":"Nr"}}\n');
+  expect(text).toContain('--encoding windows-1251');
+  const encoded = describePlan(plan, { ...options, mapping: { encoding: 'windows-1251' } });
+  expect(encoded).toContain('--encoding windows-1251');
+  expect(encoded).not.toContain('--mapping');
+});
+
 it('a plan lists rows that are not asked for in the order of the outcomes, whatever the order of the JSON', () => {
   const text = describePlan(
     { ...plan, dropped: { fresh: 4, duplicate: 3, suppressed: 12, no_identifier: 2 } },
