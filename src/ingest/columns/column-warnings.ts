@@ -10,7 +10,7 @@ import { optOutOf } from './opt-outs/opt-out.ts';
 import { foreignIds } from './recognition/recognise-export.ts';
 
 /**
- * Warnings of what a person would want to be read otherwise, by the header and the first rows.
+ * Warnings of columns and cells that a person may want to be read in another way, from the header and the first rows.
  *
  * @param read.isUnknown the columns are of no recognised CRM, and no source is named
  * @param read.chosen columns of each field

@@ -126,9 +126,9 @@ function headerPosition(records: readonly string[][], scores: readonly number[],
 }
 
 /**
- * Whether a record holds labels, and the next one the names of the same columns as an interface writes them. A contact
- * whose cells happen to be words of columns is none: at least half of the labels come again, and no known name is
- * another column's.
+ * Whether a record holds labels, and the next record the names of the same columns as an interface writes them. Cells
+ * of a contact can be words of columns by chance, so at least half of the labels must come again, and no known name may
+ * belong to another column.
  */
 function areLabels(labels: readonly string[], names: readonly string[]): boolean {
   const filled = names.filter((name) => name.trim() !== '');

@@ -139,7 +139,7 @@ export class RecordParser {
     for (const record of data) records.push(record);
     const end = start + meta.cursor;
     if (input.length - end <= longestRecord) return { end };
-    // Never two times the same: what is found here is shorter than the text that is left.
+    // This ends, because each damage is shorter than the text that is left.
     const overlong =
       this.#recordsBefore === 0
         ? this.#inspector?.findOverlong(input, { index: records.length, start: end })
@@ -148,7 +148,7 @@ export class RecordParser {
     return { damage: overlong, end };
   }
 
-  /** Puts the damaged lines in as what they are. */
+  /** Replaces the parsed records by the damaged record or the rows that the lines are. */
   #takeOut({ input, records, faults, lines }: Piece, damage: Damage): void {
     const { kind, index, start, end, linesSwallowed } = damage;
     const line = this.#line + this.#breaks(input, start);

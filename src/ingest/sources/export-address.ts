@@ -132,7 +132,7 @@ function httpAddress(text: string): ExportAddress {
 }
 
 /**
- * What is sent in the clear can be read and changed on the way: people's data is not fetched like that from elsewhere.
+ * Refuses http to other machines, because data that is sent in the clear can be read and changed on the way.
  *
  * @param from what redirects there: a server elsewhere has no business with what listens on this machine
  * @throws Problem `export.address`

@@ -44,7 +44,7 @@ export function isStillAt(
   options: { readonly netrcFile: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Where it cannot be said, fetching it will say why.
+  // If this request fails, the download fails too, and says why.
   return withHttpExport(address, options, (remote) => remote.isStill(etag, signal)).catch(() => false);
 }
 
@@ -82,7 +82,7 @@ class HttpExport implements RemoteExport {
     const tag = text(headers.etag);
     const [, start, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(text(headers['content-range']) ?? '') ?? [];
     if (whole === '*' && from > 0) {
-      // Without the size of the whole, a part cannot be known to be its end: starts again from the beginning.
+      // Without the whole size, the end of the content cannot be recognised: starts again from the beginning.
       answer.body.on('error', () => {}).destroy();
       return this.open(0, undefined, signal);
     }
@@ -156,7 +156,7 @@ class HttpExport implements RemoteExport {
   }
 }
 
-/** Not made of origin and path: a path that begins with two slashes would name another host. */
+/** Does not join origin and path: a path that begins with two slashes would name another host. */
 function withoutLogin(url: URL): URL {
   const bare = new URL(url);
   bare.username = '';

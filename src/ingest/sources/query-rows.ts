@@ -68,8 +68,8 @@ async function statementOf(client: PoolClient, address: RowsAddress): Promise<st
     address.kind === 'table'
       ? `select * from ${quoted(address.schema)}.${quoted(address.table)}`
       : address.sql.trim().replace(/(?:\s*;)+$/, '');
-  // The protocol takes one statement here, and a cursor takes only what reads: whatever would leave the parentheses
-  // below, and with them this transaction, is refused before it is carried out.
+  // The extended protocol takes one statement, and a cursor only a statement that reads. So a text that would close the
+  // parentheses below and leave this transaction is refused before it is carried out.
   const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
     text: `declare enrich_rows cursor for ${query}\n`,
     queryMode: 'extended',

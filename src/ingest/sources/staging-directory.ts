@@ -84,7 +84,7 @@ export class StagingDirectory {
     await rm(path, { force: true });
   }
 
-  /** Contents that have been here for an hour, and rests of such for a day: what a process left that was killed. */
+  /** What killed processes left: complete files after an hour, incomplete files after a day. */
   async abandoned(): Promise<Pick<StagedContent, 'path' | 'sha256'>[]> {
     const old = [];
     for (const name of await this.#names()) {

@@ -6,8 +6,8 @@ import { amountOfKeys, earlierLookups, type Asked } from './earlier-lookups.ts';
 /**
  * Fills `plan_known` with what earlier lookups tell about people, and with people who opted out of calls:
  *
- * - `field_groups`: what the call for the person leaves out, because it was asked for recently, or because it is phones
- *   and the person opted out of calls;
+ * - `field_groups`: fields that the call for the person leaves out: fields asked for recently, and phones if the person
+ *   opted out of calls;
  * - `asked_at` and `run_id`: the latest of the recent lookups;
  * - `found_before`: whether an earlier call found the person, or was billed for another; null: no call asked.
  *

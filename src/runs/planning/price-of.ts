@@ -21,7 +21,7 @@ import type { PlannedRows } from './planned-rows.ts';
 /** The price of a plan. */
 interface PlanPrice extends Pick<PlanSummary, 'credits' | 'expectation'> {
   readonly worstCase: Credits;
-  /** Of earlier calls for people like most people of the plan. */
+  /** Duration of a call: of earlier calls for new people, or for people found before if most people of the plan are. */
   readonly secondsPerCall: number;
 }
 

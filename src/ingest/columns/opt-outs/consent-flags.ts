@@ -46,7 +46,7 @@ const signs = new RegExp(
   'u',
 );
 
-/** So many different cells at most are the answers of a flag. */
+/** A column with more different cells is no flag. */
 const mostAnswers = 4;
 const longestAnswer = 40;
 

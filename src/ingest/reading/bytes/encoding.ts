@@ -12,9 +12,9 @@ export interface FoundEncoding {
 /**
  * Finds the encoding of a file from all of its bytes: a sample would miss the one accented name in row 150,000.
  *
- * Byte order marks and the zero bytes of UTF-16 decide at once. What is valid UTF-8 to the end is UTF-8. What is not,
- * and holds no valid UTF-8 character either, is read as Windows-1252 with a warning, if all its bytes are characters
- * there and its words can be words. A mixture of both would come out garbled either way, and is refused.
+ * Byte order marks and the zero bytes of UTF-16 decide at once. A file that is valid UTF-8 to the end is UTF-8. A file
+ * without any character of UTF-8 is read as Windows-1252 with a warning, if all its bytes are characters there and its
+ * words can be words. A mixture of both would be garbled in either encoding, and is refused.
  */
 export class EncodingDetector {
   readonly #path: string;

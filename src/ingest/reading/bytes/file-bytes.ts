@@ -10,12 +10,12 @@ import { Problem, UsageProblem } from '../../../domain/problem.ts';
 /** Bytes of one read from the disk. */
 const readBytesAtOnce = 1024 * 1024;
 /**
- * Of one piece of work: small enough that the event loop serves the database in between, and that what is made of it
- * fits the young generation of the heap (with 128 KB, page faults doubled the time in the kernel).
+ * Bytes of one piece of work. Between two pieces the event loop serves the database. The objects made of a piece fit
+ * the young generation of the heap; with 128 KB, page faults doubled the time in the kernel.
  */
 const pieceBytes = 64 * 1024;
 
-/** Of an unpacked file, as of a download: the rows of a small file could otherwise fill the disk of the warehouse. */
+/** Maximum bytes of an unpacked file: otherwise a small gzip file could fill the disk of the warehouse. */
 const mostUnpackedBytes = 16 * 1024 ** 3;
 
 /** Size and time of a file: if one of them changes, the content is no longer the same. */
@@ -161,7 +161,7 @@ export function emptyFile(path: string): Problem {
 function fileProblem(path: string, error: unknown): Problem {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    // Node replaces the bytes of a name that is no UTF-8: such a file is never found by it.
+    // Node replaces the bytes of a name that is no UTF-8, and cannot find a file by the replaced name.
     if (path.includes('\ufffd')) return notUtf8(path);
     return new UsageProblem('export.missing', 'there is no such file', {
       where: path,
@@ -183,7 +183,7 @@ function fileProblem(path: string, error: unknown): Problem {
   });
 }
 
-/** A file whose name Node cannot open: its bytes are no UTF-8, and it knows them only as the replacement character. */
+/** Node cannot open a file whose name is no UTF-8: it shows these bytes only as the replacement character. */
 function notUtf8(path: string): Problem {
   return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
     where: path,

@@ -32,8 +32,8 @@ export async function* readText(
 }
 
 /**
- * The same as UTF-8 bytes. What the survey has found to be UTF-8 is taken as it is; what changes after that is noticed
- * at the end (`refuseChange`).
+ * Reads the same text as UTF-8 bytes. Bytes of a file that the survey has found to be UTF-8 are not checked again:
+ * `refuseChange` notices at the end if the file has changed.
  */
 export async function* readByteText(
   file: SurveyedExport,

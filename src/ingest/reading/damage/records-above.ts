@@ -32,7 +32,7 @@ interface Openings {
 
 const noOpenings: Openings = { openings: [], isSure: false };
 
-/** So many records above, in so many characters, may be the beginning of a damaged one. */
+/** How far above the damage a damaged record can begin: in records and in characters. */
 const recordsKept = 20;
 const charactersKept = 64 * 1024;
 

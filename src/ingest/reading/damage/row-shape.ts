@@ -26,13 +26,12 @@ export interface RowShape {
   readonly hasUnlikeCell: (cells: readonly ByteText[]) => boolean;
 }
 
-/** A few damaged rows do not hide how the others are written. */
+/** Share of the first rows that show how rows are written: a few rows may be damaged. */
 const almostAll = 0.75;
 
 /**
- * Finds how many cells a row has. Rows that all have one surplus cell at their end, or that all lack the columns
- * without a name, are read if every row proves it; where fewer do, a surplus cell may as well come from a delimiter
- * inside of a cell, and those rows are malformed.
+ * Finds how many cells a row has. Rows may have one surplus cell at their end, or lack the columns without a name, if
+ * every row proves it. Otherwise a surplus cell can come from a delimiter inside of a cell, and the row is malformed.
  *
  * @throws Problem `export.ragged` where no row fits the header
  */
@@ -95,7 +94,7 @@ export function hasHalfQuotes(cell: string): boolean {
   return cell.includes('"') && countCharacter(cell, '"') % 2 === 1;
 }
 
-/** Whether all rows have what the header does not have, or lack what it has, at their end and nowhere else. */
+/** Whether the difference between header and rows is at the end of all rows, and nowhere else. */
 function isProven(
   header: readonly string[],
   rows: Layout['rows'],
