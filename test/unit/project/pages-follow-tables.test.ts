@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { settingNames } from '../../../src/config/settings-schema.ts';
-import { importerNames } from '../../../src/domain/crm/importer.ts';
+import { importerNames, importFields } from '../../../src/domain/crm/importer.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import { personColumns } from '../../../src/domain/warehouse/person-columns.ts';
 import { knownExports } from '../../../src/ingest/columns/recognition/known-exports.ts';
@@ -36,6 +36,11 @@ it.each([
 it('docs/crm-import.md has every importer of src/domain/crm/importer.ts', () => {
   const page = read('docs/crm-import.md');
   expect(importerNames.filter((name) => !page.includes(`| \`${name}\``))).toEqual([]);
+});
+
+it('docs/crm-import.md names every field that a policy can have', () => {
+  const page = read('docs/crm-import.md');
+  expect(importFields.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
 it('docs/json-output.md has every output of src/outputs/outputs.ts with its commands', () => {
