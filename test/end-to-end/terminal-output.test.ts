@@ -165,6 +165,11 @@ it('enrich sql --command prints the rows of each statement as a table', async ()
   });
 });
 
+it('enrich sql --command counts the rows of SHOW', async () => {
+  const { stdout } = await system.here(['sql', '-c', "set local timezone to 'UTC'; show timezone"]);
+  expect(stdout).toBe('SET\n\n  TimeZone\n  UTC\n1 row\n');
+});
+
 it('enrich sql --command --json refuses several statements with rows', async () => {
   const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one; select 2 as two', '--json']);
   expect(stderr).toContain('2 statements, and --json prints the rows of one');

@@ -118,7 +118,8 @@ function onlyAnswer(answers: readonly Answer[]): Answer {
 }
 
 function describe({ fields, rows, rowCount, command }: Answer): string {
-  const count = counted(rowCount ?? 0, 'row');
+  // PostgreSQL counts no rows of SHOW and EXPLAIN.
+  const count = counted(rowCount ?? rows.length, 'row');
   if (fields.length === 0) return rowCount === null ? command : `${command}: ${count}`;
   const names = fields.map(({ name }) => name);
   const records = rows.map((row) => row.map((value) => value ?? ''));
