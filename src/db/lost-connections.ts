@@ -1,9 +1,13 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { SessionId } from './session-settings.ts';
 
 interface Watched extends SessionId {
+  readonly client: pg.Client;
   /** Since when the connection waits for answers; undefined: it has them all. */
   waitingSince: number | undefined;
+  /** What the socket had read at the last look. */
+  bytesRead: number;
 }
 
 /**
@@ -13,7 +17,7 @@ interface Watched extends SessionId {
 export class LostConnections {
   readonly #databaseUrl: string;
   readonly #afterMilliseconds: number;
-  readonly #watched = new Map<pg.ClientBase, Watched>();
+  readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
   #isChecking = false;
 
@@ -25,43 +29,42 @@ export class LostConnections {
   }
 
   watch(client: pg.ClientBase, session: SessionId): void {
-    const watched: Watched = { ...session, waitingSince: undefined };
-    this.#watched.set(client, watched);
+    const watched: Watched = {
+      ...session,
+      client: client as pg.Client,
+      waitingSince: undefined,
+      bytesRead: 0,
+    };
+    this.#watched.add(watched);
     const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
     client.query = ((...parameters: unknown[]) => {
       watched.waitingSince ??= performance.now();
       return query(...parameters);
     }) as typeof client.query;
     client.on('drain', () => (watched.waitingSince = undefined));
-    client.on('end', () => this.#watched.delete(client));
+    client.on('end', () => this.#watched.delete(watched));
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
-  async #check(): Promise<void> {
+  /** Connections that wait, and of which nothing has arrived since the last look. Slow readers have unread bytes. */
+  #suspects(): Watched[] {
     const suspectBefore = performance.now() - this.#afterMilliseconds;
-    const suspects = [...this.#watched].filter(
-      ([, { waitingSince = Infinity }]) => waitingSince < suspectBefore,
-    );
-    if (this.#isChecking || suspects.length === 0) return;
-    this.#isChecking = true;
-    try {
-      const asked = suspects.map(([client, watched]) => ({ client, watched, since: watched.waitingSince }));
-      const lost = await this.#endIdle(asked.map(({ watched }) => watched));
-      for (const { client, watched, since } of asked)
-        // An answer may have arrived meanwhile.
-        if (lost.has(watched.process) && watched.waitingSince === since) void (client as pg.Client).end();
-    } catch {
-      // The server does not answer. The next check follows.
-    } finally {
-      this.#isChecking = false;
-    }
+    return [...this.#watched].filter((watched) => {
+      const { waitingSince = Infinity, client } = watched;
+      const { bytesRead, readableLength } = (client as unknown as { connection: { stream: Socket } })
+        .connection.stream;
+      const isSilent = bytesRead === watched.bytesRead && readableLength === 0;
+      watched.bytesRead = bytesRead;
+      return isSilent && waitingSince < suspectBefore;
+    });
   }
 
-  /** Ends those sessions that wait for us. @returns the processes of these and of sessions that no longer exist */
-  async #endIdle(sessions: readonly SessionId[]): Promise<ReadonlySet<number>> {
+  async #check(): Promise<void> {
+    if (this.#isChecking || this.#suspects().length === 0) return;
+    this.#isChecking = true;
     const client = new pg.Client({
       connectionString: this.#databaseUrl,
       application_name: 'enrich',
@@ -71,16 +74,26 @@ export class LostConnections {
     client.on('error', () => {});
     try {
       await client.connect();
-      const { rows } = await client.query<{ process: number }>(
-        `select s.process, pg_terminate_backend(a.pid)
-        from unnest($1::integer[], $2::text[]) as s (process, started)
-        left join pg_stat_activity a on a.pid = s.process and extract(epoch from a.backend_start)::text = s.started
-        where a.pid is null or a.state like 'idle%'`,
-        [sessions.map(({ process }) => process), sessions.map(({ started }) => started)],
-      );
-      return new Set(rows.map(({ process }) => process));
+      // Answers may have arrived meanwhile, such as those for a process that was suspended.
+      const lost = await endIdle(client, this.#suspects());
+      for (const suspect of this.#suspects()) if (lost.has(suspect.process)) void suspect.client.end();
+    } catch {
+      // The server does not answer. The next check follows.
     } finally {
       await client.end();
+      this.#isChecking = false;
     }
   }
+}
+
+/** Ends those sessions that wait for us. @returns the processes of these and of sessions that no longer exist */
+async function endIdle(client: pg.Client, sessions: readonly SessionId[]): Promise<ReadonlySet<number>> {
+  const { rows } = await client.query<{ process: number }>(
+    `select s.process, pg_terminate_backend(a.pid)
+    from unnest($1::integer[], $2::text[]) as s (process, started)
+    left join pg_stat_activity a on a.pid = s.process and extract(epoch from a.backend_start)::text = s.started
+    where a.pid is null or a.state like 'idle%'`,
+    [sessions.map(({ process }) => process), sessions.map(({ started }) => started)],
+  );
+  return new Set(rows.map(({ process }) => process));
 }

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { to as copyTo } from 'pg-copy-streams';
 import { expect, it, onTestFinished } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { canSucceedLater } from '../../../src/db/postgres-errors.ts';
@@ -47,6 +49,24 @@ it('a statement that takes long, or waits for a lock, keeps its connection', asy
     }),
   ]);
   expect(slept.rows).toEqual([{ slept: '' }]);
+});
+
+it('rows that are read slowly keep their connection', async () => {
+  const warehouse = open({ lostAfterMilliseconds: 100 });
+  const client = await warehouse.pool.connect();
+  const rows = client.query(
+    copyTo(`copy (select repeat('x', 1000) from generate_series(1, 1000)) to stdout`),
+  );
+  let bytes = 0;
+  try {
+    for await (const piece of rows as AsyncIterable<Buffer>) {
+      if (bytes === 0) await sleep(1_000);
+      bytes += piece.length;
+    }
+  } finally {
+    client.release(true);
+  }
+  expect(bytes).toBe(1_001_000);
 });
 
 it('a process that stops in the middle of a transaction does not keep its locks', async () => {
