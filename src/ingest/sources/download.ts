@@ -29,7 +29,7 @@ export interface RemoteExport {
 export interface DownloadLimits {
   readonly bytes: number;
   readonly seconds: number;
-  /** Maximum number of failures in a row without a byte in between. The pauses between retries grow from one second. */
+  /** Maximum number of failures in a row without a further byte. The pauses between retries grow from one second. */
   readonly failures: number;
   readonly firstPauseMilliseconds: number;
 }
@@ -72,8 +72,8 @@ export async function download(
   const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
   let etag: string | undefined;
   let failures = 0;
+  let furthest = 0;
   for (;;) {
-    const before = file.bytes;
     try {
       const part = await remote.open(etag === undefined ? 0 : file.bytes, etag, ended);
       etag = part.etag;
@@ -86,7 +86,8 @@ export async function download(
       const code = errorCode(error);
       if (file.bytes === 0 && code === 'ENOTFOUND') throw unknownHost(remote, error);
       if (code !== undefined && isUntrusted(code)) throw untrustedHost(remote, code, error);
-      failures = file.bytes > before ? 1 : failures + 1;
+      failures = file.bytes > furthest ? 1 : failures + 1;
+      furthest = Math.max(furthest, file.bytes);
       if (failures >= limits.failures) throw unreachable(remote, error);
       const pause = Math.min(limits.firstPauseMilliseconds * 2 ** (failures - 1), longestPauseMilliseconds);
       onRetry?.({ reason: codeOf(error), waitSeconds: pause / 1_000 });

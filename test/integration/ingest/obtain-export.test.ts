@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { UsageProblem } from '../../../src/domain/problem.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
-import { download, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
+import { download, downloadLimits, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
 import { StagingDirectory } from '../../../src/ingest/sources/staging-directory.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -63,6 +64,24 @@ it.each([
   const staging = new StagingDirectory(access.stagingDirectory);
   const refused = staging.write(async (file) => void (await download(remote, file, undefined)));
   await expect(refused).rejects.toMatchObject({ type, exitCode: 2 });
+});
+
+it('a download that ends early again and again is given up, however much of it each try fetches', async () => {
+  let tries = 0;
+  const remote = {
+    shown: 'https://crm.example/a.csv',
+    open: () => {
+      tries += 1;
+      if (tries > 20) throw new UsageProblem('test', 'too many tries', { next: 'none' });
+      const body = Readable.from([Buffer.alloc(tries % 2 === 0 ? 10 : 5)]);
+      return Promise.resolve({ from: 0, etag: undefined, bytes: 20, body });
+    },
+  };
+  const staging = new StagingDirectory(access.stagingDirectory);
+  const limits = { ...downloadLimits, failures: 4, firstPauseMilliseconds: 1 };
+  const given = staging.write(async (file) => void (await download(remote, file, undefined, limits)));
+  await expect(given).rejects.toMatchObject({ type: 'export.unreachable' });
+  expect(tries).toBe(5);
 });
 
 describe.each([
