@@ -28,3 +28,11 @@ export function isExport(alias: string): string {
 export function exportOrder(alias: string): string {
   return `(${alias}.as_of, ${alias}.created_at, ${alias}.run_id)`;
 }
+
+/**
+ * SQL: the order of the rows of one record in an export. The first row stands for the record, and its cells identify
+ * the contact. @param alias alias of the row
+ */
+export function recordOrder(alias: string): string {
+  return `${alias}.record_row is not null, ${alias}.outcome is not distinct from 'no_identifier', ${alias}.row_number`;
+}

@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { matchKeysWithHashes } from '../../domain/identity/match-keys.ts';
 import { outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport, recordOrder } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import {
   readMatchedCells,
@@ -132,7 +132,7 @@ export async function readOpenContacts(
       from (select * from run_rows where contact_id = a.contact_id offset 0) n
       cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
       where runs.source = a.source and ${isDecided(sql`${service}`)}
-      order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
+      order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
       limit 1
     ) newest
     order by a.source, a.contact_id
@@ -176,7 +176,7 @@ export async function readReplacedKeys(
       where runs.source = self.source
         and ${sql.raw(exportOrder('runs'))} < ${sql.raw(exportOrder('self'))}
         and ${sql.raw(isExport('runs'))}
-      order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
+      order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
       limit 1
     ) replaced
     where replaced.match_keys <> r.match_keys

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport, recordOrder } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { RowKey } from '../../keys/contact-key.ts';
 import { unnestRows } from '../../keys/unnest-keys.ts';
@@ -65,7 +65,7 @@ export async function findNewestRows(
       where runs.source = a.source
         and ${isDecided(sql`self.options ->> 'service'`)}
         and (${which === 'any'} or ${sql.raw(exportOrder('runs'))} > ${sql.raw(exportOrder('self'))})
-      order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
+      order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
       limit 1
     ) newest
     where self.run_id = ${runId}

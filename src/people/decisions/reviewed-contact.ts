@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { UsageProblem } from '../../domain/problem.ts';
 import { identityCells } from '../../db/expressions.ts';
-import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport, recordOrder } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
 import {
@@ -45,7 +45,7 @@ export async function readReviewedContact(
     from (select * from run_rows where contact_id = ${contactId} offset 0) n
     join runs on runs.run_id = n.run_id
     where runs.source = ${source} and ${sql.raw(isExport('runs'))}
-    order by ${sql.raw(exportOrder('runs'))} desc, n.row_number
+    order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
     limit 1
   `.execute(database);
   const [row] = rows;

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
 import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.ts';
-import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport, recordOrder } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { decisionsOf, verdictsOf } from '../decisions/contact-decisions.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
@@ -48,7 +48,7 @@ export async function readKnownRows(
       cross join lateral (select * from run_rows where ctid = at.place offset 0) r
       cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
       where ${sql.raw(isExport('runs'))}
-      order by source, r.contact_id, ${sql.raw(exportOrder('runs'))} desc, r.row_number
+      order by source, r.contact_id, ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('r'))}
     ) known
     where not exists (
       select

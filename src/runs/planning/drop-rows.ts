@@ -89,18 +89,34 @@ async function drop(
   `.execute(transaction);
 }
 
-/** Query of rows and of the other rows of their people, each with the reason. @param rows query of `row_number` */
+/**
+ * Query of rows, of the other rows of their records and of the other rows of their people, each with the reason.
+ *
+ * @param rows query of `row_number`
+ */
 function withSamePeople(
   rows: RawBuilder<unknown>,
   reason: string,
   reasonOfOthers: string,
 ): RawBuilder<unknown> {
   return sql`
-    select coalesce(same.row_number, named.row_number) as row_number,
-      min(case when same.row_number is null or same.row_number = named.row_number then ${reason}::text
-        else ${reasonOfOthers}::text || named.row_number end) as reason
-    from (${rows}) named
-    left join plan_people own on own.row_number = named.row_number
+    with named as materialized (${rows}), records as (
+      select row_number, record_row from plan_repeated where not is_contested
+      union all
+      select distinct record_row, record_row from plan_repeated where not is_contested
+    ), affected as (
+      select row_number, row_number as named_row from named
+      union all
+      select other.row_number, named.row_number
+      from named
+      join records own on own.row_number = named.row_number
+      join records other on other.record_row = own.record_row and other.row_number <> named.row_number
+    )
+    select coalesce(same.row_number, a.row_number) as row_number,
+      min(case when coalesce(same.row_number, a.row_number) = named_row then ${reason}::text
+        else ${reasonOfOthers}::text || named_row end) as reason
+    from affected a
+    left join plan_people own on own.row_number = a.row_number
     left join plan_people same on same.first_row = own.first_row
     group by 1`;
 }

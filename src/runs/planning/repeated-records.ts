@@ -6,26 +6,27 @@ import {
   type NameVerdict,
 } from '../../domain/identity/names/name-agreement.ts';
 import { counted } from '../../domain/text/counted.ts';
+import { identifiesAlone } from '../../keys/identifying-key.ts';
 import { addWarning } from '../runs.ts';
 
 /**
- * Fills `plan_repeated` with the rows that repeat the record id of another row. No call asks for such a row. Another
- * row of the same person, if there is one, represents the person: one that `--only` asks for before one that it leaves
- * out.
+ * Fills `plan_repeated` with the rows that repeat the record id of another row. No call asks for such a row. The row
+ * that stands for the record is one that `--only` asks for before one that it leaves out; then one that identifies a
+ * person alone; then the first. Another row of the same person, if there is one, represents the person, in the same way.
  *
  * If rows with a record id name different people, all rows of the record are in `plan_repeated`, and are contested.
  */
 export async function findRepeatedRecords(transaction: Transaction<Tables>, runId: string): Promise<void> {
+  const isShared = sql`not exists (select from unnest(keys) as k where ${identifiesAlone(sql`k`)})`;
   await sql`
     create temporary table plan_repeated on commit drop as
     select r.row_number, record.row_number as record_row, false as is_contested
     from (
-      select contact_id,
-        coalesce(min(row_number) filter (where is_excluded is not true), min(row_number)) as row_number
+      select distinct on (contact_id) contact_id, row_number
       from plan_rows
+      join (select contact_id from plan_rows group by contact_id having count(*) > 1) repeated using (contact_id)
       left join plan_choice using (row_number)
-      group by contact_id
-      having count(*) > 1
+      order by contact_id, is_excluded is true, ${isShared}, row_number
     ) record
     join plan_rows r on r.contact_id = record.contact_id and r.row_number <> record.row_number
   `.execute(transaction);

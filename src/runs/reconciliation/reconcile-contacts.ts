@@ -23,6 +23,7 @@ import { eachOf } from '../../keys/shares-match-key.ts';
 import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { recordOrder } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { filledNote } from '../../domain/runs/outcome.ts';
 import { askedBy } from '../pages/pages.ts';
@@ -210,7 +211,7 @@ async function matchKeysOfRows(
   return found.map(({ key }) => key);
 }
 
-/** Rows that repeat the record id of an earlier row of the file, and name the same person, by batch of rows from 0. */
+/** Rows that do not stand for their record, and name the same person as the row that does, by batch of rows from 0. */
 async function repeatedRecords(
   { database }: Warehouse,
   runId: string,
@@ -218,7 +219,8 @@ async function repeatedRecords(
   const { rows } = await sql<{ batch: number; numbers: number[] }>`
     select (row_number - 1) / ${rowsPerBatch} as batch, array_agg(row_number) as numbers
     from (
-      select row_number, is_contested, row_number() over (partition by contact_id order by row_number) as place
+      select row_number, is_contested, row_number() over (
+          partition by contact_id order by ${sql.raw(recordOrder('run_rows'))}) as place
       from run_rows
       where run_id = ${runId}
     ) placed

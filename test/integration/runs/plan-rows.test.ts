@@ -48,6 +48,25 @@ describe('duplicates', () => {
     expect(await planned(rows)).toEqual([null, 'duplicate', null]);
   });
 
+  it('the row that identifies a person alone stands for its record', async () => {
+    const rows = [
+      { keys: ['name:ada novak|acme'], contactId: 'strong' },
+      { keys: ['email:info@acme|ada novak'], contactId: 'strong' },
+      { keys: ['email:s1'], contactId: 'strong' },
+      { keys: ['profile:s2'], contactId: 'strong' },
+    ];
+    expect(await planned(rows)).toEqual(['duplicate', 'duplicate', null, 'duplicate']);
+  });
+
+  it('an opt-out in one row of a record holds for all rows of the record and of the person', async () => {
+    const rows = [
+      { keys: ['email:o1'], contactId: 'out' },
+      { keys: ['email:info@acme|ada novak'], contactId: 'out', optedOut: true },
+      { keys: ['email:o1'], contactId: 'another' },
+    ];
+    expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed']);
+  });
+
   it('a person whose first row repeats a record id is asked for by another row', async () => {
     const rows = [
       { keys: ['email:t1'], contactId: 'twice' },

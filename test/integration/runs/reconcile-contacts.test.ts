@@ -107,6 +107,16 @@ describe('reconcileContacts()', () => {
     expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
   });
 
+  it('reconcileContacts() fills a contact by the row that identifies a person, behind a row that does not', async () => {
+    await knownPerson('two-rows@orbit.example', 'p-two-rows');
+    const named = { firstName: 'Ada', lastName: 'Novak', contactId: 'two-rows' };
+    const { runId } = await stagedRun(warehouse, [
+      { ...named, keys: [], outcome: 'no_identifier' },
+      { ...named, keys: ['email:two-rows@orbit.example'], email: 'two-rows@orbit.example' },
+    ]);
+    expect(await reconcileContacts(warehouse, runId, signal)).toMatchObject({ filled: 1 });
+  });
+
   it('reconcileContacts() does not share a person without an id between contacts', async () => {
     await knownPerson('ada@two.example', null);
     expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
