@@ -24,13 +24,20 @@ export async function countFillable(
       and row(${identityCells('k')}) is not distinct from row(${identityCells('r')})
       and m.service = ${service}
       and m.person_key is not null`;
+  // A record that shares no key with its earlier cells can have become somebody else.
+  const hasPerson = sql`
+    select from contacts c
+    left join contact_records k on k.source = c.source and k.contact_id = c.contact_id
+    where c.source = ${source}
+      and c.contact_id = r.contact_id
+      and (k.keys is null or k.keys && r.keys)`;
   const { rows } = await sql<{ fillable: number }>`
     select count(distinct r.contact_id)::int as fillable
     from run_rows r
     where r.run_id = ${runId}
       and r.outcome in ('duplicate', 'fresh')
       and r.record_row is null
-      and not ${isAny(sql`select from contacts c where c.source = ${source} and c.contact_id = r.contact_id`)}
+      and not ${isAny(hasPerson)}
       and ((${hasUndoneRuns} and ${isAny(answeredBeforeUndo)}) or exists (
         select from unnest(r.keys) as identity_key
         where ${identifiesAlone(sql`identity_key`)}

@@ -5,6 +5,7 @@ import {
   reconcileContacts,
   type ReconciledContacts,
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/retention/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
@@ -115,6 +116,19 @@ describe('reconcileContacts()', () => {
       { ...named, keys: ['email:two-rows@orbit.example'], email: 'two-rows@orbit.example' },
     ]);
     expect(await reconcileContacts(warehouse, runId, signal)).toMatchObject({ filled: 1 });
+  });
+
+  it('countFillable() counts a contact with a person if its record has become another known person', async () => {
+    await knownPerson('ada@before.example', 'p-before');
+    await knownPerson('ada@after.example', 'p-after');
+    await reconcile(await runOf('ada@before.example', 'c-changed'));
+    const fillable = async (email: string): Promise<number> => {
+      const runId = await runOf(email, 'c-changed');
+      await warehouse.query`update run_rows set outcome = 'fresh' where run_id = ${runId}`;
+      return countFillable(warehouse.database, { runId, source: 'generic', service: 'test' });
+    };
+    expect(await fillable('ada@before.example')).toBe(0);
+    expect(await fillable('ada@after.example')).toBe(1);
   });
 
   it('reconcileContacts() does not share a person without an id between contacts', async () => {
