@@ -107,17 +107,23 @@ function withSamePeople(
     ), affected as (
       select row_number, row_number as named_row from named
       union all
-      select other.row_number, named.row_number
-      from named
-      join records own on own.row_number = named.row_number
-      join records other on other.record_row = own.record_row and other.row_number <> named.row_number
+      select records.row_number, least_named.named_row
+      from (
+        select record_row, min(row_number) as named_row from named join records using (row_number) group by 1
+      ) least_named
+      join records using (record_row)
     )
-    select coalesce(same.row_number, a.row_number) as row_number,
-      min(case when coalesce(same.row_number, a.row_number) = named_row then ${reason}::text
-        else ${reasonOfOthers}::text || named_row end) as reason
-    from affected a
-    left join plan_people own on own.row_number = a.row_number
-    left join plan_people same on same.first_row = own.first_row
+    select row_number,
+      min(case row_number when named_row then ${reason}::text else ${reasonOfOthers}::text || named_row end) as reason
+    from (
+      select * from affected
+      union all
+      select plan_people.row_number, least_named.named_row
+      from (
+        select first_row, min(named_row) as named_row from affected join plan_people using (row_number) group by 1
+      ) least_named
+      join plan_people using (first_row)
+    ) with_people
     group by 1`;
 }
 
