@@ -124,8 +124,8 @@ export const plan = z
       .partialRecord(z.enum(outcomes), count)
       .describe('Rows that are not asked for, by the outcome that they get.'),
     filled: count.describe(
-      'Contacts that get the data of a person whom the warehouse knows before the run, without a call, at most. The run ' +
-        'can fill further contacts with people whom its calls find.',
+      'Contacts that get the data of a person whom the warehouse knows before the run, without a call, at most. ' +
+        'The run can fill further contacts with people whom its calls find.',
     ),
     people: count.describe('People who are asked for.'),
     people_without_phones: count.describe(

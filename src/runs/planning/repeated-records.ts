@@ -12,7 +12,8 @@ import { addWarning } from '../runs.ts';
 /**
  * Fills `plan_repeated` with the rows that repeat the record id of another row. No call asks for such a row. The row
  * that stands for the record is one that `--only` asks for before one that it leaves out; then one that identifies a
- * person alone; then the first. Another row of the same person, if there is one, represents the person, in the same way.
+ * person alone; then the first. Another row of the same person, if there is one, represents the person: one that
+ * `--only` asks for before one that it leaves out.
  *
  * If rows with a record id name different people, all rows of the record are in `plan_repeated`, and are contested.
  */

@@ -108,7 +108,7 @@ describe('reconcileContacts()', () => {
     expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
   });
 
-  it('reconcileContacts() fills a contact by the row that identifies a person, behind a row that does not', async () => {
+  it('reconcileContacts() fills a contact by the row that identifies a person, behind another', async () => {
     await knownPerson('two-rows@orbit.example', 'p-two-rows');
     const named = { firstName: 'Ada', lastName: 'Novak', contactId: 'two-rows' };
     const { runId } = await stagedRun(warehouse, [
