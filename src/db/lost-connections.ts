@@ -80,7 +80,8 @@ export class LostConnections {
     } catch {
       // The server does not answer. The next check follows.
     } finally {
-      await client.end();
+      // Its end waits for the server.
+      void client.end();
       this.#isChecking = false;
     }
   }
@@ -88,12 +89,14 @@ export class LostConnections {
 
 /** Ends those sessions that wait for us. @returns the processes of these and of sessions that no longer exist */
 async function endIdle(client: pg.Client, sessions: readonly SessionId[]): Promise<ReadonlySet<number>> {
+  // A role that the login has taken does not see the login's sessions.
+  await client.query('set role none');
   const { rows } = await client.query<{ process: number }>(
     `select s.process, pg_terminate_backend(a.pid)
-    from unnest($1::integer[], $2::text[]) as s (process, started)
-    left join pg_stat_activity a on a.pid = s.process and extract(epoch from a.backend_start)::text = s.started
+    from unnest($1::integer[], $2::numeric[]) as s (process, seen_at)
+    left join pg_stat_activity a on a.pid = s.process and extract(epoch from a.backend_start) <= s.seen_at
     where a.pid is null or a.state like 'idle%'`,
-    [sessions.map(({ process }) => process), sessions.map(({ started }) => started)],
+    [sessions.map(({ process }) => process), sessions.map(({ seenAt }) => seenAt)],
   );
   return new Set(rows.map(({ process }) => process));
 }

@@ -29,11 +29,11 @@ const sessionSettings: Readonly<Record<string, string>> = {
 /** A new connection belongs to a server that has just answered. */
 const answerMilliseconds = 10_000;
 
-/** A session of the server: a process with this number may be another session later. */
+/** A session of the server: a process with this number that starts after this time is another session. */
 export interface SessionId {
   readonly process: number;
-  /** Time in seconds, as text. */
-  readonly started: string;
+  /** By the server's clock, in seconds, as text. */
+  readonly seenAt: string;
 }
 
 /**
@@ -46,10 +46,9 @@ export async function applySessionSettings(
 ): Promise<SessionId> {
   const settings = { ...sessionSettings, ...more };
   const query: QueryConfig & { readonly query_timeout: number } = {
-    text: `select pg_catalog.set_config(name, value, false), pid as process,
-        extract(epoch from backend_start)::text as started
-      from unnest($1::text[], $2::text[]) as s (name, value)
-      join pg_stat_activity on pid = pg_backend_pid()`,
+    text: `select pg_catalog.set_config(name, value, false), pg_backend_pid() as process,
+        extract(epoch from clock_timestamp())::text as "seenAt"
+      from unnest($1::text[], $2::text[]) as s (name, value)`,
     values: [Object.keys(settings), Object.values(settings)],
     query_timeout: answerMilliseconds,
   };

@@ -9,8 +9,13 @@ import { startTcpProxy } from '../../helpers/servers/tcp-proxy.ts';
 
 const databaseUrl = new URL(await createTestDatabase());
 
-function open(options: Parameters<typeof openWarehouse>[1], port = databaseUrl.port): Warehouse {
+function open(
+  options: Parameters<typeof openWarehouse>[1],
+  port = databaseUrl.port,
+  startup = '',
+): Warehouse {
   const url = new URL(databaseUrl);
+  url.searchParams.set('options', startup);
   url.port = port;
   const warehouse = openWarehouse(url.href, { connections: 1, ...options });
   onTestFinished(() => warehouse.close());
@@ -49,6 +54,27 @@ it('a statement that takes long, or waits for a lock, keeps its connection', asy
     }),
   ]);
   expect(slept.rows).toEqual([{ slept: '' }]);
+});
+
+it('a login that takes another role when it connects keeps and loses its connections in the same way', async () => {
+  const role = `enrich_lost_${process.pid}`;
+  const { database } = open({});
+  await sql`create role ${sql.id(role)}`.execute(database);
+  await sql`grant ${sql.id(role)} to current_user`.execute(database);
+  onTestFinished(async () => {
+    await sql`drop role ${sql.id(role)}`.execute(database);
+  });
+  const proxy = await startTcpProxy(Number(databaseUrl.port));
+  onTestFinished(() => proxy.close());
+  const warehouse = open({ lostAfterMilliseconds: 100 }, String(proxy.port), `-c role=${role}`);
+  await sql`select`.execute(warehouse.database);
+  proxy.lose();
+  const failure = await sql`select`.execute(warehouse.database).catch((error: unknown) => error);
+  expect(canSucceedLater(failure)).toBe(true);
+  const { rows } = await sql`select current_user as "user", pg_sleep(1)::text as slept`.execute(
+    warehouse.database,
+  );
+  expect(rows).toEqual([{ user: role, slept: '' }]);
 });
 
 it('rows that are read slowly keep their connection', async () => {
