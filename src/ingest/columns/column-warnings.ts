@@ -1,5 +1,5 @@
 import { localHeaders } from '../../domain/crm/local-headers.ts';
-import { hasUnreadAddress } from '../../domain/identity/values/email-address.ts';
+import { hasUnreadAddress, isRoleAddress, parseEmails } from '../../domain/identity/values/email-address.ts';
 import { hasLostLetters } from '../../domain/identity/values/lost-letters.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
@@ -34,6 +34,7 @@ export function columnWarnings(
     ...privacyRecords(layout.header),
     ...(isUnknown ? foreignIds(layout) : []),
     ...unreadAddresses(layout, chosen.email ?? []),
+    ...sharedAddresses(layout, chosen),
     ...lostLetters(layout, [
       ...(chosen.first_name ?? []),
       ...(chosen.last_name ?? []),
@@ -74,6 +75,30 @@ function unreadAddresses(layout: FirstRows, emails: readonly number[]): string[]
     (cells) =>
       `${cells} with an address that cannot be read, such as one beside other text: ` +
       'correct the cells, because no call asks by these addresses',
+  );
+}
+
+/** Fields that show who the person at a shared address is. */
+const besideSharedAddress = [
+  'first_name',
+  'last_name',
+  'name',
+  'profile_url',
+  'person_id',
+  'hashed_email',
+] as const;
+
+/** Warnings of addresses by which no answer is accepted, in a file such as a list of companies. */
+function sharedAddresses(layout: FirstRows, chosen: Partial<Record<Field, readonly number[]>>): string[] {
+  if (besideSharedAddress.some((field) => (chosen[field] ?? []).length > 0)) return [];
+  const isShared = (cell: string): boolean => {
+    const addresses = parseEmails(cell);
+    return addresses.length > 0 && addresses.every(isRoleAddress);
+  };
+  return cellWarnings(layout, chosen.email ?? [], isShared).map(
+    (cells) =>
+      `${cells} with an address that several people read, such as info@, and no column has names: a person who is ` +
+      'found by such an address is paid for, and no contact gets the data',
   );
 }
 

@@ -250,6 +250,20 @@ describe('columns are taken', () => {
     expect(map.warnings).toEqual(warnings);
   });
 
+  it.each([
+    [['Company Name', 'Website', 'Email'], ['column "Email" has 2 cells in the first 3 rows']],
+    [['Last Name', 'First Name', 'Email'], []],
+    [['Company Name', 'LinkedIn URL', 'Email'], []],
+  ])('shared addresses have a warning if no column says who the people are: %j', (header, warnings) => {
+    const rows = [
+      ['Orbit', 'orbit.example', 'info@orbit.example'],
+      ['Acme', 'acme.example', 'sales@acme.example; office@acme.example'],
+      ['Berg', 'berg.example', 'info@berg.example, ada@berg.example'],
+    ];
+    const map = mapColumns('c.csv', { header, recognised: true, rows }, {});
+    expect(map.warnings).toEqual(warnings.map((warning) => expect.stringContaining(warning)));
+  });
+
   it('names whose letters a program has lost have a warning with their number', () => {
     const header = ['First Name', 'Last Name', 'Company'];
     const rows = [
