@@ -88,12 +88,34 @@ describe('names', () => {
   );
 });
 
+describe('names from web forms and lists', () => {
+  it.each([
+    ['O&#39;Brien', "O'Brien"],
+    ['O&#x27;Brien', "O'Brien"],
+    ['M&#252;ller', 'Müller'],
+    ['Ada&nbsp;Novak', 'Ada Novak'],
+  ])('the entities of the name %s are read: %s', (cell, name) => {
+    expect(parseName(cell)).toBe(name);
+  });
+
+  it.each([
+    ['Berg &amp; Söhne', 'Berg & Söhne'],
+    ['Acme Robotics;Orbit', 'Acme Robotics'],
+    ['; Orbit;', 'Orbit'],
+    ['R&D; Labs', 'R&D'],
+    [';', undefined],
+  ])('the company of %s is %s: the first of several', (cell, company) => {
+    expect(parseOrganizationName(cell)).toBe(company);
+  });
+});
+
 describe('hasLostLetters()', () => {
   it.each([
     'M?ller',
     '?ukasz',
     'Jan ?ukasz',
     'M�ller',
+    'M&uuml;ller',
     'MÃ¼ller',
     'JosÃ©',
     'Å‚ukasz',

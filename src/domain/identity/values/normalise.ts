@@ -1,5 +1,6 @@
 import { decomposeLetters } from '../../text/fold-letters.ts';
 import { listed } from '../../text/listed.ts';
+import { withoutHtmlEntities } from './html-entities.ts';
 
 /**
  * Two forms of every text. The display form is the tidied original, which is sent and shown. The comparison form
@@ -70,7 +71,7 @@ const addressWithin = /\S@\S+\.\S/;
  * address, which people write into a field of names that must be filled.
  */
 export function parseName(cell: string): string | undefined {
-  const text = displayForm(cell);
+  const text = displayForm(withoutHtmlEntities(cell));
   if (text === '' || text.length > longestName || isPlaceholder(text)) return undefined;
   const name = text.includes('@') ? text.replace(addressBehind, '') : text;
   if (name.includes('@') && addressWithin.test(name)) return undefined;
@@ -165,9 +166,15 @@ const noEmployer = new RegExp(
   'iu',
 );
 
-/** The display form of an employer's name. Digits suffice: companies are called `3M` or `1-800-4`. */
+/**
+ * The display form of an employer's name, of several the first: `Acme;Orbit`. Digits suffice: companies are called `3M`
+ * or `1-800-4`.
+ */
 export function parseOrganizationName(cell: string): string | undefined {
-  const name = displayForm(cell);
+  const text = withoutHtmlEntities(cell);
+  const name = displayForm(
+    text.includes(';') ? (text.split(';').find((part) => part.trim() !== '') ?? '') : text,
+  );
   if (name === '' || name.length > longestName || isPlaceholder(name)) return undefined;
   if (noEmployer.test(name)) return undefined;
   return /[A-Za-z0-9]/.test(name) || /[\p{L}\p{N}]/u.test(name) ? name : undefined;
