@@ -413,6 +413,10 @@ describe('what is no CSV is refused by what it is', () => {
     ['an image', Buffer.from('89504e470d0a1a0a', 'hex')],
     ['an image', Buffer.from('ffd8ffe000104a464946', 'hex')],
     ['a rich text document (RTF)', Buffer.from('{\\rtf1\\ansi Contacts}')],
+    [
+      'a file of contact cards (vCard)',
+      Buffer.from('BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada Novak\r\nEND:VCARD\r\n'),
+    ],
     ['an SQLite database', Buffer.from('SQLite format 3\0')],
     ['looks like Markdown', Buffer.from('# Contacts\n\nSee the [list](list.csv).\n\n- Mira\n- Jon\n')],
     ['looks like Markdown', Buffer.from('| Person | Note |\n| --- | --- |\n| Mira | call, again |\n')],

@@ -56,6 +56,11 @@ const foreignKinds: readonly ForeignKind[] = [
     next: fromTheCrm,
   },
   { name: 'a rich text document (RTF)', matches: (head) => startsWith(head, '{\\rtf'), next: fromTheCrm },
+  {
+    name: 'a file of contact cards (vCard)',
+    matches: (_, text) => /^begin:vcard\b/i.test(text),
+    next: fromTheCrm,
+  },
   { name: 'an SQLite database', matches: (head) => startsWith(head, 'SQLite format 3\0'), next: fromTheCrm },
   {
     name: 'packed with bzip2, xz, zstd or 7-Zip',
