@@ -1,4 +1,3 @@
-import { withoutHtmlEntities } from './html-entities.ts';
 import { displayForm } from './normalise.ts';
 
 /** What Windows-1252 reads from the bytes 0xa1 to 0xbf and 0x80 to 0x9b, without letters, quotes and dashes. */
@@ -7,8 +6,6 @@ const laterByte = '[¡-¿€‚„…†‡ˆ‰‹•˜™›]';
 const lost = new RegExp(
   [
     '�',
-    // M&uuml;ller
-    '\\p{L}&[A-Za-z]+;',
     // M?ller, ?ukasz
     '(?:^|[ \\p{L}])\\?\\p{L}',
     // MÃ¼ller, Å‚ukasz: UTF-8 that was read as Windows-1252
@@ -19,5 +16,5 @@ const lost = new RegExp(
 
 /** Whether a program has lost or misread letters of a name, because of an encoding. */
 export function hasLostLetters(name: string): boolean {
-  return lost.test(displayForm(withoutHtmlEntities(name)));
+  return lost.test(displayForm(name));
 }
