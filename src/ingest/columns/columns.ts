@@ -80,7 +80,7 @@ export class Columns {
   }
 
   #canHold(field: Field, column: number): boolean {
-    return field === 'email' || field === 'domain' || !holdsAddresses(this.#rows, column);
+    return field === 'email' || field === 'domain' || !holdsAddresses(this.#rows, column, field);
   }
 
   #withKey(key: string): readonly number[] {

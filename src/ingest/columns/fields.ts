@@ -19,6 +19,10 @@ export const singleFields = [
 export type SingleField = (typeof singleFields)[number];
 export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
 
+export function isNameOfPerson(field: Field): boolean {
+  return field === 'first_name' || field === 'last_name' || field === 'name';
+}
+
 /** Column names in order of preference: the first column with a value counts. All columns of emails count. */
 export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
 

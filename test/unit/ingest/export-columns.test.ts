@@ -295,6 +295,20 @@ describe('columns are taken', () => {
     },
   );
 
+  it('a column of names is used although most cells are addresses, also if a mapping file names the column', () => {
+    const rows = [
+      ['', 'ada@orbit.example', 'ada@orbit.example'],
+      ['', 'bo@orbit.example', 'bo@orbit.example'],
+      ['Di', 'Berg', ''],
+    ];
+    const layout = { header: ['First Name', 'Last Name', 'Email'], recognised: true, rows };
+    for (const mapping of [
+      undefined,
+      checkedMapping({ columns: { last_name: 'Last Name', email: 'Email' } }),
+    ])
+      expect(mapColumns('c.csv', layout, { mapping }).single.last_name).toEqual([1]);
+  });
+
   describe('an unused column of record ids', () => {
     const header = ['E-Mail', 'Customer No'];
     const rows = [

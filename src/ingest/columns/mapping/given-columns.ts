@@ -6,7 +6,7 @@ import { UsageProblem } from '../../../domain/problem.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { isNoValue } from '../rows/no-value.ts';
-import type { ColumnsOfPeople, FirstRows } from '../fields.ts';
+import { isNameOfPerson, type ColumnsOfPeople, type FirstRows } from '../fields.ts';
 
 /** An address is no id and no company, although some programs call an address an id. */
 const noAddress = (cell: string): string | undefined =>
@@ -36,7 +36,7 @@ const mostRepeated = 0.8;
 
 /**
  * Refuses an implausible mapping file, by the first rows: most cells of a column cannot be read as its field, or most
- * identifiers are equal.
+ * identifiers are equal. A column of names is refused if it has no name.
  *
  * @throws Problem `mapping.implausible`, with counts and without cells
  */
@@ -69,7 +69,8 @@ export function refuseImplausibleColumns(
     for (const column of columnsOf(field)) {
       const cells = filled(column);
       const unreadable = cells.filter((cell) => readers[field](cell) === undefined).length;
-      if (cells.length >= fewestUnreadable && unreadable > cells.length * mostUnreadable)
+      const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
+      if (cells.length >= fewestUnreadable && unreadable > most)
         refuse(field, column, `${unreadable} of ${cells.length} cells cannot be read as one`);
     }
   }
