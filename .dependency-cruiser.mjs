@@ -114,7 +114,7 @@ const entryPoints = ['src/cli', 'src/worker.ts'];
 const knowTemporal = [...entryPoints, 'src/dev', 'src/temporal', 'activities', 'workflows'];
 
 /** Tables of domain names, telephone numbers and time zones: they read and write nothing. */
-const purePackages = ['fastest-levenshtein', 'libphonenumber-js', 'temporal-polyfill', 'tldts'];
+const purePackages = ['entities', 'fastest-levenshtein', 'libphonenumber-js', 'temporal-polyfill', 'tldts'];
 
 /** @param {readonly string[]} paths folders and files, as regular expressions for dependency-cruiser */
 function within(paths) {

@@ -102,6 +102,7 @@ describe('names from web forms and lists', () => {
 
   it.each([
     ['Berg &amp; S&ouml;hne', 'Berg & Söhne'],
+    ['M&oslash;ller A/S', 'Møller A/S'],
     ['Acme Robotics;Orbit', 'Acme Robotics'],
     ['; Orbit;', 'Orbit'],
     ['R&D; Labs', 'R&D'],

@@ -1,6 +1,6 @@
+import { decodeHTMLStrict } from 'entities/decode';
 import { decomposeLetters } from '../../text/fold-letters.ts';
 import { listed } from '../../text/listed.ts';
-import { withoutHtmlEntities } from './html-entities.ts';
 
 /**
  * Two forms of every text. The display form is the tidied original, which is sent and shown. The comparison form
@@ -62,6 +62,11 @@ export function isPlaceholder(name: string): boolean {
   return (name.length <= longestPlaceholder && placeholders.has(name)) || formulaError.test(name);
 }
 
+/** `Berg &amp; S&ouml;hne`, `O&#39;Brien`: how web forms escape a text, which some CRMs keep. */
+function unescaped(cell: string): string {
+  return cell.includes('&') ? decodeHTMLStrict(cell) : cell;
+}
+
 /** `<ada@acme.example>` behind a name. */
 const addressBehind = / ?[<([]\S+@\S+[>)\]]$/;
 const addressWithin = /\S@\S+\.\S/;
@@ -71,7 +76,7 @@ const addressWithin = /\S@\S+\.\S/;
  * address, which people write into a field of names that must be filled.
  */
 export function parseName(cell: string): string | undefined {
-  const text = displayForm(withoutHtmlEntities(cell));
+  const text = displayForm(unescaped(cell));
   if (text === '' || text.length > longestName || isPlaceholder(text)) return undefined;
   const name = text.includes('@') ? text.replace(addressBehind, '') : text;
   if (name.includes('@') && addressWithin.test(name)) return undefined;
@@ -171,7 +176,7 @@ const noEmployer = new RegExp(
  * or `1-800-4`.
  */
 export function parseOrganizationName(cell: string): string | undefined {
-  const text = withoutHtmlEntities(cell);
+  const text = unescaped(cell);
   const name = displayForm(
     text.includes(';') ? (text.split(';').find((part) => part.trim() !== '') ?? '') : text,
   );
