@@ -82,6 +82,7 @@ describe('encodings', () => {
   it.each([
     ['MS-DOS', [0x4d, 0x81, 0x6c, 0x6c, 0x65, 0x72]],
     ['MS-DOS, with a quote of Windows-1252 for ö', [0x53, 0x94, 0x68, 0x6e, 0x65]],
+    ['MS-DOS, with a sign of Windows-1252 for Ö', [0x4b, 0x99, 0x4c, 0x4e]],
     ['Shift JIS', [0x8d, 0x82, 0x8b, 0xb4]],
   ])(
     'a file in the encoding of %s is refused with the line, and not read as Windows-1252',
@@ -172,6 +173,14 @@ describe('encodings', () => {
     const { warnings } = await inspectExport(file(inEncoding(people('Bődi Őri Fűrész'), 'windows-1250')));
     expect(warnings[0]).toContain('its letters are then é, õ, û');
   });
+
+  it.each(['O”Brien', 'Acme™Cloud', '“Ada” „Berg“'])(
+    'quotes and signs that a person types make no file another encoding: %s',
+    async (name) => {
+      const { warnings } = await inspectExport(file(inEncoding(people(name), 'windows-1252')));
+      expect(warnings[0]).toContain('the file is read as Windows-1252');
+    },
+  );
 
   it('the warning of a file in Windows-1252 without letters beyond a to z lists none', async () => {
     const { warnings } = await inspectExport(file(inEncoding(people('O’Brien'), 'windows-1252')));

@@ -59,13 +59,15 @@ const longestWord = 200;
 const wordsBeyondAscii = /[^\0-\u007f\u00a0](?<=([A-Za-z]{0,200})[^])[A-Za-z\u0080-\u009f\u00a1-\uffff]*/g;
 const letterBeyondAscii = /[^\P{L}a-z]/gu;
 
-const symbols = '¡¢£¤¥¦§¨ªº¬¯±³¶¸¹¼½¾¿÷†‡‰ˆ˜€‚„“”™';
+const symbols = '¡¢£¤¥¦§¨ªº¬¯±³¶¸¹¼½¾¿÷†‡‰ˆ˜€‚';
 
 /** Forms that words of Western European languages do not have. */
 const garbled: readonly RegExp[] = [
   // Snæþór and Róðá have three, with þ or ð.
   /[^\0-\u007fðþ]{3}|[^\0-\u007f]{4}/,
   new RegExp(`\\p{L}[${symbols}]\\p{L}`, 'u'),
+  // S”hne, M„rz, K™LN: Söhne, März, KÖLN in MS-DOS. People type O”Brien and Acme™Cloud.
+  /\p{L}[„“”]\p{Ll}|\p{Lu}™\p{Lu}/u,
   /\p{L}{3}[£¤¥³¹±¶¼¾¿]$/u,
   /^[£¥¬¯¼¾]\p{Ll}{2}/u,
   // MŸller: Müller in Mac Roman.
