@@ -27,8 +27,14 @@ const awayCodes = new Set([
  * What the driver says without a code. "Not queryable" is also the error of each statement after the one that reported
  * the closed connection: the ROLLBACK of a transaction replaces the first error by it.
  */
-const awayMessages =
-  /Connection terminated|(?:connection error|closed) and is not queryable|timeout exceeded when trying to connect|Query read timeout/;
+const awayMessages = new RegExp(
+  [
+    'Connection terminated',
+    '(?:connection error|closed) and is not queryable',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+  ].join('|'),
+);
 
 /** Deadlock, serialisation, locks, connections, disk, memory, failover: the same statement can succeed later. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
