@@ -90,7 +90,7 @@ export const importers = {
     idHeader: 'Record ID',
     idInOtherLanguages: idHeaders,
     idsInExports: ['Record ID', 'Record ID - Contact', 'hs_object_id', ...idHeaders],
-    idPattern: /^\d{1,20}$/,
+    idPattern: /^\d+$/,
     columns: translated({
       first_name: { header: 'First Name' },
       last_name: { header: 'Last Name' },
@@ -150,7 +150,7 @@ export const importers = {
     title: 'Pipedrive',
     idHeader: 'Person - Pipedrive System ID',
     idsInExports: ['Person - Pipedrive System ID', ...headersOfPerson(['ID'])],
-    idPattern: /^\d{1,20}$/,
+    idPattern: /^\d+$/,
     columns: {
       first_name: {
         header: 'Person - First name',
@@ -192,7 +192,7 @@ export const importers = {
     title: 'Zoho CRM',
     idHeader: 'Record Id',
     idsInExports: ['Record Id'],
-    idPattern: /^(?:zcrm_)?\d{1,30}$/,
+    idPattern: /^(?:zcrm_)?\d+$/,
     idPrefix: 'zcrm_',
     columns: translated({
       first_name: { header: 'First Name', longest: 40 },

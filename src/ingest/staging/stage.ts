@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Pool } from 'pg';
 import { ChunkWriter } from './chunk-writer.ts';
 import { MalformedRows } from './malformed-rows.ts';
@@ -35,6 +36,7 @@ export interface StagedExport {
  * @throws Problem `export.*`, `mapping.*` for an error of the file; errors of the driver for an error of the database
  */
 export async function stageExport(options: StagingOptions): Promise<StagedExport> {
+  letRecordsDieYoung();
   const { pool, runId, path, signal } = options;
   const run = await readRun(pool, runId);
   const opened = await openExport(path, options);
@@ -79,6 +81,15 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   await finishStaging(pool, runId, rows, reading);
   warnings.push(...unreadAnswers.warnings(header), ...absentValues.warnings(header), ...malformed.warnings());
   return { rows, malformed: malformed.count, source, warnings };
+}
+
+/**
+ * If V8's first collections find the records of the sample alive, V8 allocates all later records among long-lived
+ * objects. Which files this happens to is chance. Staging then took 10 to 20 % more processor time, and 80 MB (Node 20)
+ * to 130 MB (Node 24) more memory.
+ */
+function letRecordsDieYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
 async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {

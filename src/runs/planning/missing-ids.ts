@@ -9,7 +9,7 @@ import { addWarning } from '../runs.ts';
 
 /**
  * Warns of contacts that files for an importer leave out: those without a record id of a contact of their CRM, and, in
- * a file of no known CRM that has a column of record ids, those without an id.
+ * a file of no known CRM that has a column of record ids, those without an id. Counts the rows of `plan_rows`.
  */
 export async function warnOfMissingIds(
   transaction: Transaction<Tables>,
@@ -18,13 +18,10 @@ export async function warnOfMissingIds(
 ): Promise<void> {
   const importer = Object.values<Importer>(importers).find((each) => each.source === source);
   if (importer === undefined && !fieldsOfHeader(header, mapping).includes('contact_id')) return;
-  const { rows } = await transaction
-    .selectFrom('run_rows')
-    .select(rowCount.as('rows'))
-    .where('run_id', '=', runId)
-    .where('outcome', 'is', null)
-    .where(lacksId(importer))
-    .executeTakeFirstOrThrow();
+  const { rows: found } = await sql<{ rows: number }>`
+    select ${rowCount} as rows from plan_rows where ${lacksId(importer)}
+  `.execute(transaction);
+  const rows = found[0]?.rows ?? 0;
   if (rows === 0) return;
   const ofCrm = importer === undefined ? '' : ` of a ${importer.title} contact`;
   await addWarning(

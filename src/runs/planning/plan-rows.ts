@@ -59,8 +59,8 @@ export async function planRows(
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       const columns = { header: run.header ?? [], mapping: run.mapping ?? {} };
-      await warnOfMissingIds(transaction, runId, { source: run.source, ...columns });
-      await decide(transaction, runId, { rows: run.rows_staged, asked, columns, options: run.options });
+      const { rows_staged: rows, source, options } = run;
+      await decide(transaction, runId, { rows, asked, source, columns, options });
       await assignPositions(transaction, runId, pilot);
       // Without statistics PostgreSQL assumes a handful of rows: finding the first open page of 70,000 people took
       // minutes, and takes 0.1 s with them. ANALYZE reads a sample of fixed size.
@@ -82,6 +82,7 @@ export async function planRows(
 interface PlannedExport {
   readonly rows: number;
   readonly asked: Asked;
+  readonly source: string | null;
   readonly columns: ReadColumns;
   readonly options: RunOptions;
 }
@@ -89,10 +90,11 @@ interface PlannedExport {
 async function decide(
   transaction: Transaction<Tables>,
   runId: string,
-  { rows, asked, columns, options }: PlannedExport,
+  { rows, asked, source, columns, options }: PlannedExport,
 ): Promise<void> {
   await sql`set local synchronous_commit = on`.execute(transaction);
   await copyRows(transaction, runId, asked, rows);
+  await warnOfMissingIds(transaction, runId, { source, ...columns });
   if (await applyRowChoice(transaction, runId, columns, options))
     await addWarning(
       transaction,
