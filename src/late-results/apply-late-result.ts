@@ -87,6 +87,7 @@ export async function applyLateResult(
         strangers,
         suppressed: shown.dropsBody,
         undone: given.some(({ recipient }) => recipient.undone),
+        isWithoutResults: [...part!.covers, ...part!.brings].length === 0 && strangers === 0,
       }),
       subject: subjectOf(body.kind, part!),
       ...part!,
@@ -150,9 +151,15 @@ function refusalOf(
 function reasonOf(
   attempt: LockedAttempt,
   content: LateResult,
-  { strangers, suppressed, undone }: Readonly<{ strangers: number; suppressed: boolean; undone: boolean }>,
+  {
+    strangers,
+    suppressed,
+    undone,
+    isWithoutResults,
+  }: Readonly<{ strangers: number; suppressed: boolean; undone: boolean; isWithoutResults: boolean }>,
 ): string | null {
   const parts = [
+    ...(isWithoutResults ? ['it has no results'] : []),
     ...(attempt.hasAnswer || strangers === 0
       ? []
       : ['the answer of its call was never recorded, so it is unknown whose results these are']),

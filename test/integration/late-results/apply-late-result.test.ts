@@ -281,3 +281,20 @@ describe('a delivery and the answer of its call at the same moment', () => {
     },
   );
 });
+
+describe('a body without results', () => {
+  it.each([
+    ['without people', () => ({ people: [] })],
+    [
+      'with people whose results are pending',
+      ({ ids }: Call) => ({ people: [{ id: ids[0], status: 'pending' }] }),
+    ],
+  ])('a body %s is applied, and its reason says that it has no result', async (_, contentOf) => {
+    const call = await callInFlight();
+    await answer(call);
+    await deliver(call, Buffer.from(JSON.stringify(contentOf(call))));
+    expect(await listDeliveries(warehouse, { runId: call.runId, limit: 2 })).toMatchObject([
+      { status: 'applied', reason: 'it has no results' },
+    ]);
+  });
+});
