@@ -129,8 +129,7 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
       run.service = check.status;
       return;
     }
-    await run.setStatus('paused', check.pauseReason);
-    await run.untilResumed(check.pauseReason);
+    await run.pause(check.pauseReason);
   }
 }
 

@@ -5,7 +5,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PauseReason, StatusReason } from '../src/contract/pause-reasons.ts';
+import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
@@ -179,7 +179,7 @@ export class RunState {
    * Pauses the run, also in the tables, until a person resumes or cancels it. The resume may arrive before the status
    * is written.
    */
-  async pause(why: PauseReason): Promise<void> {
+  async pause(why: StatusReason): Promise<void> {
     this.pauseReason = why;
     this.enter('paused');
     await this.setStatus('paused', why);

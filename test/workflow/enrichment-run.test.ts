@@ -96,7 +96,8 @@ describe('a run', () => {
       activities,
       async (handle) => {
         await untilPhase(handle, 'paused');
-        expect([activities.statuses.at(-1), activities.batches]).toEqual(['paused', []]);
+        await expect.poll(() => activities.statuses.at(-1)).toBe('paused');
+        expect(activities.batches).toEqual([]);
         await handle.executeUpdate('resume');
         await handle.result();
         shown = JSON.stringify(await handle.query('progress'));
@@ -105,6 +106,30 @@ describe('a run', () => {
     );
     expect([activities.checks, activities.batches.length]).toEqual([2, 5]);
     expect(shown).toContain('acting as user user-7');
+  });
+
+  it('a run whose check of the service is refused continues when it is resumed while its pause is written', async () => {
+    const activities = new ScriptedActivities();
+    activities.service = (check) =>
+      check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
+    const { setRunStatus } = activities;
+    await stage.play(
+      activities,
+      async (handle) => {
+        // The tables say that the run is paused before the workflow knows: a person may be quick.
+        activities.setRunStatus = async (request) => {
+          if (request.status !== 'paused') return setRunStatus(request);
+          handle.executeUpdate('resume').catch(() => {});
+          await expect
+            .poll(async () => JSON.stringify((await handle.fetchHistory()).events))
+            .toContain('UpdateAccepted');
+          return setRunStatus(request);
+        };
+        await handle.result();
+      },
+      { checksService: true },
+    );
+    expect([activities.checks, activities.batches.length]).toEqual([2, 5]);
   });
 
   it('a run is paused and resumed by a person', async () => {
