@@ -19,14 +19,14 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
   for (;;) {
     run.budgetChanged = false;
     const { arrived } = run;
-    const resumesBefore = run.resumes;
+    const isResumed = run.watchResume();
     const resolution = await quick.resolveBudgetExhaustion.executeWithOptions(
       { summary: 'what is left of the budgets' },
       [{ runId: run.runId }],
     );
     if (run.isCancelling) return undefined;
     // A person has resumed the run meanwhile: decide again.
-    if (run.resumes !== resumesBefore) continue;
+    if (isResumed()) continue;
     if (run.pauseReason !== null && run.pauseReason !== paused) {
       // A person has paused the run meanwhile. A budget does not end that pause.
       await run.untilResumed(run.pauseReason);

@@ -89,20 +89,20 @@ async function prepare(run: RunState): Promise<PlanSummary> {
 
 /** Begins to spend, unless a person has paused the run: the tables have the pause also if its update was lost. */
 async function begin(run: RunState): Promise<void> {
-  const resumesBefore = run.resumes;
+  const isResumed = run.watchResume();
   await run.setStatus('running');
-  takeRecordedPause(run, resumesBefore);
+  takeRecordedPause(run, isResumed);
 }
 
 /**
  * Pauses the run if its tables say that a command has paused it.
  *
- * @param resumesBefore number of resumes before the tables were read: a later resume ends the pause
+ * @param isResumed whether a person has resumed the run since the read of the tables began, which ends the pause
  */
-function takeRecordedPause(run: RunState, resumesBefore: number): void {
+function takeRecordedPause(run: RunState, isResumed: () => boolean): void {
   const facts = run.figures?.facts;
   const type = facts?.reason_type ?? 'run.paused';
-  if (facts?.status !== 'paused' || !isPausedByCommand(type) || run.resumes !== resumesBefore) return;
+  if (facts?.status !== 'paused' || !isPausedByCommand(type) || isResumed()) return;
   run.pauseReason ??= { type, reason: facts.reason ?? '', next: facts.next ?? '' };
 }
 
@@ -148,16 +148,16 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
   // Also if an earlier execution asked for the pilot and stopped there.
   if (run.page === pilot.pages + 1) await awaitLateResults(run);
   if (run.isCancelling) return run.endsAs('cancelled');
-  const resumesBefore = run.resumes;
+  const isResumed = run.watchResume();
   const judged = await quick.judgePilot.executeWithOptions(
     { summary: `what the pilot of ${countedPeople(pilot.people)} came to` },
     [{ runId: run.runId }],
   );
   run.isPilotPassed = true;
   // The activity has paused the run in the tables, so a person may have resumed it before this point.
-  if (judged.kind === 'pause' && run.resumes === resumesBefore) {
+  if (judged.kind === 'pause' && !isResumed()) {
     await run.readFigures();
-    if (run.resumes === resumesBefore) await run.untilResumed(judged.pauseReason);
+    if (!isResumed()) await run.untilResumed(judged.pauseReason);
   }
   return undefined;
 }
@@ -187,11 +187,11 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
 /** @returns the budget that ends the run; undefined: the run continues */
 async function enrichPage(run: RunState, page: number): Promise<string | undefined> {
   run.enter('enriching');
-  const resumesBefore = run.resumes;
+  const isResumed = run.watchResume();
   const result = await openPage(run, page);
-  const resumesBeforeFigures = run.resumes;
+  const isResumedAfterPage = run.watchResume();
   await run.readFigures();
-  takeRecordedPause(run, resumesBeforeFigures);
+  takeRecordedPause(run, isResumedAfterPage);
   if (result.kind !== 'over_budget' || result.calls > 0) run.missedCredits = 0;
   if (run.skipping.has(page)) return undefined;
   switch (result.kind) {
@@ -204,7 +204,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
       return resolveBudgetExhaustion(run, result.calls);
     case 'stopped':
       // A stopped page may end after the run was resumed: then the page is opened again.
-      if (!run.isCancelling && run.resumes === resumesBefore) run.pauseReason ??= result.pauseReason;
+      if (!run.isCancelling && !isResumed()) run.pauseReason ??= result.pauseReason;
       return undefined;
   }
 }
@@ -240,8 +240,8 @@ async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean
   if (!late || run.isCancelling) return false;
   run.enter('awaiting late results');
   const isOverBudget = end?.ending === 'over_budget';
-  const resumesBefore = run.resumes;
-  const hasChanged = (): boolean => isOverBudget && (run.budgetChanged || run.resumes !== resumesBefore);
+  const isResumed = run.watchResume();
+  const hasChanged = (): boolean => isOverBudget && (run.budgetChanged || isResumed());
   await late.sync();
   const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling || hasChanged();
   await late.untilEnough(() => isOver() || isHistoryLong());
@@ -277,10 +277,10 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
  */
 async function untilOverbillingIsSeen(run: RunState, facts: RunFacts): Promise<void> {
   const { reason_type: type, reason, next } = facts;
-  const resumesBefore = run.resumes;
+  const isResumed = run.watchResume();
   run.enter('paused');
   await run.readFigures();
-  if (run.figures?.facts.status === 'paused' && run.resumes === resumesBefore)
+  if (run.figures?.facts.status === 'paused' && !isResumed())
     await run.untilResumed({ type: type ?? 'service.overbilled', reason: reason ?? '', next: next ?? '' });
 }
 

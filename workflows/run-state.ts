@@ -48,8 +48,6 @@ export class RunState {
   isPilotPassed: boolean;
   /** Every call is made: how the run ends once its late results are there. */
   ending: RunEnding | null;
-  /** Number of resumes: a resume while a page ends must not be lost. */
-  resumes = 0;
   /** A budget was changed since this was last set to false. */
   budgetChanged = false;
   /** How often in a row a page did not find the credits that the budgets have. */
@@ -60,6 +58,7 @@ export class RunState {
   readonly openPage = new OpenPage();
   readonly #input: RunInput;
   readonly #statusWrites = new WriteQueue();
+  #resumes = 0;
 
   constructor(input: RunInput) {
     const { runId, carried } = input;
@@ -110,6 +109,21 @@ export class RunState {
 
   get isCancelling(): boolean {
     return this.cancelling !== undefined;
+  }
+
+  /** Counts a resume by a person. */
+  countResume(): void {
+    this.#resumes += 1;
+  }
+
+  /**
+   * Begins to watch for a resume, which may come at any await and must not be lost.
+   *
+   * @returns a function: whether a person has resumed the run since
+   */
+  watchResume(): () => boolean {
+    const before = this.#resumes;
+    return () => this.#resumes !== before;
   }
 
   /** Whether every page that is left was skipped: no person needs a budget. */

@@ -100,7 +100,7 @@ function acceptPauseAndResume(run: RunState): void {
     },
   });
   const resume = async (): Promise<void> => {
-    run.resumes += 1;
+    run.countResume();
     const before = run.pauseReason;
     resuming += 1;
     try {
