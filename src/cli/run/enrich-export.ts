@@ -5,19 +5,16 @@ import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
-import { readContestedRows } from '../../report/figures/read-contested-rows.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { requireNamespace } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
 import { agrees } from '../terminal/confirm.ts';
-import { print, printFacts, tell } from '../terminal/output.ts';
+import { tell } from '../terminal/output.ts';
 import { checkService } from './check-service.ts';
 import { describeChangedOptions } from './changed-options.ts';
 import { approvalQuestion, describePlan } from './describe/describe-plan.ts';
-import { describeContestedRows } from './describe/describe-row-notes.ts';
-import { describeRun, exitCodeOf } from './describe/describe-run.ts';
 import { followRun, type OnPlan, warnOfPlainText } from './follow/follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
@@ -32,7 +29,7 @@ import { isQualityGate, type PauseReasonType } from '../../contract/pause-reason
  * Enriches an export until the run ends or needs a person.
  *
  * @param options.asks whether a person at the terminal must approve the plan; false: the plan is approved
- * @param options.showsPlan prints the plan to standard error: with `--yes` the log then shows it
+ * @param options.showsPlan prints an approved plan to standard error: with `--yes` the log then shows it
  */
 export async function enrichExport(
   session: Session,
@@ -44,32 +41,43 @@ export async function enrichExport(
   const passInterruption = holdInterruption();
   const { run, found, optionsBefore } = await findOrBeginRun(session.warehouse, spec);
   const { runId } = run;
-  if (found) requirePlan(run, spec.expectedPlanHash);
+  requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${runId}` : `run ${runId}`);
-  const asksPerson = found && waitsForPerson(run, asks);
-  const changes = describeChangedOptions({ runId, waitsForPerson: asksPerson }, optionsBefore, spec.options);
-  for (const change of changes) tell(change);
-  // An unfinished run without approval asks again, whatever its status.
-  const approved = !asks || run.isApproved;
+  const step = firstStep(run, asks);
+  const asksToContinue = step === 'ask to continue';
+  describeChangedOptions({ runId, waitsForPerson: asksToContinue }, optionsBefore, spec.options).forEach(
+    tell,
+  );
   // While the command asks a person, a signal ends the question.
-  const interrupted = approved && !asksPerson ? interruptionOf(session, runId) : undefined;
+  const interrupted = step === 'spend' ? interruptionOf(session, runId) : undefined;
   passInterruption();
-  // The same command again overrules neither a quality gate nor a person: a program may repeat it.
-  if (asksPerson) return continueIfAgreed(session, await readRunFacts(session.warehouse, runId), asks);
+  if (asksToContinue) return continueIfAgreed(session, await readRunFacts(session.warehouse, runId), asks);
   if (interrupted?.aborted === true && session.stack.temporal.embedded) {
     await leaveRun(session, runId);
     return readRunFacts(session.warehouse, runId);
   }
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
-  const isResumed = found && (run.status === 'paused' || (approved && run.planHash !== null));
-  const handle = await (isResumed ? resumeRun : startRunWorkflow)(session, run, approved);
+  const handle = await startOrResume(session, run, step === 'spend');
   const page = await runPage(session, runId);
   if (page !== undefined) tell(page);
-  // An approved run asks nothing, and has perhaps spent credits already.
-  if (!approved && !(await approve(session, handle)))
-    return continueIfAgreed(session, await waitForRun(session, handle), asks);
-  const onPlan = showsPlan ? planTeller(found && run.planHash !== null) : undefined;
+  if (step === 'ask for approval') await askForApproval(session, handle);
+  const onPlan = showsPlan ? planTeller(run.planHash !== null) : undefined;
   return continueIfAgreed(session, await waitForRun(session, handle, { interrupted, onPlan }), asks);
+}
+
+/** How a command goes on with the run that it has begun or found. */
+type FirstStep = 'ask to continue' | 'ask for approval' | 'spend';
+
+function firstStep(run: RunRecord, asks: boolean): FirstStep {
+  // The same command again overrules neither a quality gate nor a person: a program may repeat it.
+  if (waitsForPerson(run, asks)) return 'ask to continue';
+  // An unfinished run without approval asks again, whatever its status. An approved run has perhaps spent credits.
+  return asks && !run.isApproved ? 'ask for approval' : 'spend';
+}
+
+function startOrResume(session: Session, run: RunRecord, approved: boolean): Promise<WorkflowHandle> {
+  const isResumed = run.status === 'paused' || (approved && run.planHash !== null);
+  return (isResumed ? resumeRun : startRunWorkflow)(session, run, approved);
 }
 
 /** Checks, before a run begins, what the run needs: otherwise it would keep the status `ingesting` forever. */
@@ -113,29 +121,13 @@ function planTeller(isOld: boolean): OnPlan {
   };
 }
 
-/** The figures of a run, with the number of rows whose record id names different people. */
-export interface RunResult {
-  readonly facts: RunFacts;
-  readonly contestedRows: number;
-}
-
-export async function resultOf({ warehouse }: Session, facts: RunFacts): Promise<RunResult> {
-  return { facts, contestedRows: await readContestedRows(warehouse.database, facts.run_id) };
-}
-
-/** Prints the result of a run and sets the exit code. */
-export function reportRun({ facts, contestedRows }: RunResult, json: boolean): void {
-  printFacts<'run'>(json, facts, describeRun(facts));
-  describeContestedRows(facts, contestedRows).forEach(json ? tell : print);
-  process.exitCode = exitCodeOf(facts);
-}
-
 /**
- * Waits for the plan and asks a person to approve it.
+ * Waits for the plan and asks a person to approve it. A refusal cancels the run. Asks nothing if the run needs no
+ * approval any more.
  *
- * @returns whether the run may spend; false also if the run needs no approval, or none any more
+ * @throws Problem `run.not-approved` if a signal ends the question
  */
-async function approve(session: Session, handle: WorkflowHandle): Promise<boolean> {
+async function askForApproval(session: Session, handle: WorkflowHandle): Promise<void> {
   const runId = handle.workflowId;
   // The signal must not stop the servers that this command's worker uses.
   const interrupted = new AbortController();
@@ -148,13 +140,12 @@ async function approve(session: Session, handle: WorkflowHandle): Promise<boolea
     const status = await followRun(session, handle, interrupted.signal);
     const run = await getRun(session.warehouse, runId);
     if (interrupted.signal.aborted) throw notApproved(runId);
-    if (status !== 'awaiting_approval' || !run.plan) return false;
+    if (status !== 'awaiting_approval' || !run.plan) return;
     planTeller(false)(run, run.plan);
     const yes = await agrees(approvalQuestion(run.plan), interrupted.signal);
     if (yes === undefined) throw notApproved(runId);
     if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
     else await cancelRun(session, run, 'the plan was not approved');
-    return yes;
   } finally {
     leave();
   }

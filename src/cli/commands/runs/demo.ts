@@ -15,7 +15,8 @@ import { jsonOption, type JsonFlag, wholeNumber } from '../../terminal/flags.ts'
 import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
 import { describePlan } from '../../run/describe/describe-plan.ts';
-import { enrichExport, reportRun, resultOf } from '../../run/enrich-export.ts';
+import { enrichExport } from '../../run/enrich-export.ts';
+import { reportRun, resultOf } from '../../run/report-run.ts';
 import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
 import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';

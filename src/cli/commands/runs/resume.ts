@@ -3,7 +3,7 @@ import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../../config/settings.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
-import { reportRun, resultOf } from '../../run/enrich-export.ts';
+import { reportRun, resultOf } from '../../run/report-run.ts';
 import { jsonOption } from '../../terminal/flags.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
