@@ -18,7 +18,7 @@ import { approvalQuestion, describePlan } from './describe/describe-plan.ts';
 import { followRun, type OnPlan, warnOfPlainText } from './follow/follow-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
-import { runPage } from './describe/run-page.ts';
+import { describeUiAddress } from './describe/describe-ui-address.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { sendUpdate } from './steer/send-update.ts';
 import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from './steer/steer-run.ts';
@@ -58,8 +58,8 @@ export async function enrichExport(
   }
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   const handle = await startOrResume(session, run, step === 'spend');
-  const page = await runPage(session, runId);
-  if (page !== undefined) tell(page);
+  const uiAddress = await describeUiAddress(session, runId);
+  if (uiAddress !== undefined) tell(uiAddress);
   if (step === 'ask for approval') await askForApproval(session, handle);
   const onPlan = showsPlan ? planTeller(run.planHash !== null) : undefined;
   return continueIfAgreed(session, await waitForRun(session, handle, { interrupted, onPlan }), asks);

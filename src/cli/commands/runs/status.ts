@@ -22,7 +22,7 @@ import {
   withoutWorker,
   withPresentReason,
 } from '../../run/describe/present-status.ts';
-import { runPage } from '../../run/describe/run-page.ts';
+import { describeUiAddress } from '../../run/describe/describe-ui-address.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
@@ -49,7 +49,12 @@ function hinter({ json }: JsonFlag): (line: string) => void {
   return json === true ? tell : print;
 }
 
-async function showRun(session: Session, runId: string, flags: JsonFlag, showsPage: boolean): Promise<void> {
+async function showRun(
+  session: Session,
+  runId: string,
+  flags: JsonFlag,
+  showsUiAddress: boolean,
+): Promise<void> {
   const { warehouse } = session;
   const hint = hinter(flags);
   const facts = await factsOf(session, runId);
@@ -66,8 +71,8 @@ async function showRun(session: Session, runId: string, flags: JsonFlag, showsPa
   describeLostContacts(facts, await readLostContacts(warehouse.database, facts.run_id)).forEach(hint);
   (await describeCallWait(session, facts)).forEach(hint);
   (await describePreempted(session, facts)).forEach(hint);
-  const page = showsPage ? await runPage(session, facts.run_id) : undefined;
-  if (page !== undefined) hint(`  ${page}`);
+  const uiAddress = showsUiAddress ? await describeUiAddress(session, facts.run_id) : undefined;
+  if (uiAddress !== undefined) hint(`  ${uiAddress}`);
 }
 
 async function showRuns(session: Session, flags: JsonFlag & { limit: number }): Promise<void> {
