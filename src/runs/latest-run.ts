@@ -1,17 +1,10 @@
 import { sql } from 'kysely';
-import type { RunStatus } from '../contract/run-statuses.ts';
+import { runStatuses } from '../contract/run-statuses.ts';
 import type { Warehouse } from '../db/database.ts';
-import { maySpend } from '../db/run-states.ts';
+import { allStatuses, maySpend } from '../db/run-states.ts';
 
 /** The state of a run that a command needs: `resume` needs a waiting run, `pause` a run in progress. */
 export type RunNeed = 'waiting' | 'in-progress' | 'unfinished';
-
-/** Statuses that are preferred; empty: no preference. */
-const preferred: Readonly<Record<RunNeed, readonly RunStatus[]>> = {
-  waiting: ['paused', 'awaiting_approval'],
-  'in-progress': ['ingesting', 'planning', 'running'],
-  unfinished: [],
-};
 
 /**
  * The unfinished run that a command means by "latest". Preferred, in this order: runs in the state that the command
@@ -21,10 +14,11 @@ const preferred: Readonly<Record<RunNeed, readonly RunStatus[]>> = {
  * @returns undefined if every run has ended
  */
 export async function findLatestFor(warehouse: Warehouse, need: RunNeed): Promise<string | undefined> {
+  const preferred = allStatuses.filter((status) => runStatuses[status] === need);
   // A run of a schedule has the scheduled time as `as_of`.
   const { rows } = await sql<{ runId: string }>`
     select run_id as "runId" from runs where finished_at is null and ${maySpend}
-    order by (status = any(${[...preferred[need]]}::text[])) desc, (as_of = created_at) desc, created_at desc limit 1
+    order by (status = any(${preferred}::text[])) desc, (as_of = created_at) desc, created_at desc limit 1
   `.execute(warehouse.database);
   return rows[0]?.runId;
 }

@@ -3,7 +3,7 @@ import { callPausePrefixes, pausesByCommand, type StatusReason } from '../contra
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
-import type { RunStatus } from '../contract/run-statuses.ts';
+import { isInProgress, type RunStatus } from '../contract/run-statuses.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
@@ -164,7 +164,7 @@ export async function setRunStatus(
   { byPerson = false }: { readonly byPerson?: boolean | undefined } = {},
 ): Promise<void> {
   const endsCancelling = status === 'cancelling' || isFinal(status);
-  const endsPause = byPerson || !(statusesOfWork.includes(status) || pauseReason?.budgets !== undefined);
+  const endsPause = byPerson || !(isInProgress(status) || pauseReason?.budgets !== undefined);
   const allowed = sql<boolean>`(
     (status <> 'cancelling' or ${endsCancelling}::boolean)
     and (${endsPause}::boolean or status <> 'paused'
@@ -187,9 +187,6 @@ export async function setRunStatus(
     where run_id = ${runId} and ${isUnfinished}
   `.execute(warehouse.database);
 }
-
-/** Statuses in which a workflow continues without a person. */
-const statusesOfWork: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
 
 /** Whether an unfinished run still has to be staged from this content. */
 export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {

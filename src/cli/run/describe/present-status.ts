@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/settings.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
-import type { RunStatus } from '../../../contract/run-statuses.ts';
+import { isInProgress } from '../../../contract/run-statuses.ts';
 import { othersPresent } from '../../../dev/presence.ts';
 import { readClock } from '../../../db/expressions.ts';
 import { counted } from '../../../domain/text/counted.ts';
@@ -13,13 +13,10 @@ import type { Session } from '../../session/session.ts';
 import { readCallWait, readLateWait } from '../follow/read-call-wait.ts';
 import { workflowFailing } from '../steer/send-update.ts';
 
-/** In these statuses a run continues as soon as it has a worker. */
-export const workingStatuses: readonly string[] = [
-  'ingesting',
-  'planning',
-  'running',
-  'cancelling',
-] satisfies RunStatus[];
+/** Whether a run continues as soon as it has a worker. */
+export function isWorking({ status }: RunFacts): boolean {
+  return isInProgress(status) || status === 'cancelling';
+}
 
 /** Status that a person sees for a run that should continue and has no worker. */
 export const interrupted = 'interrupted';
@@ -39,9 +36,7 @@ export async function findInterrupted(
   session: Session,
   runs: readonly RunFacts[],
 ): Promise<{ readonly runIds: readonly string[]; readonly lines: readonly string[] }> {
-  const runIds = runs
-    .filter(({ status }) => workingStatuses.includes(status))
-    .map(({ run_id: runId }) => runId);
+  const runIds = runs.filter(isWorking).map(({ run_id: runId }) => runId);
   const { config } = session;
   if (config.temporalAddress === undefined) {
     if (isCommandPresent(config)) return { runIds: [], lines: [] };

@@ -2,15 +2,15 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } 
 import type { PauseReason } from '../../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import { taskPriorities } from '../../../contract/run-priorities.ts';
+import { isInProgress } from '../../../contract/run-statuses.ts';
 import { controlTaskQueue, workflowTypes } from '../../../contract/temporal-names.ts';
 import { describeStart, startAttributes } from '../../../domain/runs/run-start.ts';
 import { runInputOf } from '../../../runs/run-input.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
 import { onInterruption } from '../../../dev/interruption.ts';
-import { workingStatuses } from '../describe/present-status.ts';
+import { isWorking } from '../describe/present-status.ts';
 import { knownFailure, requireKeys, sendUpdate, tellingWait } from './send-update.ts';
-import { statusesBeforeLastCall } from './stop-run.ts';
 import { followRun, untilCallsAreRecorded, warnWithoutWorker, type OnPlan } from '../follow/follow-run.ts';
 import { tell } from '../../terminal/output.ts';
 import type { Session } from '../../session/session.ts';
@@ -191,7 +191,7 @@ function whatStopDoes({ stack, config }: Session): string {
  * with 3.
  */
 function continuing(facts: RunFacts): RunFacts {
-  if (facts.reason_type !== null || !workingStatuses.includes(facts.status)) return facts;
+  if (facts.reason_type !== null || !isWorking(facts)) return facts;
   return {
     ...facts,
     reason_type: 'run.continues',
@@ -208,7 +208,7 @@ export async function leaveRun(session: Session, runId: string): Promise<void> {
   if (!session.stack.temporal.embedded) return;
   const { status } = await getRun(session.warehouse, runId);
   const next = `enrich resume ${runId}, or the same command again`;
-  if (statusesBeforeLastCall.includes(status)) {
+  if (isInProgress(status)) {
     await setRunStatus(session.warehouse, runId, 'paused', {
       type: 'run.interrupted',
       reason: 'interrupted',

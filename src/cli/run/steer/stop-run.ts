@@ -1,5 +1,5 @@
 import { needsResume, type PauseReason } from '../../../contract/pause-reasons.ts';
-import type { RunStatus } from '../../../contract/run-statuses.ts';
+import { isInProgress } from '../../../contract/run-statuses.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { endAbandonedRun } from '../../../runs/finish-run.ts';
@@ -21,10 +21,6 @@ export function staysPaused({ status, pauseReason }: RunRecord): boolean {
 const recorded =
   'recorded: the run makes no further call. Waiting for a worker, which carries it out; Ctrl-C is safe';
 
-export const statusesBeforeLastCall: readonly RunStatus[] = ['ingesting', 'planning', 'running'];
-/** A run in one of these statuses makes calls without another decision of a person. */
-const statusesToPause: readonly RunStatus[] = [...statusesBeforeLastCall, 'paused'];
-
 /**
  * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
  * command is interrupted, and the worker that this command starts for the update of an embedded run makes none. Does
@@ -38,7 +34,8 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
   if (staysPaused(run)) return;
   await requireKeys(session, run.runId);
   const { warehouse } = session;
-  const isRecorded = statusesToPause.includes(run.status) && (await hasPeopleLeft(warehouse, run));
+  const mayCall = isInProgress(run.status) || run.status === 'paused';
+  const isRecorded = mayCall && (await hasPeopleLeft(warehouse, run));
   const pauseReason: PauseReason = {
     type: 'run.paused',
     reason: reason || 'paused by hand',
