@@ -188,7 +188,7 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
 async function enrichPage(run: RunState, page: number): Promise<string | undefined> {
   run.enter('enriching');
   const isResumed = run.watchResume();
-  const result = await openPage(run, page);
+  const result = await runPageWorkflow(run, page);
   const isResumedAfterPage = run.watchResume();
   await run.readFigures();
   takeRecordedPause(run, isResumedAfterPage);
@@ -209,7 +209,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   }
 }
 
-async function openPage(run: RunState, page: number): Promise<PageResult> {
+async function runPageWorkflow(run: RunState, page: number): Promise<PageResult> {
   const { runId, file, batchConcurrency, priority, plan } = run;
   const input = { runId, page, batchConcurrency, priority };
   const options = {
@@ -219,7 +219,7 @@ async function openPage(run: RunState, page: number): Promise<PageResult> {
     staticDetails: `A part of the run \`${runId}\`: state, figures and updates are on the page of that workflow.`,
   };
   try {
-    return await run.openPage.untilEnded(
+    return await run.pageWorkflow.untilEnded(
       () => startChild(enrichmentPage, { ...options, args: [input] }),
       isHistoryLong,
     );

@@ -14,7 +14,7 @@ import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import type { RunProgress } from './messages.ts';
-import { OpenPage } from './open-page.ts';
+import { PageWorkflow } from './page-workflow.ts';
 import { upsertRunAttributes } from './run-attributes.ts';
 import { runDetails } from './run-details.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -55,7 +55,7 @@ export class RunState {
   /** Pages that a person skips, and the skipped pages whose people have their outcome. */
   readonly skipping = new Set<number>();
   readonly skipped: Set<number>;
-  readonly openPage = new OpenPage();
+  readonly pageWorkflow = new PageWorkflow();
   readonly #input: RunInput;
   readonly #statusWrites = new WriteQueue();
   #resumes = 0;

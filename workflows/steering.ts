@@ -85,7 +85,7 @@ function acceptPauseAndResume(run: RunState): void {
     };
     run.pauseReason = pauseReason;
     await run.setStatus('paused', pauseReason);
-    await run.openPage.wake();
+    await run.pageWorkflow.wake();
   };
   setHandler(pauseUpdate, pause, {
     description:
@@ -111,7 +111,7 @@ function acceptPauseAndResume(run: RunState): void {
     // A pause in the meantime stays.
     if (run.pauseReason === before) run.pauseReason = null;
     // The command has just read how many calls the service has left.
-    await run.openPage.wake();
+    await run.pageWorkflow.wake();
   };
   setHandler(resumeUpdate, resume, {
     description: 'Continue a paused run.',
@@ -158,7 +158,7 @@ function acceptPriority(run: RunState): void {
     await quick.changePriority.executeWithOptions({ summary: `priority ${priority}` }, [{ runId, priority }]);
     run.priority = priority;
     run.show();
-    await run.openPage.changePriority(run.priority);
+    await run.pageWorkflow.changePriority(run.priority);
   };
   setHandler(changePriorityUpdate, changePriority, {
     description: 'Change the priority of the run. Argument: "ad-hoc", "nightly" or "backfill".',
@@ -209,14 +209,14 @@ export async function cancelRun(run: RunState, reason: string): Promise<void> {
     reason,
     next: `enrich cancel ${run.runId} waits until the run has ended`,
   });
-  await run.openPage.wake();
+  await run.pageWorkflow.wake();
 }
 
 /** @returns how many people will not be asked for */
 async function skipPage(run: RunState, page: number, reason: string): Promise<number> {
   run.skipping.add(page);
   try {
-    if (page === run.page) await run.openPage.end();
+    if (page === run.page) await run.pageWorkflow.end();
     const { people } = await quick.skipPage.executeWithOptions({ summary: `skip page ${page}` }, [
       { runId: run.runId, page, reason },
     ]);

@@ -59,7 +59,7 @@ export type ServiceCheck =
   | { readonly kind: 'ready'; readonly status: string }
   | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
-export interface OpenPage {
+export interface OpenedPage {
   /** Numbers of the batches that have people to ask for. */
   readonly batches: readonly number[];
   readonly people: number;
@@ -126,7 +126,7 @@ export interface ControlActivities {
   ): Promise<RunFacts>;
   /** The figures of a run as `enrich status --json` prints them. */
   readRunFacts(request: RunRequest): Promise<RunFacts>;
-  openPage(request: PageRequest): Promise<OpenPage>;
+  openPage(request: PageRequest): Promise<OpenedPage>;
   /** One sync: applies the run's inbox, makes the polls that are due, and returns the status of late results. */
   syncLateResults(request: RunRequest): Promise<LateResultsStatus>;
   /** A sync for runs that have ended or lost their workflow; returns how many deliveries took effect. */

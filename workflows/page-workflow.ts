@@ -7,7 +7,7 @@ import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
 type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
 
 /** The child workflow that enriches a page, as its run tells it what changes. A run has at most one at a time. */
-export class OpenPage {
+export class PageWorkflow {
   #open: Promise<Page> | undefined;
 
   /**
