@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { BatchResult } from '../../src/contract/activities.ts';
+import { holding, untilSignalled } from '../helpers/temporal/holding.ts';
+import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
+import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
+
+const stage = await Stage.ofFile();
+
+const pauseReason = { type: 'run.paused', reason: 'budget review', next: 'enrich resume' } as const;
+
+describe('a signal that comes while a batch is about to be told to wait for the rate window', () => {
+  const anHour: BatchResult = {
+    kind: 'wait',
+    milliseconds: 3_600_000,
+    reason: 'the window is full',
+    calls: 1,
+  };
+
+  it.each<[string, string, [string | number, string?], string]>([
+    ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
+    ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
+    ['a skip of the page ends the wait at once', 'skipPage', [1, 'wrong region'], 'finished'],
+  ])(
+    'a signal before a batch waits for the rate window is not lost: %s',
+    async (_title, update, args, phase) => {
+      const { activities, letGo, begun } = holding(anHour);
+      const answer = activities.answer;
+      activities.answer = (batch, execution) =>
+        execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
+          ? { kind: 'stopped', calls: 1, pauseReason }
+          : answer(batch, execution);
+      await stage.play(
+        activities,
+        async (handle) => {
+          await expect.poll(begun).toBe(true);
+          const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
+          const steering = handle.executeUpdate<unknown, [string | number, string?]>(update, { args });
+          await untilSignalled(page, /wake|skip|end/);
+          letGo();
+          await steering;
+          await untilPhase(handle, phase);
+          if (phase === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
+          await handle.result();
+        },
+        { batchConcurrency: 1 },
+      );
+      expect(activities.batches).toEqual(update === 'skipPage' ? [101, 102] : []);
+    },
+  );
+});
+
+describe('a page', () => {
+  it('a skipped page begins no further call, and completes its outcomes after its calls', async () => {
+    const { activities, letGo, begun } = holding();
+    await stage.play(
+      activities,
+      async (handle) => {
+        await expect.poll(begun).toBe(true);
+        const skipping = handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
+        await untilSignalled(page, /end/);
+        expect(activities.skipped).toEqual([]);
+        letGo();
+        expect(await skipping).toBe(10);
+        await handle.result();
+      },
+      { batchConcurrency: 1 },
+    );
+    expect(activities.skipped).toEqual([1]);
+    expect(activities.batches).toEqual([1, 101, 102]);
+  });
+
+  it('a page that is skipped before it begins is never opened', async () => {
+    const { activities, letGo, begun } = holding();
+    await stage.play(activities, async (handle) => {
+      await expect.poll(begun).toBe(true);
+      await expect(handle.executeUpdate('skipPage', { args: [3] })).rejects.toThrow();
+      await handle.executeUpdate('skipPage', { args: [2] });
+      letGo();
+      await handle.result();
+    });
+    expect(activities.skipped).toEqual([2]);
+    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3]);
+    expect(activities.ending).toBe('finished');
+  });
+});
+
+it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
+  const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
+  await stage.play(activities, async (handle) => {
+    await expect.poll(begun).toBe(true);
+    const pageId = `${handle.workflowId}/page-1`;
+    const page = stage.temporal.client.workflow.getHandle(pageId);
+    await reachHistoryLimit(page, 'wake');
+    // Answered once the page has seen every signal.
+    await page.query('__stack_trace');
+    letGo();
+    await handle.result();
+    const results = [];
+    for await (const { runId } of stage.temporal.client.workflow.list({
+      query: `WorkflowId = "${pageId}"`,
+    }))
+      results.push(await stage.temporal.client.workflow.getHandle(pageId, runId).result());
+    expect(results).toMatchObject([{ kind: 'done' }, { kind: 'unfinished' }]);
+  });
+  expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+});
+
+it('a changed priority of a run applies to later batches, also of the open page', async () => {
+  const { activities, letGo, begun } = holding();
+  await stage.play(
+    activities,
+    async (handle) => {
+      await expect.poll(begun).toBe(true);
+      await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
+      await handle.executeUpdate('changePriority', { args: ['backfill'] });
+      const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
+      await untilSignalled(page, /priority/);
+      letGo();
+      await handle.result();
+      const { events } = await page.fetchHistory();
+      const keys = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+        scheduled?.activityType?.name === 'enrichBatches' ? [scheduled.priority?.priorityKey] : [],
+      );
+      expect(keys).toEqual([2, 4, 4]);
+    },
+    { batchConcurrency: 1 },
+  );
+  expect(activities.priorities).toEqual(['backfill']);
+});

@@ -1,0 +1,289 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { describe, expect, it } from 'vitest';
+import type { BatchResult } from '../../src/contract/activities.ts';
+import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
+import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
+import { Stage, phaseOf, untilPhase } from '../helpers/temporal/play-run.ts';
+import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
+import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
+
+const pauseReason = { type: 'service.unauthorized', reason: 'refused', next: 'set another key' } as const;
+
+const stage = await Stage.ofFile();
+
+/** What batches come to if the third has no credits at first. */
+function thirdBatchNeeds(hasCredits: () => boolean): (batch: number) => BatchResult {
+  return (batch) =>
+    batch === 3 && !hasCredits()
+      ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+      : { kind: 'done', calls: 1 };
+}
+
+describe('late results', () => {
+  const lateResults = { pollAfterSeconds: 3_600 };
+  const awaited = (number: number): LateResultsStatus => ({
+    ...nothingAwaited,
+    awaited: number,
+    until: '2026-11-22T03:00:00.000Z',
+    nextSyncAt: '2026-11-21T13:00:00.000Z',
+  });
+
+  it('late results are synced when a delivery is signalled, and the run waits for all of them', async () => {
+    const activities = new ScriptedActivities();
+    activities.sync = () => awaited(2);
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilPhase(handle, 'awaiting late results');
+        await expect.poll(() => activities.syncs).toBeGreaterThan(0);
+        expect(activities.ending).toBe('');
+        activities.sync = () => ({ ...nothingAwaited, arrived: 2 });
+        await handle.signal('deliveryReceived');
+        await handle.result();
+      },
+      { lateResults },
+    );
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('late results need one sync for simultaneous signals, and none for late signals', async () => {
+    const activities = new ScriptedActivities();
+    const held = gate();
+    activities.sync = async (number) => {
+      if (number === 1) await held.opened;
+      return number < 3 ? awaited(2) : nothingAwaited;
+    };
+    await stage.play(
+      activities,
+      async (handle) => {
+        await expect.poll(() => activities.syncs).toBe(1);
+        await Promise.all(Array.from({ length: 50 }, () => handle.signal('deliveryReceived')));
+        held.open();
+        await expect.poll(() => activities.syncs).toBe(2);
+        await handle.signal('deliveryReceived');
+        await handle.result();
+        await expect(handle.signal('deliveryReceived')).rejects.toThrow();
+      },
+      { lateResults },
+    );
+    expect(activities.syncs).toBe(3);
+  });
+
+  it('late results are synced without a signal when the next poll is due', async () => {
+    const activities = new ScriptedActivities();
+    activities.sync = (number) =>
+      number < 3 ? { ...awaited(2), nextSyncAt: '2026-11-21T12:00:00.010Z' } : nothingAwaited;
+    await stage.play(activities, (handle) => handle.result(), { lateResults });
+    expect(activities.syncs).toBe(3);
+  });
+
+  it('a late result that pauses the run after its last call keeps it from finishing until it is resumed', async () => {
+    const activities = new ScriptedActivities();
+    activities.sync = () => nothingAwaited;
+    let isResumed = false;
+    const facts = activities.facts.bind(activities);
+    activities.facts = (runId, status) => {
+      const paused = { reason_type: 'service.overbilled', reason: 'billed more', next: 'compare' };
+      const isLast = activities.ending !== '' && !isResumed;
+      return isLast ? { ...facts(runId, 'paused'), ...paused } : facts(runId, status);
+    };
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilPhase(handle, 'paused');
+        isResumed = true;
+        await handle.executeUpdate('resume');
+        expect(await handle.result()).toMatchObject({ status: 'finished' });
+      },
+      { lateResults },
+    );
+  });
+
+  it('late results that release credits let a run ask for people who were over budget', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch, execution) =>
+      batch === 3 && execution < 5
+        ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+        : { kind: 'done', calls: 1 };
+    activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
+    await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
+    expect(activities.batches).toContain(3);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it.each([
+    [
+      'its budget is raised',
+      (handle: WorkflowHandle) => handle.executeUpdate('raiseBudget', { args: ['500'] }),
+    ],
+    ['a budget is changed', (handle: WorkflowHandle) => handle.signal('budgetChanged')],
+    ['it is resumed', (handle: WorkflowHandle) => handle.executeUpdate('resume')],
+  ])(
+    'a run that was over budget and awaits late results asks for the other people when %s',
+    async (_, act) => {
+      const activities = new ScriptedActivities();
+      let hasCredits = false;
+      activities.answer = thirdBatchNeeds(() => hasCredits);
+      activities.sync = () =>
+        activities.batches.includes(3) ? nothingAwaited : { ...nothingAwaited, awaited: 1 };
+      await stage.play(
+        activities,
+        async (handle) => {
+          await untilPhase(handle, 'awaiting late results');
+          hasCredits = true;
+          await act(handle);
+          await handle.result();
+        },
+        { lateResults, batchConcurrency: 1 },
+      );
+      expect(activities.batches).toContain(3);
+      expect(activities.ending).toBe('finished');
+    },
+  );
+
+  it(
+    'a run asks for the other people when its budget is raised while it continues as new',
+    { timeout: 30_000 },
+    async () => {
+      const activities = new ScriptedActivities();
+      const [begun, held] = [gate(), gate()];
+      let hasCredits = false;
+      activities.answer = thirdBatchNeeds(() => hasCredits);
+      const askedAll = (): boolean => activities.batches.includes(102);
+      activities.sync = () => (askedAll() ? nothingAwaited : { ...nothingAwaited, awaited: 1 });
+      activities.changeRunBudget = async () => {
+        begun.open();
+        await held.opened;
+        hasCredits = true;
+      };
+      await stage.play(
+        activities,
+        async (handle) => {
+          await untilPhase(handle, 'awaiting late results');
+          const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
+          await begun.opened;
+          const { syncs } = activities;
+          await reachHistoryLimit(handle, 'deliveryReceived');
+          await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
+          // The workflow continues as new when the update has ended.
+          held.open();
+          await raised;
+          await handle.result();
+        },
+        { lateResults, batchConcurrency: 1 },
+      );
+      expect(askedAll()).toBe(true);
+      expect(activities.ending).toBe('finished');
+    },
+  );
+
+  it(
+    'late results take effect once when signals come on both sides of a continue-as-new',
+    { timeout: 120_000 },
+    async () => {
+      const activities = new ScriptedActivities();
+      const held = gate();
+      activities.answer = async (batch) => {
+        if (batch === 3) await waitWithHeartbeat(held);
+        return { kind: 'done', calls: 1 };
+      };
+      activities.sync = () => nothingAwaited;
+      let executions = 0;
+      await stage.play(
+        activities,
+        async (handle) => {
+          await expect.poll(() => activities.batches.length).toBe(2);
+          await reachHistoryLimit(handle, 'deliveryReceived');
+          for (let sent = 0; sent < 400; sent += 100)
+            await Promise.all(Array.from({ length: 100 }, () => handle.signal('deliveryReceived')));
+          held.open();
+          await handle.signal('deliveryReceived');
+          await handle.result();
+          const runs = stage.temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
+          for await (const _ of runs) executions += 1;
+        },
+        { lateResults },
+      );
+      expect(executions).toBe(2);
+      expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+      expect(activities.syncs).toBeLessThan(100);
+      expect(activities.ending).toBe('finished');
+    },
+  );
+
+  it.each([
+    ['while nothing else is left to do', false],
+    ['while the run is paused', true],
+  ])(
+    'late results are awaited by a workflow that continues as new before its history limit, %s',
+    { timeout: 120_000 },
+    async (_title, isPaused) => {
+      const activities = new ScriptedActivities();
+      activities.sync = () => ({ ...awaited(1_000), nextSyncAt: '2026-11-21T12:00:00.900Z' });
+      activities.answer = (batch) =>
+        isPaused && batch > 100 && activities.statuses.at(-1) === 'running' && activities.checks === 0
+          ? { kind: 'stopped', calls: 1, pauseReason }
+          : { kind: 'done', calls: 1 };
+      await stage.play(
+        activities,
+        async (handle) => {
+          const phase = isPaused ? 'paused' : 'awaiting late results';
+          await untilPhase(handle, phase);
+          const first = (await handle.describe()).runId;
+          await reachHistoryLimit(handle, 'deliveryReceived');
+          await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
+          expect(await phaseOf(handle)).toBe(phase);
+          expect(activities.batches.length).toBe(isPaused ? 3 : 5);
+          activities.checks = 1;
+          if (isPaused) await handle.executeUpdate('resume');
+          activities.sync = () => ({ ...nothingAwaited, arrived: 1_000 });
+          await handle.signal('deliveryReceived');
+          await handle.result();
+        },
+        { lateResults },
+      );
+      expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+      expect(activities.ending).toBe('finished');
+    },
+  );
+
+  it(
+    'late results are awaited beside an open page, which ends at the history limit of the run',
+    { timeout: 120_000 },
+    async () => {
+      const activities = new ScriptedActivities();
+      let hasWaited = false;
+      activities.answer = (batch) => {
+        if (batch !== 1 || hasWaited) return { kind: 'done', calls: 1 };
+        hasWaited = true;
+        return { kind: 'wait', milliseconds: 86_400_000, reason: 'the window is full', calls: 1 };
+      };
+      activities.sync = () => nothingAwaited;
+      await stage.play(
+        activities,
+        async (handle) => {
+          await expect.poll(() => hasWaited).toBe(true);
+          await reachHistoryLimit(handle, 'deliveryReceived');
+          await handle.result();
+        },
+        { lateResults, batchConcurrency: 1 },
+      );
+      expect(activities.batches).toEqual([1, 2, 3, 101, 102]);
+    },
+  );
+
+  it('late results do not stop a run from being cancelled', async () => {
+    const activities = new ScriptedActivities();
+    activities.sync = () => awaited(2);
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilPhase(handle, 'awaiting late results');
+        await handle.executeUpdate('cancel', { args: ['enough'] });
+        await handle.result();
+      },
+      { lateResults },
+    );
+    expect(activities.ending).toBe('cancelled');
+  });
+});
