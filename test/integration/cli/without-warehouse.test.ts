@@ -1,0 +1,44 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runHere } from '../../helpers/system/run-here.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+
+describe('a folder without a warehouse', () => {
+  it.each([
+    'status',
+    'report latest',
+    'resume latest',
+    'pause latest',
+    'cancel latest',
+    'skip latest --page 1',
+    'priority latest ad-hoc',
+    'undo latest',
+    'attempts list',
+    'budget show',
+    'inbox list',
+    'export',
+    'changes',
+    'evaluate --truth good.csv',
+    'review list',
+    'suppress check ada@orbit.example',
+    'sql -c select',
+    'sql --json',
+    'erase ada@orbit.example --yes',
+    'usage --reconcile',
+    'schedule list',
+    'prune --retention changes=90d',
+    'rebuild',
+  ])('enrich %s is a usage error in a folder without a warehouse, and creates none', async (line) => {
+    const directory = temporaryFolder(onTestFinished);
+    const folder = join(directory, 'elsewhere');
+    writeFileSync(join(directory, 'good.csv'), 'email\nmira@nordlys.example\n');
+    const environment = { ENRICH_DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' };
+    const ended = await runHere(line.split(' '), { environment, directory });
+    expect(ended.stderr).toContain('error: there is no data folder, and so no warehouse\n');
+    expect(ended.stderr).toContain(`  where: ${folder}\n`);
+    expect(ended.stderr).toContain('  next:  change to the folder of the runs, or set ENRICH_DATA_DIR');
+    expect(ended.code).toBe(2);
+    expect(existsSync(folder)).toBe(false);
+  });
+});

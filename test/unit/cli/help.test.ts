@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { runHere } from '../../helpers/system/run-here.ts';
+
+const enrich = (words: readonly string[]) => runHere(words, { environment: {}, directory: process.cwd() });
+
+it('the help of a command has the flags of settings last', async () => {
+  const { stdout } = await enrich(['run', '--help']);
+  const headings = stdout.split('\n').filter((line) => /^[A-Z][a-z ]+:$/.test(line));
+  expect(headings).toEqual([
+    'Arguments:',
+    'Export:',
+    'Credits:',
+    'Data to ask for:',
+    'Options:',
+    'Settings:',
+    'Examples:',
+  ]);
+});
+
+describe('a command that only holds others', () => {
+  it.each([
+    [[], 'Runs:'],
+    [['attempts'], 'Commands:'],
+    [['budget'], 'Commands:'],
+    [['inbox'], 'Commands:'],
+  ])('a command with only subcommands explains itself: enrich %j', async (words, heading) => {
+    const ended = await enrich(words);
+    expect(ended.stdout).toContain(heading);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.each([
+    ['enrich', 'run', ['help', 'rum']],
+    ['enrich budget', 'show', ['budget', 'help', 'shaw']],
+    ['enrich', 'run', ['rum']],
+    ['enrich', 'run', ['rum', '--help']],
+  ])('%s suggests the command %s for a misspelt one: enrich %j', async (name, near, words) => {
+    const ended = await enrich(words);
+    expect(ended.stdout).toBe('');
+    expect(ended.stderr).toBe(
+      `error: unknown command '${words.find((word) => /^(rum|shaw)$/.test(word))}' (Did you mean ${near}?)\n` +
+        `  where: ${name}\n` +
+        `  next:  ${name} --help shows what it takes, and an example\n`,
+    );
+    expect(ended.code).toBe(2);
+  });
+
+  it('enrich help COMMAND explains the command', async () => {
+    const ended = await enrich(['help', 'budget', 'set']);
+    expect(ended.stdout).toContain('Usage: enrich budget set');
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
