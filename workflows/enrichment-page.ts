@@ -1,7 +1,7 @@
 import { proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
-import { taskPriorities } from '../src/contract/run-priorities.ts';
+import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import { callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
 import { quick } from './control-activities.ts';
@@ -28,80 +28,106 @@ const sharingWorkers = 3;
  * for a day would reach Temporal's limit. Run again, it continues with the open people.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
-  const wait = new PageWait(() => show());
-  setHandler(wakeSignal, () => void (wait.wakes += 1), {
-    description: 'End a wait for the rate window: sent by the run after a pause, a cancellation or a resume.',
-  });
-  let { priority } = input;
-  setHandler(pagePrioritySignal, (next) => void (priority = next), {
-    description: 'The priority of batches that begin from now on: sent by the run.',
-  });
-  let isEndAsked = false;
-  setHandler(
-    endPageSignal,
-    () => {
-      isEndAsked = true;
-      wait.wakes += 1;
-    },
-    {
+  return new PageInProgress(input).run();
+}
+
+class PageInProgress {
+  readonly #input: PageInput;
+  readonly #wait = new PageWait(() => this.#show());
+  #priority: RunPriority;
+  #isEndAsked = false;
+  /** Batches that wait for an activity. */
+  #waiting: number[] = [];
+  #people = 0;
+  #total = 0;
+  #calls = 0;
+  #done = 0;
+  /** A batch said why no further call may begin. */
+  #ended: PageResult | undefined;
+  #isUnfinished = false;
+
+  constructor(input: PageInput) {
+    this.#input = input;
+    this.#priority = input.priority;
+    setHandler(wakeSignal, () => void (this.#wait.wakes += 1), {
+      description:
+        'End a wait for the rate window: sent by the run after a pause, a cancellation or a resume.',
+    });
+    setHandler(pagePrioritySignal, (next) => void (this.#priority = next), {
+      description: 'The priority of batches that begin from now on: sent by the run.',
+    });
+    setHandler(endPageSignal, () => this.#askForEnd(), {
       description:
         'Begin no further batch, and end: sent by the run, which skips the page or opens it again.',
-    },
-  );
+    });
+  }
 
-  const { runId, page } = input;
-  const perActivity = Math.min(Math.ceil(input.batchConcurrency / sharingWorkers), batchesPerActivity);
-  const opened = await quick.openPage.executeWithOptions({ summary: `claim the people of page ${page}` }, [
-    { runId, page },
-  ]);
-  const waiting = [...opened.batches];
-  const total = waiting.length;
-  let calls = 0;
-  let done = 0;
-  let ended: PageResult | undefined;
+  async run(): Promise<PageResult> {
+    const { runId, page, batchConcurrency } = this.#input;
+    const perActivity = Math.min(Math.ceil(batchConcurrency / sharingWorkers), batchesPerActivity);
+    const { batches, people } = await quick.openPage.executeWithOptions(
+      { summary: `claim the people of page ${page}` },
+      [{ runId, page }],
+    );
+    this.#waiting = [...batches];
+    this.#people = people;
+    this.#total = batches.length;
+    this.#show();
+    const activities = Math.ceil(Math.min(batchConcurrency, this.#total) / perActivity);
+    await Promise.all(Array.from({ length: activities }, () => this.#enrichInTurn(perActivity)));
+    return { ...(this.#ended ?? { kind: this.#isUnfinished ? 'unfinished' : 'done' }), calls: this.#calls };
+  }
 
-  const show = (): void =>
+  #askForEnd(): void {
+    this.#isEndAsked = true;
+    this.#wait.wakes += 1;
+  }
+
+  /** Makes one activity after another, until no batch is left or the page ends. */
+  async #enrichInTurn(perActivity: number): Promise<void> {
+    for (;;) {
+      if (this.#wait.end) await this.#wait.end;
+      this.#isUnfinished ||=
+        this.#isEndAsked || (this.#waiting.length > 0 && workflowInfo().continueAsNewSuggested);
+      const batches = this.#ended || this.#isUnfinished ? [] : this.#waiting.splice(0, perActivity);
+      if (batches.length === 0) return;
+      await this.#enrich(batches);
+      this.#show();
+    }
+  }
+
+  async #enrich(batches: readonly number[]): Promise<void> {
+    const { runId, page } = this.#input;
+    const wakesBefore = this.#wait.wakes;
+    const summary =
+      batches.length === 1 ? `batch ${batches[0]}` : `batches ${batches[0]} to ${batches.at(-1)}`;
+    const { left, ...result } = await enrichBatches.executeWithOptions(
+      {
+        summary,
+        taskQueue: callTaskQueues[this.#priority],
+        priority: { priorityKey: taskPriorities[this.#priority] },
+      },
+      [{ runId, page, batches }],
+    );
+    this.#calls += result.calls;
+    this.#done += batches.length - left.length;
+    if (result.kind === 'wait') {
+      this.#waiting.unshift(...left);
+      this.#wait.begin(wakesBefore, result.milliseconds, result.reason);
+    } else if (result.kind !== 'done') {
+      this.#ended ??= result;
+    }
+  }
+
+  #show(): void {
+    const { reason } = this.#wait;
     setCurrentDetails(
       markdownTable([
-        ['run', `\`${runId}\`: its page has the figures`],
-        ['people left when it was opened', opened.people],
-        ['batches done since', `${done} of ${total}`],
-        ...(wait.reason === '' ? [] : [['**waits for**', wait.reason]]),
+        ['run', `\`${this.#input.runId}\`: its page has the figures`],
+        ['people left when it was opened', this.#people],
+        ['batches done since', `${this.#done} of ${this.#total}`],
+        ...(reason === '' ? [] : [['**waits for**', reason] as const]),
       ]),
     );
-
-  let isUnfinished = false;
-  const takeBatches = async (): Promise<void> => {
-    for (;;) {
-      if (wait.end) await wait.end;
-      isUnfinished ||= isEndAsked || (waiting.length > 0 && workflowInfo().continueAsNewSuggested);
-      const batches = ended || isUnfinished ? [] : waiting.splice(0, perActivity);
-      if (batches.length === 0) return;
-      const wakesBefore = wait.wakes;
-      const result = await enrichBatches.executeWithOptions(
-        {
-          summary:
-            batches.length === 1 ? `batch ${batches[0]}` : `batches ${batches[0]} to ${batches.at(-1)}`,
-          taskQueue: callTaskQueues[priority],
-          priority: { priorityKey: taskPriorities[priority] },
-        },
-        [{ runId, page, batches }],
-      );
-      calls += result.calls;
-      done += batches.length - result.left.length;
-      if (result.kind === 'wait') {
-        waiting.unshift(...result.left);
-        wait.begin(wakesBefore, result.milliseconds, result.reason);
-      } else if (result.kind !== 'done') {
-        const { left: _, ...ending } = result;
-        ended ??= { ...ending, calls };
-      }
-      show();
-    }
-  };
-
-  show();
-  const activities = Math.ceil(Math.min(input.batchConcurrency, total) / perActivity);
-  await Promise.all(Array.from({ length: activities }, takeBatches));
-  return { ...(ended ?? { kind: isUnfinished ? 'unfinished' : 'done' }), calls };
+  }
 }
