@@ -5,7 +5,7 @@ import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
 import { newRunId } from '../domain/runs/run-id.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
-import { optionsThatDecide, type RunOptions } from '../domain/runs/run-options.ts';
+import { optionsThatDecide, pickOptions, type RunOptions } from '../domain/runs/run-options.ts';
 
 export interface RunSpec {
   readonly filePath: string;
@@ -60,7 +60,7 @@ export async function findOrBeginRun(
     update runs set file_path = ${spec.filePath},
       expected_plan_hash = case when plan_hash is null then coalesce(${spec.expectedPlanHash}, expected_plan_hash)
         else expected_plan_hash end,
-      options = options || ${JSON.stringify(pick(spec.options, optionsThatDecide('gate')))}::jsonb
+      options = options || ${JSON.stringify(pickOptions(spec.options, optionsThatDecide('gate')))}::jsonb
     from unfinished where run_id = unfinished.id returning run_id, before
   `.execute(warehouse.database);
   const found = existing.rows[0];
@@ -75,14 +75,10 @@ export async function findOrBeginRun(
  * cost. A release that changes the order of these options begins a second run beside each unfinished run.
  */
 function keyOf(spec: RunSpec): string {
-  const asked = pick(spec.options, optionsThatDecide('people', 'manner'));
+  const asked = pickOptions(spec.options, optionsThatDecide('people', 'manner'));
   return createHash('sha256')
     .update(JSON.stringify([spec.fileSha256, asked]))
     .digest('hex');
-}
-
-function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {
-  return Object.fromEntries(names.map((name) => [name, options[name]]));
 }
 
 /**

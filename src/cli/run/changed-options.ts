@@ -1,4 +1,4 @@
-import { optionsThatDecide, type RunOptions } from '../../domain/runs/run-options.ts';
+import { optionsThatDecide, pickOptions, type RunOptions } from '../../domain/runs/run-options.ts';
 import { flagsOfRun } from '../run-options/read-run-options.ts';
 
 /**
@@ -41,14 +41,10 @@ function differences(
   before: RunOptions,
   given: RunOptions,
 ): readonly Difference[] {
-  const [old, present] = [before, given].map((options) => flagsOfRun(pick(options, names)));
+  const [old, present] = [before, given].map((options) => flagsOfRun(pickOptions(options, names)));
   const typed = (flag: string, value: string | undefined) =>
     value === undefined ? undefined : `--${flag} ${value}`;
   return Object.keys({ ...old, ...present })
     .filter((flag) => old![flag] !== present![flag])
     .map((flag) => ({ flag, was: typed(flag, old![flag]), is: typed(flag, present![flag]) }));
-}
-
-function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {
-  return Object.fromEntries(names.map((name) => [name, options[name]]));
 }

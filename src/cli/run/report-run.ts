@@ -11,7 +11,7 @@ export interface RunResult {
   readonly contestedRows: number;
 }
 
-export async function resultOf({ warehouse }: Session, facts: RunFacts): Promise<RunResult> {
+export async function readRunResult({ warehouse }: Session, facts: RunFacts): Promise<RunResult> {
   return { facts, contestedRows: await readContestedRows(warehouse.database, facts.run_id) };
 }
 

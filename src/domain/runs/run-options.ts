@@ -105,6 +105,10 @@ export function optionsThatDecide(...kinds: readonly Decides[]): (keyof RunOptio
   return names.filter((name) => kinds.includes(facts[name].decides));
 }
 
+export function pickOptions(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {
+  return Object.fromEntries(names.map((name) => [name, options[name]]));
+}
+
 /** The names of the options that one of these sets. */
 export function optionsSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSetBy<By>[] {
   const wanted: readonly SetBy[] = kinds;

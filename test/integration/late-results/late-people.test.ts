@@ -12,13 +12,11 @@ import {
   deliverTo,
   phonesBody,
   recordPhonesAnswer,
-  type LateExtras,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
+import { emailsAndPhones } from '../../helpers/warehouse/late-money.ts';
 
 const warehouse = await warehouseOfFile();
-
-const waterfall: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
 
 const deliver = (call: PhonesCall, body: object): Promise<void> =>
   deliverTo(warehouse, call, Buffer.from(JSON.stringify({ request_id: call.requestId, ...body })));
@@ -106,7 +104,7 @@ describe('a late result of somebody on the suppression list', () => {
     ['another id', () => ({ id: 'other-id' })],
     ['no id', () => ({})],
   ])('a late result with a listed address is dropped, under %s', async (_, who) => {
-    const call = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
     const own = call.people[0]!.identity.email!;
     const listed = `private-${call.runId.toLowerCase()}@home.example`;
     await putOnList(warehouse, `email:${listed}`);
@@ -133,7 +131,7 @@ describe('a late result of somebody on the suppression list', () => {
   });
 
   it('a late result is dropped if the address that the body states beside the phones is on the list', async () => {
-    const call = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
     const email = `beside-${call.runId.toLowerCase()}@home.example`;
     await putOnList(warehouse, `email:${email}`);
     await deliver(call, {
@@ -145,7 +143,7 @@ describe('a late result of somebody on the suppression list', () => {
   });
 
   it('a late result is dropped if its contact has a listed key and the body has another id', async () => {
-    const call = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
     const own = call.people[0]!.identity.email!;
     await putOnList(warehouse, `person:${call.ids[0]}`);
     await deliver(call, {
@@ -175,7 +173,7 @@ it.each([
 ])(
   'a phone of a waterfall under another id belongs to the person with the address %s',
   async (_, stating) => {
-    const call = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
     const stated = stating(call.people[0]!.identity.email!);
     await deliver(call, {
       credits_consumed: 4,
@@ -186,7 +184,7 @@ it.each([
 );
 
 it('an address that a waterfall names several times for a person has its best status', async () => {
-  const call = await answeredCall(warehouse, waterfall);
+  const call = await answeredCall(warehouse, emailsAndPhones);
   const email = `repeated-${call.runId.toLowerCase()}@vendor.example`;
   const emails = ['guessed', 'verified', 'unverified'].map((status) => ({ email, email_status_cd: status }));
   await deliver(call, { credits_consumed: 1, people: [{ id: call.ids[0], emails, phone_numbers: [] }] });
@@ -195,7 +193,7 @@ it('an address that a waterfall names several times for a person has its best st
 });
 
 it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
-  const call = await answeredCall(warehouse, waterfall);
+  const call = await answeredCall(warehouse, emailsAndPhones);
   const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;
   await deliver(call, {
     credits_consumed: 1,
@@ -233,7 +231,7 @@ describe('what a waterfall found of a person', () => {
   };
 
   it('an address that a waterfall did not find counts as a miss', async () => {
-    const call = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
     await deliver(call, withPhone(call));
     expect(await lookupsOf(call)).toEqual([
       { field_group: 'profile', found: true },
@@ -246,7 +244,7 @@ describe('what a waterfall found of a person', () => {
     ['the address comes first', [withAddress, withPhone]],
     ['the number comes first', [withPhone, withAddress]],
   ])('an address and a number in a body each are no misses if %s', async (_, bodies) => {
-    const call = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
     for (const body of bodies) await deliver(call, body(call));
     expect(await lookupsOf(call)).toEqual([
       { field_group: 'profile', found: true },
@@ -257,7 +255,7 @@ describe('what a waterfall found of a person', () => {
 });
 
 it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
-  const call = await answeredCall(warehouse, waterfall);
+  const call = await answeredCall(warehouse, emailsAndPhones);
   const own = call.ids.map((id, index) => ({ id, emails: [], phone_numbers: [phoneOf(index)] }));
   const empty = Array.from({ length: 40_000 }, () => ({}));
   await deliver(call, { credits_consumed: 6, people: [...own, ...empty] });
@@ -276,7 +274,7 @@ it.each(['a\u0000b', 'a\u0000b@orbit.example', '\ud800@orbit.example', 'x'.repea
   'a body with the address %j applies the rest, also with a suppression list',
   async (email) => {
     await putOnList(warehouse, 'email:x@y.example');
-    const call = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
     await deliver(call, {
       credits_consumed: 6,
       people: call.ids.map((id, index) => ({ id, emails: [{ email }], phone_numbers: [phoneOf(index)] })),
@@ -291,8 +289,8 @@ describe('a late result under the id of another person', () => {
     ['keeps the results of an entry with the id of a person of another call from the contact', true],
     ['gives the contact the results of an entry with an id that no answer has', false],
   ])('a waterfall with a confirmed address %s', async (_, isKnown) => {
-    const call = await answeredCall(warehouse, waterfall);
-    const other = await answeredCall(warehouse, waterfall);
+    const call = await answeredCall(warehouse, emailsAndPhones);
+    const other = await answeredCall(warehouse, emailsAndPhones);
     await deliver(call, {
       credits_consumed: 6,
       people: [

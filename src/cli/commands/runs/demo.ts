@@ -16,7 +16,7 @@ import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';
 import { describePlan } from '../../run/describe/describe-plan.ts';
 import { enrichExport } from '../../run/enrich-export.ts';
-import { reportRun, resultOf } from '../../run/report-run.ts';
+import { reportRun, readRunResult } from '../../run/report-run.ts';
 import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
 import { specifyRun } from '../../run/run-spec.ts';
 import { withSession, type Session } from '../../session/session.ts';
@@ -58,7 +58,7 @@ export function demoCommand(): Command {
           const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
           tell('');
           await showContacts(session);
-          return { result: await resultOf(session, ended), importHint: await writeImport(session) };
+          return { result: await readRunResult(session, ended), importHint: await writeImport(session) };
         },
       );
       reportRun(result, options.json === true);

@@ -3,7 +3,7 @@ import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../../config/settings.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
-import { reportRun, resultOf } from '../../run/report-run.ts';
+import { reportRun, readRunResult } from '../../run/report-run.ts';
 import { jsonOption } from '../../terminal/flags.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
@@ -29,11 +29,11 @@ Examples:
         if (run.status === 'cancelled') requireUnfinished(run);
         // A worker can finish a run between the hint to resume it and this command.
         if (run.finishedAt !== null)
-          return resultOf(session, await readRunFacts(session.warehouse, run.runId));
+          return readRunResult(session, await readRunFacts(session.warehouse, run.runId));
         await checkService(session, run.options);
         const interrupted = interruptionOf(session, run.runId);
         const facts = await waitForRun(session, await resumeRun(session, run), { interrupted });
-        return resultOf(session, facts);
+        return readRunResult(session, facts);
       });
       reportRun(result, options.json === true);
     });

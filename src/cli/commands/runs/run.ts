@@ -4,7 +4,7 @@ import { exitCodes } from '../../../domain/problem.ts';
 import { knowsService } from '../../../config/settings.ts';
 import { describeService } from '../../run/describe/describe-service.ts';
 import { enrichExport } from '../../run/enrich-export.ts';
-import { reportRun, resultOf } from '../../run/report-run.ts';
+import { reportRun, readRunResult } from '../../run/report-run.ts';
 import { tell } from '../../terminal/output.ts';
 import { planExport, printPlan } from '../../run/plan-export.ts';
 import { settingsOfRun, withCommandFlags, type CommandFlags } from '../../run-options/command-flags.ts';
@@ -70,7 +70,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
         }
         const needs = { temporal: true, service: knowsService(config) };
         const result = await withSession(config, needs, async (session) =>
-          resultOf(session, await enrichExport(session, spec, { asks, showsPlan: !asks })),
+          readRunResult(session, await enrichExport(session, spec, { asks, showsPlan: !asks })),
         );
         reportRun(result, options.json === true);
       },

@@ -1,6 +1,6 @@
 import { identityColumns } from '../../../domain/identity/identity-columns.ts';
 
 /** The columns of a table with the identifying cells of contacts. */
-export const identityCells = identityColumns
+export const identityCellColumns = identityColumns
   .map((name) => `${name} ${name === 'other_emails' ? 'text[]' : 'text'}`)
   .join(',\n    ');

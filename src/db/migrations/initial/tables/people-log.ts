@@ -1,6 +1,6 @@
 import { deliveryKindNames } from '../../../../domain/late-results/delivery-kinds.ts';
 import { oneOf } from '../../../one-of.ts';
-import { identityCells } from '../identity-cells.ts';
+import { identityCellColumns } from '../identity-cells.ts';
 
 /** The log of observations of people and decisions about contacts; `column-comments` explains the columns. */
 export const peopleLog = [
@@ -51,7 +51,7 @@ export const peopleLog = [
     run_id text not null,
     row_number integer not null,
     recorded_at timestamptz not null default clock_timestamp(),
-    ${identityCells},
+    ${identityCellColumns},
     keys text[] not null,
     -- The outcome of the row, when retention has removed the row.
     outcome text,

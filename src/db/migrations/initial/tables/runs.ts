@@ -1,7 +1,7 @@
 import { allStatuses, unfinishedText } from '../../../run-states.ts';
 import { oneOf } from '../../../one-of.ts';
 import { outcomes } from '../../../../domain/runs/outcome.ts';
-import { identityCells } from '../identity-cells.ts';
+import { identityCellColumns } from '../identity-cells.ts';
 
 /** Runs, their rows, people, claims and fetched exports; `column-comments` explains the columns. */
 export const runTables = [
@@ -60,7 +60,7 @@ export const runTables = [
     claimed_by_run_id text,
     claimed_by_row_number integer,
     raw text not null,
-    ${identityCells},
+    ${identityCellColumns},
     opted_out boolean not null default false,
     opted_out_of_calls boolean not null default false,
     keys text[] not null,
