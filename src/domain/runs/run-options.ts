@@ -105,8 +105,8 @@ export function optionsThatDecide(...kinds: readonly Decides[]): (keyof RunOptio
   return names.filter((name) => kinds.includes(facts[name].decides));
 }
 
-export function pickOptions(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {
-  return Object.fromEntries(names.map((name) => [name, options[name]]));
+export function pickOptions(options: RunOptions, picked: readonly (keyof RunOptions)[]): Partial<RunOptions> {
+  return Object.fromEntries(picked.map((name) => [name, options[name]]));
 }
 
 /** The names of the options that one of these sets. */
