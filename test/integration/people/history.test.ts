@@ -235,6 +235,55 @@ it('job_changes has no row for the same job under another company id', async () 
   expect(await movesOf(person)).toEqual([]);
 });
 
+it('job_changes takes the start of the job at the new employer, not of another current job', async () => {
+  const [kept, moved] = [newPerson(), newPerson()];
+  const board = { organization_id: zenith.id, organization_name: 'Zenith', started_on: '2026-05-01' };
+  const at = (startedOn: string): Record<string, unknown> => ({
+    ...job('CTO', orbit),
+    employment: [
+      { ...board, title: 'Board member', current: true },
+      {
+        title: 'CTO',
+        organization_name: 'ORBIT',
+        organization_id: null,
+        started_on: startedOn,
+        current: true,
+      },
+    ],
+  });
+  for (const person of [kept, moved])
+    await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
+  await say(warehouse, { person: kept, askedAt: '2026-06-01', runId: 'run-2', facts: at('2015-01-01') });
+  await say(warehouse, { person: moved, askedAt: '2026-06-01', runId: 'run-2', facts: at('2026-04-01') });
+  expect(await movesOf(kept)).toEqual([]);
+  expect(await movesOf(moved)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
+  expect(await rows('job_changes', `person_id = $1 and started_at = '2026-04-01'`, [moved])).toHaveLength(1);
+});
+
+it('job_changes does not count a current job at another company id as the new job', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme);
+  const employment = [
+    {
+      organization_id: zenith.id,
+      organization_name: 'Zenith',
+      title: 'Advisor',
+      started_on: '2026-05-01',
+      current: true,
+    },
+  ];
+  const facts = { ...job('CTO', orbit), employment };
+  await say(warehouse, { person, askedAt: '2026-06-01', runId: 'run-2', facts });
+  expect(await movesOf(person)).toEqual([]);
+});
+
+it('job_changes has no row for a promotion if the employer has another id and no domain', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
+  await seen(person, '2026-06-01', 'run-2', { id: 'org-7', name: 'ACME' }, { startedOn: '2026-04-01' });
+  expect(await movesOf(person)).toEqual([]);
+});
+
 it('job_changes compares no answer that has only an id of the employer', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme);

@@ -135,12 +135,19 @@ export const peopleHistory = [
       cross join lateral (
         select * from enrichment.observations where service = k.service and person_key = k.observed_key offset 0
       ) o
+      -- People have several current jobs. A job at another id is the job at the employer only if the name says so.
       left join lateral (
-        select max(e.started_on) as started_at
+        select e.started_on as started_at
         from jsonb_to_recordset(
           case jsonb_typeof(o.facts -> 'employment') when 'array' then o.facts -> 'employment' else '[]' end
-        ) as e (started_on date, current boolean)
-        where e.current
+        ) as e (started_on date, current boolean, organization_id text, organization_name text)
+        cross join lateral (
+          select e.organization_id = o.facts #>> '{organization_name,organization_id}' as same_id,
+            lower(e.organization_name) = lower(o.facts #>> '{organization_name,organization_name}') as same_name
+        ) employer
+        where e.current and e.started_on is not null and (same_id is not false or same_name)
+        order by coalesce(same_id or same_name, false) desc, e.started_on desc
+        limit 1
       ) job on true
       -- An id alone names no employer: the same company can have another id in the next answer.
       where o.facts -> 'organization_name' ?| '{organization_name,organization_domain}'
@@ -151,8 +158,7 @@ export const peopleHistory = [
         lag(observation_id) over person is not null and not coalesce(
           organization_id = lag(organization_id) over person
             or domain = lag(domain) over person
-            or (organization_id is null or lag(organization_id) over person is null)
-              and (domain is null or lag(domain) over person is null)
+            or (domain is null or lag(domain) over person is null)
               and lower(organization) = lower(lag(organization) over person),
           false) as moved,
         lag(title) over person as from_title,
