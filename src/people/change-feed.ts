@@ -151,6 +151,38 @@ function unreadable(type: string, what: string): Problem {
 }
 
 /**
+ * Begins the feed anew if the warehouse was restored into another server. Each server counts its own transactions, so
+ * restored entries can have numbers that this server reaches years later: until then readers would not see the entries,
+ * and every cursor of this server would be older than the restored end of the removed changes. Afterwards readers start
+ * with an export.
+ *
+ * @returns whether the feed has begun anew
+ */
+export async function renewRestoredFeed(database: Kysely<Tables>): Promise<boolean> {
+  const isAhead = sql`>= pg_snapshot_xmax(pg_current_snapshot())`;
+  const { rows } = await sql<{ isRestored: boolean }>`
+    select
+      exists (select 1 from changes where transaction_id ${isAhead})
+        or exists (select 1 from changes_pruned where pruned_transaction_id ${isAhead}) as "isRestored"
+  `.execute(database);
+  if (!rows[0]!.isRestored) return false;
+  await sql`
+    with dropped as (
+      delete from changes
+      where transaction_id ${isAhead} or transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+      returning change_id
+    )
+    insert into changes_pruned (singleton, pruned_transaction_id, pruned_change_id)
+    select true, (pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1)::text::xid8,
+      coalesce(max(change_id), 0)
+    from dropped
+    on conflict (singleton) do update
+      set pruned_transaction_id = excluded.pruned_transaction_id, pruned_change_id = excluded.pruned_change_id
+  `.execute(database);
+  return true;
+}
+
+/**
  * Removes the entries that say what changed in contacts that no longer have a person. Their deletions stay, so that
  * readers can remove their copies.
  */

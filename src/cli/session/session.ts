@@ -8,6 +8,7 @@ import { describeLogLine } from '../terminal/log-line.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
 import { canSucceedLater, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrate } from '../../db/migrate.ts';
+import { renewRestoredFeed } from '../../people/change-feed.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
 import { tell } from '../terminal/output.ts';
@@ -78,7 +79,10 @@ export async function withSession<Result>(
     // A command whose worker failed, or whose embedded server is gone, would wait forever for its run.
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
-      use(openSession({ config, stack, log, atEnd, onWorkerFailure: reject })).then(resolve, reject);
+      const session = openSession({ config, stack, log, atEnd, onWorkerFailure: reject });
+      renewFeed(session)
+        .then(() => use(session))
+        .then(resolve, reject);
     });
   } catch (error) {
     throw adviseOnEmbedded(
@@ -91,6 +95,13 @@ export async function withSession<Result>(
     for (const close of closing.reverse())
       await endsWithin(close(), seconds).catch((error: unknown) => log.debug({ err: error }, 'closing'));
   }
+}
+
+async function renewFeed({ warehouse, log }: Session): Promise<void> {
+  if (await renewRestoredFeed(warehouse.database))
+    log.warn(
+      'the warehouse was restored into another server: readers of the change feed start again with enrich export',
+    );
 }
 
 async function describeFailure(error: unknown, stack: Stack, needs: SessionNeeds): Promise<unknown> {
