@@ -195,7 +195,8 @@ describe('readChanges()', () => {
     expect(await renewRestoredFeed(database)).toBe(false);
     await warehouse.query`update changes set transaction_id = ${restored}::xid8`;
     await warehouse.query`
-      insert into changes_pruned (singleton, pruned_transaction_id, pruned_change_id) values (true, ${restored}::xid8, 0)
+      insert into changes_pruned (singleton, pruned_transaction_id, pruned_change_id)
+      values (true, ${restored}::xid8, 0)
       on conflict (singleton) do update set pruned_transaction_id = excluded.pruned_transaction_id`;
 
     expect(await renewRestoredFeed(database)).toBe(true);
