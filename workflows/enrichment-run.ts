@@ -87,7 +87,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   return planned.plan;
 }
 
-/** Begins to spend, unless a person has paused the run: the tables have the pause also if its update was lost. */
+/** Begins to spend, unless the tables say that the run waits for a person: this workflow may have been reset. */
 async function begin(run: RunState): Promise<void> {
   const isResumed = run.watchResume();
   await run.setStatus('running');
@@ -95,14 +95,19 @@ async function begin(run: RunState): Promise<void> {
 }
 
 /**
- * Pauses the run if its tables say that a command has paused it.
+ * Pauses the run if its tables say that it is paused.
  *
  * @param isResumed whether a person has resumed the run since the read of the tables began, which ends the pause
+ * @param counts which types of pauses count; default: all
  */
-function takeRecordedPause(run: RunState, isResumed: () => boolean): void {
+function takeRecordedPause(
+  run: RunState,
+  isResumed: () => boolean,
+  counts = (_type: string): boolean => true,
+): void {
   const facts = run.figures?.facts;
   const type = facts?.reason_type ?? 'run.paused';
-  if (facts?.status !== 'paused' || !isPausedByCommand(type) || isResumed()) return;
+  if (facts?.status !== 'paused' || !counts(type) || isResumed()) return;
   run.pauseReason ??= { type, reason: facts.reason ?? '', next: facts.next ?? '' };
 }
 
@@ -191,7 +196,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   const result = await runPageWorkflow(run, page);
   const isResumedAfterPage = run.watchResume();
   await run.readFigures();
-  takeRecordedPause(run, isResumedAfterPage);
+  takeRecordedPause(run, isResumedAfterPage, isPausedByCommand);
   if (result.kind !== 'over_budget' || result.calls > 0) run.missedCredits = 0;
   if (run.skipping.has(page)) return undefined;
   switch (result.kind) {

@@ -1,8 +1,12 @@
-import { condition, type ChildWorkflowHandle } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { condition, getExternalWorkflowHandle, sleep, type ChildWorkflowHandle } from '@temporalio/workflow';
 import type { PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import type { RunPriority } from '../src/contract/run-priorities.ts';
 import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
+
+/** Time between tries while an orphaned page ends: its calls in flight take a minute at most by default. */
+const orphanMilliseconds = 5_000;
 
 type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
 
@@ -25,9 +29,22 @@ export class PageWorkflow {
     try {
       const page = await starting;
       return await page.result();
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      await this.#endOrphan(error.workflowId);
+      return { kind: 'unfinished', calls: 0 };
     } finally {
       this.#open = undefined;
     }
+  }
+
+  /** A reset of the run in the Temporal UI leaves its page open, and the page has the id of the next one. */
+  async #endOrphan(workflowId: string): Promise<void> {
+    const orphan = getExternalWorkflowHandle(workflowId);
+    await orphan.signal(endPageSignal).catch(() => {});
+    await sleep(orphanMilliseconds, {
+      summary: 'a page that was open before a reset records its last calls',
+    });
   }
 
   /** Ends its wait for the rate window. */

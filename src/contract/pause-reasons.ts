@@ -80,7 +80,7 @@ export function needsResume(reason: StatusReason | null): reason is StatusReason
 }
 
 /** Written to the tables by a command: the workflow may not know of them when it writes its next status. */
-export const pausesByCommand: readonly PauseReasonType[] = ['run.paused', 'run.interrupted'];
+const pausesByCommand: readonly PauseReasonType[] = ['run.paused', 'run.interrupted'];
 
 export function isPausedByCommand(type: string): boolean {
   return pausesByCommand.some((own) => own === type);

@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
-import { callPausePrefixes, pausesByCommand, type StatusReason } from '../contract/pause-reasons.ts';
+import { callPausePrefixes, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
@@ -149,10 +149,10 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of an unfinished run. An ended run keeps its status, and so does a run for which a person has decided
- * otherwise: a cancelled run can only end, and a run that a person has paused continues only if a person resumes it. A
- * command records both decisions before its update reaches the workflow. A run that leaves a pause that a call has
- * caused sends one call at a time until one is answered.
+ * Sets the status of an unfinished run. An ended run keeps its status. A cancelled run can only end: a command records
+ * the cancellation before its update reaches the workflow. A paused run continues only if a person resumes it, unless
+ * it waits for a budget: the workflow may not know of the pause, because a command has recorded it, or because the
+ * workflow was reset. A run that leaves a pause that a call has caused sends one call at a time until one is answered.
  *
  * @param decision.byPerson a person resumes the run
  */
@@ -167,8 +167,7 @@ export async function setRunStatus(
   const endsPause = byPerson || !(isInProgress(status) || pauseReason?.budgets !== undefined);
   const allowed = sql<boolean>`(
     (status <> 'cancelling' or ${endsCancelling}::boolean)
-    and (${endsPause}::boolean or status <> 'paused'
-      or coalesce(pause_reason ->> 'type', '') <> all(${pausesByCommand}::text[])))`;
+    and (${endsPause}::boolean or status <> 'paused' or pause_reason is null or pause_reason -> 'budgets' is not null))`;
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
     update runs set status = case when ${allowed} then ${status} else status end,

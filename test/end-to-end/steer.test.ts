@@ -5,6 +5,8 @@ import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/temporal/current-details.ts';
+import { untilPhase } from '../helpers/temporal/play-run.ts';
+import { resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -368,6 +370,19 @@ describe('with a worker of a server', () => {
     expect(repeated.stderr).toContain('the run has --min-match-rate 10% from now on, before: none\n');
     expect(system.sandbox.log.bill().calls).toBe(calls + 2);
     const resumed = await system.here(['resume', piloted.facts().run_id, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(system);
+  });
+
+  it('a reset in the Temporal UI asks for no further person of a run that waits for a decision', async () => {
+    const piloted = (
+      await system.here(['run', system.sample(50), '--yes', '--json', '--pilot', '20'])
+    ).facts();
+    const { calls } = system.sandbox.log.bill();
+    await untilPhase(await resetToBeginning(await system.temporal(), piloted.run_id), 'paused');
+    expect(await statusOf(piloted.run_id)).toMatchObject({ status: 'paused', reason_type: 'pilot.done' });
+    expect(system.sandbox.log.bill().calls).toBe(calls);
+    const resumed = await system.here(['resume', piloted.run_id, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
     await expectPromisesKept(system);
   });

@@ -2,10 +2,11 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { gate } from '../helpers/temporal/gate.ts';
+import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
+import { resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 
 const pauseReason: PauseReason = {
@@ -26,6 +27,24 @@ describe('a run', () => {
     await stage.play(activities, (handle) => handle.result());
     expect(activities.batches.slice(0, 3).sort()).toEqual([1, 2, 3]);
     expect(activities.batches.slice(3).sort()).toEqual([101, 102]);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('a run that is reset while a page is open continues after the calls of this page', async () => {
+    const activities = new ScriptedActivities();
+    const answered = gate();
+    activities.answer = async () => {
+      await waitWithHeartbeat(answered);
+      return { kind: 'done', calls: 1 };
+    };
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
+      const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
+      await untilPhase(reset, 'enriching');
+      answered.open();
+      await reset.result();
+    });
+    expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
     expect(activities.ending).toBe('finished');
   });
 

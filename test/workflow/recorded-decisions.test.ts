@@ -49,8 +49,12 @@ describe('a decision of a person that only the tables have', () => {
     expect(activities.batches).toEqual([]);
   });
 
-  it('a run whose pause only the tables have makes no call before it is resumed', async () => {
-    const { activities, forget } = recorded('paused', { type: 'run.paused', reason: 'budget review' });
+  it.each([
+    { type: 'run.paused', reason: 'budget review' },
+    { type: 'pilot.done', reason: 'pilot of 20 people' },
+    { type: 'service.overbilled', reason: 'a call cost more than its worst case' },
+  ])('a run whose pause only the tables have makes no call before it is resumed: $type', async (pause) => {
+    const { activities, forget } = recorded('paused', pause);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
       expect(activities.handed).toEqual([]);

@@ -1,4 +1,5 @@
-import type { Client } from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 
 const billable = [
   'workflowExecutionStartedEventAttributes',
@@ -38,4 +39,17 @@ export async function batchesReadyAt(client: Client, runId: string): Promise<Map
     }
   }
   return ready;
+}
+
+/** Resets a workflow to its beginning, as a person does in the Temporal UI. @returns the new execution */
+export async function resetToBeginning(client: Client, workflowId: string): Promise<WorkflowHandle> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const { runId } = await client.connection.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId },
+    reason: 'by a test',
+    workflowTaskFinishEventId: events!.find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
+    requestId: randomUUID(),
+  });
+  return client.workflow.getHandle(workflowId, runId!);
 }

@@ -70,6 +70,17 @@ describe('the reason of a cancellation', () => {
   });
 });
 
+it.each(['pilot.done', 'match-rate.below', 'expectation.unmet', 'service.overbilled'] as const)(
+  'setRunStatus() keeps the pause %s when the workflow begins again, as after a reset, until a person resumes the run',
+  async (type) => {
+    const runId = await runIn('paused', { type, reason: '', next: '' });
+    expect(await statusAfter(runId, 'running')).toBe(`paused: ${type}`);
+    expect(await statusAfter(runId, 'paused', emptyBudget)).toBe(`paused: ${type}`);
+    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running', pauseReason: null });
+  },
+);
+
 describe('setRunStatus() of a run that a person has paused', () => {
   it.each(['ingesting', 'planning', 'running'] as const)(
     'setRunStatus() keeps the pause of a person when the workflow writes %s',
