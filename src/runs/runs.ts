@@ -167,7 +167,8 @@ export async function setRunStatus(
   const endsPause = byPerson || !(isInProgress(status) || pauseReason?.budgets !== undefined);
   const allowed = sql<boolean>`(
     (status <> 'cancelling' or ${endsCancelling}::boolean)
-    and (${endsPause}::boolean or status <> 'paused' or pause_reason is null or pause_reason -> 'budgets' is not null))`;
+    and (${endsPause}::boolean or status <> 'paused'
+      or pause_reason is null or pause_reason -> 'budgets' is not null))`;
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
     update runs set status = case when ${allowed} then ${status} else status end,

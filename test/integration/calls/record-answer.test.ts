@@ -220,7 +220,7 @@ describe('credits that are not as expected', () => {
       pauseReason: { type: 'service.overbilled' },
     });
     // The reply to the commit was lost, and a person has resumed the run.
-    await setRunStatus(warehouse, call.runId, 'running', undefined);
+    await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
     await record(call, answer);
     expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running' });
   });

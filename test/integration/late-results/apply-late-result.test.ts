@@ -173,7 +173,7 @@ describe('a delivery', () => {
       status: 'paused',
       reason_type: 'service.overbilled',
     });
-    await setRunStatus(warehouse, call.runId, 'running', undefined);
+    await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
     expect(await finishRun(warehouse, call.runId, 'finished', undefined)).toMatchObject({
       status: 'finished',
     });
