@@ -51,5 +51,5 @@ export async function resetToBeginning(client: Client, workflowId: string): Prom
     workflowTaskFinishEventId: events!.find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
     requestId: randomUUID(),
   });
-  return client.workflow.getHandle(workflowId, runId!);
+  return client.workflow.getHandle(workflowId, runId);
 }
