@@ -1,4 +1,3 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { condition, getExternalWorkflowHandle, sleep, type ChildWorkflowHandle } from '@temporalio/workflow';
 import type { PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
@@ -30,8 +29,10 @@ export class PageWorkflow {
       const page = await starting;
       return await page.result();
     } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      await this.#endOrphan(error.workflowId);
+      // The SDK does not export the class to workflows.
+      const { name, workflowId } = error as { name?: string; workflowId?: string };
+      if (name !== 'WorkflowExecutionAlreadyStartedError' || workflowId === undefined) throw error;
+      await this.#endOrphan(workflowId);
       return { kind: 'unfinished', calls: 0 };
     } finally {
       this.#open = undefined;
