@@ -7,7 +7,7 @@ import {
   type IdentityColumns,
 } from '../../domain/identity/identity-columns.ts';
 import { namesNewEmployer } from '../../domain/identity/names/organization-agreement.ts';
-import { isDoNotCall } from '../../domain/identity/values/phone.ts';
+import { isChecked, isDoNotCall, isInvalid, isMobile } from '../../domain/identity/values/phone.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
@@ -216,21 +216,19 @@ function knownValue(row: ContactRow, field: ImportField): KnownValue {
     value: row[field],
     observedAt: said ? new Date(said.asked_at) : null,
     runId: said?.run_id ?? null,
-    isVerified: field === 'email' && row.email_status === 'verified',
+    isVerified: field === 'email' && row.email_status?.toLowerCase() === 'verified',
     isDoNotCall: false,
   };
 }
 
 /** The first valid number of the kind; `phones` is sorted by rank. */
-function knownPhone({ phones, said_by }: ContactRow, isMobile: boolean): KnownValue {
-  const phone = phones.find(
-    ({ type, status }) => (type === 'mobile') === isMobile && status !== 'invalid_number',
-  );
+function knownPhone({ phones, said_by }: ContactRow, ofMobiles: boolean): KnownValue {
+  const phone = phones.find(({ type, status }) => isMobile(type) === ofMobiles && !isInvalid(status));
   return {
     value: phone?.number ?? null,
     observedAt: phone ? new Date(phone.asked_at) : null,
     runId: phone ? (said_by['phone']?.run_id ?? null) : null,
-    isVerified: phone?.status === 'valid_number',
+    isVerified: isChecked(phone?.status),
     isDoNotCall: isDoNotCall(phone?.dnc_status ?? 'none'),
   };
 }

@@ -93,6 +93,12 @@ it.each<[string, Partial<Phone>, object]>([
   ['a number of no type', { type: null }, { status_rank: 0, e164_rank: 0 }],
   ['a number that was not checked', { status: 'no_status' }, { status_rank: 1, e164_rank: 0, type_rank: 0 }],
   ['an invalid number', { status: 'invalid_number' }, { status_rank: null, e164_rank: 0, type_rank: 0 }],
+  [
+    'values of enumerations in any case',
+    { type: 'Work_HQ', status: 'VALID_NUMBER' },
+    { status_rank: 0, type_rank: 3 },
+  ],
+  ['an invalid number in any case', { status: 'Invalid_Number' }, { status_rank: null }],
   ['a number on a do-not-call list', { dncStatus: 'dnc' }, { dnc_rank: 1, status_rank: 0 }],
   ['a number that may be called', { dncStatus: 'not_dnc' }, { dnc_rank: 0, status_rank: 0 }],
   ['a number that cannot be read', { e164: null }, { status_rank: 0, e164_rank: 1 }],

@@ -88,14 +88,19 @@ export interface PhoneRanks {
  * number itself, so that the choice is deterministic.
  */
 export function rankPhone(phone: Phone): PhoneRanks {
-  const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type);
+  const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type.toLowerCase());
   return {
     ...(phone.dncStatus !== null && { dnc_rank: isDoNotCall(phone.dncStatus) ? 1 : 0 }),
-    status_rank: phone.status === 'invalid_number' ? null : phone.status === 'valid_number' ? 0 : 1,
+    status_rank: isInvalid(phone.status) ? null : isChecked(phone.status) ? 0 : 1,
     e164_rank: phone.e164 === null ? 1 : 0,
     ...(phone.type !== null && { type_rank: type < 0 ? typesByUse.indexOf('other') : type }),
   };
 }
+
+type Stated = string | null | undefined;
+export const isMobile = (type: Stated): boolean => type?.toLowerCase() === 'mobile';
+export const isChecked = (status: Stated): boolean => status?.toLowerCase() === 'valid_number';
+export const isInvalid = (status: Stated): boolean => status?.toLowerCase() === 'invalid_number';
 
 /** Whether a number must not be called. Unknown values of the enumeration count as do-not-call. */
 export function isDoNotCall(dncStatus: string): boolean {
