@@ -9,7 +9,7 @@ import { FailureStreak } from './calls/batches/failure-streak.ts';
 import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
 import { learnRateWindows } from './calls/service/learn-rate-windows.ts';
 import { CallQueue } from './ledger/call-queue.ts';
-import { applyBudgetLimits } from './ledger/credit-ledger.ts';
+import { applyBudgetLimits, recordWorkerBudgets } from './ledger/credit-ledger.ts';
 import { openAdmissions } from './ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from './ledger/rate-windows.ts';
 import type { Lineage } from './monitoring/lineage.ts';
@@ -141,6 +141,7 @@ async function workerOptions(
     ...config.budgets.perPeriod,
     alarmsAt: config.budgetAlarms,
   };
+  await recordWorkerBudgets(warehouse.database, budgets);
   await applyBudgetLimits(warehouse.database, budgets);
   const unknown = await learnRateWindows(warehouse, service, client);
   if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');

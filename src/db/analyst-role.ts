@@ -86,6 +86,7 @@ export const analystColumns: {
   ],
   budgets: 'all',
   default_budgets: 'all',
+  worker_budgets: 'all',
   budget_changes: 'all',
   budget_alarms: 'all',
   credit_statements: 'all',

@@ -178,13 +178,17 @@ async function defaultLimit(
   budgetId: string,
   ownDefault: Credits | undefined,
 ): Promise<Limit> {
-  const own = await sql<{ limit: string | null }>`
-    select trim_scale(credits_limit)::text as "limit"
-    from default_budgets
-    where period = split_part(${budgetId}, ':', 1)
+  const { rows } = await sql<Limit>`
+    select trim_scale(case
+        when d.period is not null then d.credits_limit
+        else least(${ownDefault === undefined ? null : formatCredits(ownDefault)}::numeric, w.credits_limit)
+      end)::text as "limit",
+      d.period is not null as "byCommand"
+    from (select split_part(${budgetId}, ':', 1) as period) of_budget
+    left join default_budgets d using (period)
+    left join worker_budgets w using (period)
   `.execute(transaction);
-  if (own.rows[0]) return { limit: own.rows[0].limit, byCommand: true };
-  return { limit: ownDefault === undefined ? null : formatCredits(ownDefault), byCommand: false };
+  return rows[0]!;
 }
 
 async function noteChange(

@@ -45,7 +45,8 @@ export async function reserve(
 
 /**
  * Creates the budgets of a run and of the present periods if they are missing. Periods are UTC by the database's clock.
- * A new budget gets the default that an operator has set for its period, or else the limit of the settings.
+ * A new budget gets the default that an operator has set for its period, or else the lower limit of this process and
+ * of the worker that started last.
  *
  * @param runId undefined: a call without a run
  * @returns the ids of the budgets, ascending
@@ -94,6 +95,18 @@ export async function removeRunBudget(database: Kysely<Tables>, runId: string): 
     .where('reserved', '=', '0')
     .where('settled', '=', '0')
     .execute();
+}
+
+/**
+ * Records the limits of a worker that starts. They are the limits of all workers in the periods that begin from now on:
+ * the first call of a day can be that of a worker with a higher limit.
+ */
+export async function recordWorkerBudgets(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
+  await sql`
+    insert into worker_budgets (period, credits_limit)
+    select period, credits_limit from present_budgets(${ownLimits(limits)}::jsonb)
+    on conflict (period) do update set credits_limit = excluded.credits_limit
+  `.execute(database);
 }
 
 /**
@@ -175,12 +188,13 @@ export async function readPeriodBudgets(
       trim_scale(case
         when b.budget_id is not null then budget_limit(b, ${ownLimits(limits)}::jsonb)
         when d.period is not null then d.credits_limit
-        else p.credits_limit
+        else least(p.credits_limit, w.credits_limit)
       end)::text as "limit",
       trim_scale(coalesce(b.reserved, 0))::text as reserved, trim_scale(coalesce(b.settled, 0))::text as settled
     from present_budgets(${ownLimits(limits)}::jsonb) p
     left join budgets b using (budget_id)
     left join default_budgets d using (period)
+    left join worker_budgets w using (period)
     order by period
   `.execute(database);
   return result.rows;

@@ -72,6 +72,9 @@ export interface DefaultBudgetsTable {
   credits_limit: Decimal | null;
 }
 
+/** A row for each period, once a worker has started. Null: the worker has no setting. */
+export type WorkerBudgetsTable = DefaultBudgetsTable;
+
 export interface BudgetChangesTable {
   change_id: Generated<string>;
   changed_at: GeneratedTimestamp;
@@ -127,6 +130,7 @@ export interface LedgerTables {
   raw_answers: RawAnswersTable;
   budgets: BudgetsTable;
   default_budgets: DefaultBudgetsTable;
+  worker_budgets: WorkerBudgetsTable;
   budget_changes: BudgetChangesTable;
   credit_statements: CreditStatementsTable;
   rate_calls: RateCallsTable;

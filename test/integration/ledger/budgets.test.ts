@@ -5,6 +5,8 @@ import {
   applyBudgetLimits,
   budgetsOf,
   readBudgetRests,
+  readPeriodBudgets,
+  recordWorkerBudgets,
   reserve,
   type BudgetLimits,
 } from '../../../src/ledger/credit-ledger.ts';
@@ -18,7 +20,9 @@ const noLimits: BudgetLimits = {};
 const tenADay: BudgetLimits = { day: wholeCredits(10) };
 const note = { by: 'mira', reason: 'trade fair' };
 
-beforeEach(() => warehouse.pool.query('truncate budgets, default_budgets, budget_changes, budget_alarms'));
+beforeEach(() =>
+  warehouse.pool.query('truncate budgets, default_budgets, worker_budgets, budget_changes, budget_alarms'),
+);
 
 /** Reserves for people at a credit each; tells for how many. */
 async function spend(people: number, limits: BudgetLimits = noLimits): Promise<number> {
@@ -34,6 +38,40 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
     setBudget(warehouse.database, day, limit, ownDefault, note),
   );
 }
+
+describe('workers with different limits', () => {
+  const fifty: BudgetLimits = { day: wholeCredits(50) };
+
+  it('the limit of the worker that started last counts on the next day, whichever worker calls first', async () => {
+    await recordWorkerBudgets(warehouse.database, fifty);
+    await recordWorkerBudgets(warehouse.database, tenADay);
+    const day = (await readPeriodBudgets(warehouse.database, fifty)).find(({ period }) => period === 'day');
+    expect(day?.limit).toBe('10');
+    expect(await spend(100, fifty)).toBe(10);
+    expect(await spend(100, noLimits)).toBe(0);
+  });
+
+  it('a worker with a lower limit obeys its own limit when a worker with a higher limit starts', async () => {
+    await recordWorkerBudgets(warehouse.database, tenADay);
+    await recordWorkerBudgets(warehouse.database, fifty);
+    expect(await spend(100, tenADay)).toBe(10);
+  });
+
+  it('a removed setting ends with the day', async () => {
+    await recordWorkerBudgets(warehouse.database, tenADay);
+    await recordWorkerBudgets(warehouse.database, noLimits);
+    expect(await spend(100)).toBe(100);
+  });
+
+  it('a limit set by command replaces the limit of the worker that started last', async () => {
+    await recordWorkerBudgets(warehouse.database, tenADay);
+    await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
+    expect(await spend(100)).toBe(20);
+    await setDefaultBudget(warehouse.database, 'day', 'default', wholeCredits(50), note);
+    await warehouse.query`truncate budgets`;
+    expect(await spend(100)).toBe(10);
+  });
+});
 
 describe('a limit that is set by command', () => {
   it('a day that returns to its default gets the default of a command at the same time', async () => {

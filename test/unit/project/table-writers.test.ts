@@ -45,6 +45,7 @@ const owners: Readonly<Record<string, string>> = {
   suppression_entries: 'suppression',
   waiting_batches: 'ledger',
   webhook_deliveries: 'late-results',
+  worker_budgets: 'ledger',
 };
 
 /** Folders that remove personal data from all tables. */

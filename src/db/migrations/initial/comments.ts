@@ -55,6 +55,7 @@ const tables: Readonly<Record<string, string>> = {
   budgets: 'Limit, reserved and settled credits of a run or a period',
   settlements: 'Credits that a transaction settles when it commits; empty outside of transactions',
   default_budgets: 'Limits of periods that were set by command',
+  worker_budgets: 'Limits of periods in the settings of the worker that started last',
   budget_changes: 'One change of a limit',
   budget_alarms: 'One threshold of a limit that was crossed',
   credit_statements: 'Credit usage as the service states it, before and after runs',

@@ -91,6 +91,7 @@ export const commentsOfRuns = {
     consumed: 'Credits that are spent',
   },
   default_budgets: { period: 'Name of the period, such as day' },
+  worker_budgets: { period: 'Name of the period, such as day' },
   budget_changes: {
     change_id: 'Key of the change',
     changed_at: 'When',

@@ -92,6 +92,10 @@ export const ledgerTables = [
     period text primary key check (period in (${oneOf(periodNames)})),
     credits_limit numeric(20, 6) check (credits_limit >= 0)
   )`,
+  `create table enrichment.worker_budgets (
+    period text primary key check (period in (${oneOf(periodNames)})),
+    credits_limit numeric(20, 6) check (credits_limit >= 0)
+  )`,
   `create table enrichment.budget_changes (
     change_id bigint generated always as identity primary key,
     changed_at timestamptz not null default clock_timestamp(),
