@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { StatusReason } from '../src/contract/pause-reasons.ts';
+import { waitsForBudget, type StatusReason } from '../src/contract/pause-reasons.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
 
@@ -15,7 +15,7 @@ const pauseBetweenTriesMilliseconds = 60_000;
  * @returns the budget that ends the run; undefined: it continues with the same page
  */
 export async function resolveBudgetExhaustion(run: RunState, callsMade: number): Promise<string | undefined> {
-  let paused = run.pauseReason?.budgets ? run.pauseReason : undefined;
+  let paused: StatusReason | undefined = waitsForBudget(run.pauseReason) ? run.pauseReason : undefined;
   for (;;) {
     run.budgetChanged = false;
     const { arrived } = run;

@@ -6,7 +6,7 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import type { PageResult } from '../src/contract/activities.ts';
-import { isPausedByCommand, type StatusReason } from '../src/contract/pause-reasons.ts';
+import { isPausedByCommand, waitsForBudget, type StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
@@ -179,7 +179,7 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
   while (isLeft() && !run.isCancelling && budget === undefined) {
     const { page } = run;
     if (isHistoryLong()) await run.continueAsNew();
-    else if (run.pauseReason?.budgets) budget = await resolveBudgetExhaustion(run, 0);
+    else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run, 0);
     else if (run.pauseReason) await run.untilResumed(run.pauseReason);
     else if (run.skipped.has(page)) run.page += 1;
     else if (run.skipping.has(page)) await condition(() => run.skipped.has(page) || !run.skipping.has(page));

@@ -74,9 +74,16 @@ export interface StatusReason {
   readonly budgets?: readonly string[];
 }
 
-/** Whether a paused run waits for a person. A run that waits for a budget continues automatically. */
+/** Whether a paused run waits for a budget: it continues automatically. */
+export function waitsForBudget(
+  reason: StatusReason | null | undefined,
+): reason is StatusReason & Required<Pick<StatusReason, 'budgets'>> {
+  return reason?.budgets !== undefined;
+}
+
+/** Whether a paused run waits for a person. */
 export function needsResume(reason: StatusReason | null): reason is StatusReason {
-  return reason !== null && reason.budgets === undefined;
+  return reason !== null && !waitsForBudget(reason);
 }
 
 /** Written to the tables by a command: the workflow may not know of them when it writes its next status. */

@@ -1,8 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import { callPausePrefixes, type PauseReason, type PauseReasonType } from '../contract/pause-reasons.ts';
+import { callPausePrefixes, type PauseReason } from '../contract/pause-reasons.ts';
 import type { Tables } from '../db/schema.ts';
-
-const emptyBudget: PauseReasonType = 'budget.empty';
 
 /**
  * Pauses a run: admission reads its status, so no worker sends another call. A run that is cancelled or that a person
@@ -18,7 +16,7 @@ export async function pauseCalls(
   const paused = await sql`
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
     where run_id = ${runId}
-      and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = ${emptyBudget}))
+      and (status = 'running' or (status = 'paused' and pause_reason -> 'budgets' is not null))
   `.execute(database);
   if (paused.numAffectedRows === 1n) return true;
   if (callPausePrefixes.some((prefix) => pauseReason.type.startsWith(prefix)))

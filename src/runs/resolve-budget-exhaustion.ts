@@ -1,5 +1,5 @@
 import type { BudgetResolution } from '../contract/activities.ts';
-import type { PauseReasonType } from '../contract/pause-reasons.ts';
+import { needsResume, waitsForBudget } from '../contract/pause-reasons.ts';
 import { endOfPeriod } from '../domain/money/budget-name.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { counted } from '../domain/text/counted.ts';
@@ -24,8 +24,6 @@ interface BudgetDependencies {
   readonly budgets: BudgetLimits;
 }
 
-const emptyBudget = 'budget.empty' satisfies PauseReasonType;
-
 /**
  * Only commands that change a budget wake the runs that wait for it. Credits also become free by late results of other
  * runs, by decisions on calls, and by a worker with a higher setting.
@@ -40,7 +38,7 @@ export async function resolveBudgetExhaustion(
   const { database } = warehouse;
   const { options, status, pauseReason } = await getRun(warehouse, runId);
   // Another call, a late result or a person has paused the run meanwhile. A budget does not end that pause.
-  if (status === 'paused' && pauseReason !== null && pauseReason.type !== emptyBudget)
+  if (status === 'paused' && needsResume(pauseReason))
     return { kind: 'wait', milliseconds: null, pauseReason };
   const perPerson = worstCaseCredits(askOf(options));
   const rests = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
@@ -67,7 +65,7 @@ export async function resolveBudgetExhaustion(
       until === undefined ? Number.POSITIVE_INFINITY : Math.max(1_000, until.getTime() - now.getTime()),
     ),
     pauseReason: {
-      type: emptyBudget,
+      type: 'budget.empty',
       reason:
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
         `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run continues when ` +
@@ -89,7 +87,7 @@ export async function hasCreditsAgain(
   { warehouse, budgets }: BudgetDependencies,
   { runId, pauseReason, options }: Pick<RunRecord, 'runId' | 'pauseReason' | 'options'>,
 ): Promise<boolean> {
-  if (pauseReason?.type !== emptyBudget) return false;
+  if (!waitsForBudget(pauseReason)) return false;
   const perPerson = worstCaseCredits(askOf(options));
   const own = await readBudgetRests(warehouse.database, [`run:${runId}`], budgets);
   const periods = (await readPeriodBudgets(warehouse.database, budgets)).map(restOf);

@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
-import { callPausePrefixes, type StatusReason } from '../contract/pause-reasons.ts';
+import { callPausePrefixes, waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
@@ -164,7 +164,7 @@ export async function setRunStatus(
   { byPerson = false }: { readonly byPerson?: boolean | undefined } = {},
 ): Promise<void> {
   const endsCancelling = status === 'cancelling' || isFinal(status);
-  const endsPause = byPerson || !(isInProgress(status) || pauseReason?.budgets !== undefined);
+  const endsPause = byPerson || !(isInProgress(status) || waitsForBudget(pauseReason));
   const allowed = sql<boolean>`(
     (status <> 'cancelling' or ${endsCancelling}::boolean)
     and (${endsPause}::boolean or status <> 'paused'

@@ -155,7 +155,7 @@ describe('a delivery', () => {
         status,
         status === 'running'
           ? undefined
-          : { type: 'budget.empty', reason: 'no credits are left', next: 'wait' },
+          : { type: 'budget.empty', reason: 'no credits are left', next: 'wait', budgets: ['day:x'] },
       );
       await deliver(call, body(call.ids, price));
       expect(await getRun(warehouse, call.runId)).toMatchObject({

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { PauseReason } from '../../../contract/pause-reasons.ts';
+import { waitsForBudget, type PauseReason } from '../../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../contract/plan-summary.ts';
 import type { RunStatus } from '../../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../../contract/temporal-names.ts';
@@ -263,7 +263,7 @@ export async function waitsForLateCredits(
   { stack, warehouse, config }: Pick<Session, 'stack' | 'warehouse' | 'config'>,
   run: RunRecord,
 ): Promise<string | undefined> {
-  if (!stack.temporal.embedded || run.status !== 'paused' || run.pauseReason?.type !== 'budget.empty')
+  if (!stack.temporal.embedded || run.status !== 'paused' || !waitsForBudget(run.pauseReason))
     return undefined;
   const { awaited } = await readLateResultsStatus(warehouse, run.runId);
   if (awaited > 0)
