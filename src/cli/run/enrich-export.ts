@@ -16,12 +16,13 @@ import { checkService } from './check-service.ts';
 import { describeChangedOptions } from './changed-options.ts';
 import { approvalQuestion, describePlan } from './describe/describe-plan.ts';
 import { followRun, type OnPlan, warnOfPlainText } from './follow/follow-run.ts';
+import { interruptionOf, leaveRun, waitForRun } from './follow/wait-for-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
 import { describeUiAddress } from './describe/describe-ui-address.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { sendUpdate } from './steer/send-update.ts';
-import { interruptionOf, leaveRun, resumeRun, startRunWorkflow, waitForRun } from './steer/steer-run.ts';
+import { resumeRun, startRunWorkflow } from './steer/start-run.ts';
 import { cancelRun } from './steer/stop-run.ts';
 import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
 

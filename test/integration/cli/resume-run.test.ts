@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { resumeRun } from '../../../src/cli/run/steer/steer-run.ts';
+import { resumeRun } from '../../../src/cli/run/steer/start-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

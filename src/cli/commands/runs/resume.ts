@@ -7,7 +7,8 @@ import { reportRun, readRunResult } from '../../run/report-run.ts';
 import { jsonOption } from '../../terminal/flags.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
-import { interruptionOf, resumeRun, waitForRun } from '../../run/steer/steer-run.ts';
+import { interruptionOf, waitForRun } from '../../run/follow/wait-for-run.ts';
+import { resumeRun } from '../../run/steer/start-run.ts';
 import { requireUnfinished } from '../../run/steer/stop-run.ts';
 
 export function resumeCommand(): Command {
