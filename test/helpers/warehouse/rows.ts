@@ -131,6 +131,13 @@ export async function runningRun(warehouse: TestWarehouse, limit: string | null 
   return run.runId;
 }
 
+/** Plans the first people of a run: ten are a batch. */
+export async function planPeople(warehouse: TestWarehouse, runId: string, people: number): Promise<void> {
+  await warehouse.query`
+    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
+    from generate_series(1, ${people}::integer) n`;
+}
+
 /** Reopens rows of unknown calls, as for a run with `--on-unknown retry`. */
 export function reopenRows(
   warehouse: TestWarehouse,

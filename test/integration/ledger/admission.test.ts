@@ -8,20 +8,13 @@ import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls, requestFor } from '../../helpers/warehouse/next-calls.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { outcomesOf, runningRun } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
 const { ask } = nextCalls(warehouse);
 
 beforeEach(() => emptyWindows(warehouse));
-
-/** Plans the first people of a run: ten are a batch. */
-async function planPeople(runId: string, people: number): Promise<void> {
-  await warehouse.query`
-    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
-    from generate_series(1, ${people}::integer) n`;
-}
 
 async function budgetOf(runId: string): Promise<{ reserved: string; settled: string }> {
   return warehouse.database
@@ -139,7 +132,7 @@ describe('calls of one process that ask together', () => {
 
   it('credits that cannot pay for everybody go to the people of a page in their order', async () => {
     const runId = await runningRun(warehouse, '23');
-    await planPeople(runId, 100);
+    await planPeople(warehouse, runId, 100);
     const asks = (batch: number) => ({ ...requestFor(runId, 10 * batch - 9), batch });
     const [fifth] = await askTogether([asks(5)]);
     expect(fifth).toMatchObject({ kind: 'wait', reason: expect.stringContaining('people before these') });
@@ -161,7 +154,7 @@ describe('calls of one process that ask together', () => {
 
   it('credits that can pay for a whole page do not order its calls', async () => {
     const runId = await runningRun(warehouse, '50');
-    await planPeople(runId, 50);
+    await planPeople(warehouse, runId, 50);
     const [fifth] = await askTogether([{ ...requestFor(runId, 41), batch: 5 }]);
     expect(fifth).toMatchObject({ kind: 'admitted' });
   });

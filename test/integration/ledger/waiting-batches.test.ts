@@ -25,7 +25,7 @@ import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked as askedFields, runningRun } from '../../helpers/warehouse/rows.ts';
+import { asked as askedFields, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
@@ -72,13 +72,6 @@ async function ask(
   );
 }
 
-/** Plans the first people of a run: ten are a batch. */
-async function planPeople(runId: string, people: number): Promise<void> {
-  await warehouse.query`
-    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
-    from generate_series(1, ${people}::integer) n`;
-}
-
 /** How many calls of the backfill are admitted before one has to wait. */
 async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
   for (let calls = 0; ; calls += 1)
@@ -94,7 +87,7 @@ describe('for batches of a night that wait at another worker', () => {
   });
 
   it('a backfill leaves slots for all batches of an open page, before a worker has taken them up', async () => {
-    await planPeople(night, 30);
+    await planPeople(warehouse, night, 30);
     await openPage(warehouse, night, 1, askedFields);
     expect(await slotsForBackfill()).toBe(1);
     const nightly = await Promise.all([1, 2, 3].map((batch) => ask(night, 'nightly', batch)));
@@ -102,7 +95,7 @@ describe('for batches of a night that wait at another worker', () => {
   });
 
   it('the page of a backfill reserves no slots', async () => {
-    await planPeople(backfill, 30);
+    await planPeople(warehouse, backfill, 30);
     await openPage(warehouse, backfill, 1, askedFields);
     expect(await ask(night, 'nightly', 1, [{ calls: 1, seconds: 60 }])).toMatchObject({ kind: 'admitted' });
   });
@@ -206,13 +199,13 @@ describe('a batch', () => {
   }
 
   it('a nightly batch is registered in the queue, and until its next try when it is handed back', async () => {
-    await planPeople(night, 10);
+    await planPeople(warehouse, night, 10);
     expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
 
   it('a batch that may wait for half a day tries again after an hour', async () => {
-    await planPeople(night, 10);
+    await planPeople(warehouse, night, 10);
     const free = { slots: 0, wait: { ...fullForAnHour, milliseconds: 12 * 3_600_000 } };
     expect(await enrich(night, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 3_600_000 });
   });
@@ -223,7 +216,7 @@ describe('a batch', () => {
   });
 
   it('a batch whose people have all been asked for is not registered as waiting', async () => {
-    await planPeople(night, 10);
+    await planPeople(warehouse, night, 10);
     const answer = () => Promise.resolve(answerWith(Array<null>(10).fill(null)));
     const free = { slots: 4, wait: undefined };
     expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', calls: 1 });
@@ -231,7 +224,7 @@ describe('a batch', () => {
   });
 
   it('no batch of a run without credits is registered as waiting, also none that has not begun', async () => {
-    await planPeople(night, 30);
+    await planPeople(warehouse, night, 30);
     await budgetsOf(warehouse.database, night, {});
     await warehouse.pool.query('update budgets set credits_limit = 0 where budget_id = $1', [`run:${night}`]);
     await waiting(2, 3);
@@ -245,7 +238,7 @@ describe('a batch', () => {
   });
 
   it('a batch that waited for its turn does not ask for people whom another call answered meanwhile', async () => {
-    await planPeople(night, 10);
+    await planPeople(warehouse, night, 10);
     await warehouse.query`
       update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
     const queue = {
@@ -268,7 +261,7 @@ describe('a batch', () => {
   });
 
   it('a batch of a preempted backfill tries again after minutes, not at each free slot', async () => {
-    await planPeople(backfill, 10);
+    await planPeople(warehouse, backfill, 10);
     await waiting(1, 2, 3, 4);
     const free = { slots: 4, wait: undefined };
     expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 300_000 });
