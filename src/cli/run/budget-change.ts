@@ -19,14 +19,7 @@ import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs
 import { runToSteer } from './steer/run-to-steer.ts';
 import { hasWorker } from './describe/present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
-import {
-  jsonOption,
-  type JsonFlag,
-  byOption,
-  noteOf,
-  reasonOption,
-  type NoteFlags,
-} from '../terminal/flags.ts';
+import { jsonOption, type JsonFlag, noteOf, type NoteFlags } from '../terminal/flags.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
@@ -44,8 +37,7 @@ export function setBudgetCommand(): Command {
     .argument('<budget>', `one of ${budgetNameForms}, ${defaultBudgetNames.join(', ')}`)
     .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
     .option('--from-now-on', `every ${anyPeriod} that begins from now on (${defaultBudgetNames.join(', ')})`)
-    .addOption(reasonOption('reason, kept in the history'))
-    .option(...byOption)
+    .keepNote('kept in the history')
     .option(...jsonOption)
     .explain(`
 Periods are UTC. ${periodNames.map((period) => `"${period}"`).join(' and ')} without a date mean the current period.

@@ -6,7 +6,7 @@ import { findNamesakes } from '../../../privacy/erasure/find-namesakes.ts';
 import { keysOfRecord } from '../../../privacy/erasure/keys-of-record.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
-import { jsonOption, byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/flags.ts';
+import { jsonOption, noteOf, type NoteFlags } from '../../terminal/flags.ts';
 import { approves } from '../../terminal/confirm.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
@@ -24,8 +24,7 @@ export function eraseCommand(): Command {
     .description('Remove a person from the warehouse, and never ask for them again.')
     .argument('[who]', 'one person, named in one of the forms below')
     .option('--contact <source/id>', 'CRM record of the person in place of WHO, such as hubspot/4711')
-    .addOption(reasonOption('reason, kept; no names'))
-    .option(...byOption)
+    .keepNote('kept; no names')
     .option('--yes', 'erase without asking')
     .option(...jsonOption)
     .explain(`

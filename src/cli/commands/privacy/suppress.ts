@@ -10,15 +10,7 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../suppression/suppression-list.ts';
-import {
-  wholeNumber,
-  jsonOption,
-  type JsonFlag,
-  byOption,
-  noteOf,
-  reasonOption,
-  type NoteFlags,
-} from '../../terminal/flags.ts';
+import { wholeNumber, jsonOption, type JsonFlag, noteOf, type NoteFlags } from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
@@ -171,10 +163,7 @@ function listCommand(): Command {
 }
 
 function withNote(command: Command): Command {
-  return command
-    .addOption(reasonOption('reason, kept with the entry; no names'))
-    .option(...byOption)
-    .option(...jsonOption);
+  return command.keepNote('kept with the entry; no names').option(...jsonOption);
 }
 
 function keysOf(who: readonly string[]): string[] {

@@ -6,7 +6,7 @@ import type { RunFacts } from '../../../contract/run-facts.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
-import { jsonOption, byOption, noteOf, reasonOption, type NoteFlags } from '../../terminal/flags.ts';
+import { jsonOption, noteOf, type NoteFlags } from '../../terminal/flags.ts';
 import { approves } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe/describe-run.ts';
 import { anyRun } from '../../run/steer/run-to-steer.ts';
@@ -51,8 +51,7 @@ export function undoCommand(): Command {
     .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')
     .option('--forget', 'also remove its lookups: the next run asks for its people again, and pays again')
-    .addOption(reasonOption('reason, kept with the run; no names'))
-    .option(...byOption)
+    .keepNote('kept with the run; no names')
     .option('--yes', 'do it without asking')
     .option(...jsonOption)
     .explain(`

@@ -21,9 +21,7 @@ import { creditsOf } from '../../run-options/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {
   wholeNumber,
-  byOption,
   noteOf,
-  reasonOption,
   type NoteFlags,
   jsonArrayOption,
   jsonOption,
@@ -216,8 +214,7 @@ function retryCommand(): Command {
 function decisionCommand(name: string): Command {
   return withSettings(new Command(name))
     .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
-    .addOption(reasonOption('reason, kept with the call; no names'))
-    .option(...byOption)
+    .keepNote('kept with the call; no names')
     .option(...jsonOption).explain(`
 Examples:
   enrich attempts ${name} 0b54… --reason "invoice of November"

@@ -13,9 +13,7 @@ import {
   jsonArrayOption,
   jsonOption,
   type JsonFlag,
-  byOption,
   noteOf,
-  reasonOption,
   type NoteFlags,
   wholeNumber,
 } from '../../terminal/flags.ts';
@@ -138,8 +136,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .argument('<source>', 'source of the contact, as list shows it')
     .argument('<contact>', 'record id of the contact')
     .argument('<person>', 'id of the person at the service')
-    .addOption(reasonOption('reason, kept with the decision; no names'))
-    .option(...byOption)
+    .keepNote('kept with the decision; no names')
     .option('--yes', 'record the decision without asking')
     .option(...jsonOption)
     .explain(`\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
