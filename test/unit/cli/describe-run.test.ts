@@ -145,8 +145,8 @@ it('the plan of a run names how many people its calls have, and no maximum of ca
   expect(shown).not.toContain('calls, at most');
 });
 
-it('the plan of a run with phones says that it pays again for people whom an earlier call found', () => {
-  const note = 'it pays for the record of 3 people';
+it('the plan of a run with phones says that it pays again for people whom an earlier call found, and why', () => {
+  const note = 'paid for again: 3 people, because the record is\n  no longer fresh, or because phones';
   const known = { ...plan, foundBefore: 3 };
   expect(describePlan(known, { ...options, reveal: ['phone'] })).toContain(note);
   expect(describePlan(plan, { ...options, reveal: ['phone'] })).not.toContain(note);

@@ -60,8 +60,8 @@ export function describePlan(plan: PlanSummary, options: RunOptions): string {
   }
   if (plan.foundBefore > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(
-      `  a call cannot ask for phones or addresses alone: it pays for the record of ${countedPeople(plan.foundBefore)}`,
-      `  again, whom an earlier run paid for`,
+      `  paid for by an earlier run, and paid for again: ${countedPeople(plan.foundBefore)}, because the record is`,
+      '  no longer fresh, or because phones or addresses come only together with the record',
     );
   if (plan.shortBudget) lines.push(...describeShortBudget(plan, plan.shortBudget));
   return lines.join('\n');
