@@ -8,7 +8,9 @@ import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import { coveredKinds, type DeliveredPart } from '../domain/late-results/delivered-part.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { recordLateLookups } from '../people/known/lookup-history.ts';
+import { decideAboutPeople } from '../people/contacts/decide-contacts.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
+import { keyOfId } from '../people/log/observation.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hiddenId } from '../suppression/hidden-ids.ts';
 import { writeAboutPeople } from '../suppression/write-about-people.ts';
@@ -76,6 +78,10 @@ export async function applyLateResult(
     const logged = { deliveryId, kind: body.kind, service: attempt.options.service };
     const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
     const lookups = await recordLateResults(transaction, logged, added);
+    // The end of the run has decided about contacts. An address that arrives later can identify others.
+    const named = added.filter(({ person }) => attempt.runEnded && person.emails.length > 0);
+    const personKeys = named.map(({ recipient }) => keyOfId(recipient.personId));
+    await decideAboutPeople(transaction, logged.service, personKeys);
 
     const strangers = assigned.filter(
       (own, index) => own.length === 0 || suppressed.people.has(index),

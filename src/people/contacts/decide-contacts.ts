@@ -1,6 +1,11 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import { readDoubtfulContacts, readOpenContacts, type PeopleKeys } from './contacts-by-match-key.ts';
+import {
+  readDoubtfulContacts,
+  readOpenContacts,
+  readPeopleKeys,
+  type PeopleKeys,
+} from './contacts-by-match-key.ts';
 import type { RowKey } from '../../keys/contact-key.ts';
 import { contactsOfRun, readRows } from './newest-rows.ts';
 import { applyChanges } from './apply-changes.ts';
@@ -26,6 +31,17 @@ export async function decideAffected(
 ): Promise<void> {
   for (const read of [readDoubtfulContacts, readOpenContacts])
     await decide(transaction, deciding, await read(transaction, deciding.service, keys));
+}
+
+/** Decides anew about contacts that could be people of whom more is known. */
+export async function decideAboutPeople(
+  transaction: Transaction<Tables>,
+  service: string,
+  personKeys: readonly string[],
+): Promise<void> {
+  if (personKeys.length === 0) return;
+  const theirs = sql<boolean>`o.person_key = any(${personKeys}::text[])`;
+  await decideAffected(transaction, { service }, await readPeopleKeys(transaction, service, theirs));
 }
 
 /** Decides anew about the contacts of rows, after an undo or a revert. */

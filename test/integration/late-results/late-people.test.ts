@@ -83,6 +83,21 @@ describe('a late result of a person whom the answer gave to no row', () => {
   });
 });
 
+it.each([
+  ['before the end of the run', false],
+  ['after the end of the run', true],
+])('an address of a waterfall that arrives %s gives a contact its person', async (_, isAfterEnd) => {
+  const call = await callWithPhones(warehouse, { reveal: [], waterfall: ['email'] });
+  await recordPhonesAnswer(warehouse, { ...call, stated: { 2: { email: null } } });
+  if (isAfterEnd) await endRun(warehouse, call.runId, 'finished', undefined);
+  const people = [{ id: call.ids[2], emails: [{ email: call.people[2]!.identity.email }] }];
+  await deliver(call, { credits_consumed: 1, people });
+  if (!isAfterEnd) await reconcileContacts(warehouse, call.runId, new AbortController().signal);
+  const rows = await warehouse.query<{ person_id: string; email: string }>`
+    select person_id, email from enriched_contacts where contact_id = ${call.people[2]!.contactId}`;
+  expect(rows).toEqual([{ person_id: call.ids[2], email: call.people[2]!.identity.email }]);
+});
+
 describe('a late result of somebody on the suppression list', () => {
   it('a late result is dropped if the profile that the answer stated is on the list', async () => {
     const call = await callWithPhones(warehouse);
