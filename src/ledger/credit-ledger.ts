@@ -3,6 +3,7 @@ import { periodNames, type BudgetPeriod, type PeriodLimits } from '../domain/mon
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
+import { budgetOfRun } from '../domain/money/budget-name.ts';
 
 /** The limits of a process's settings. Undefined: no limit; the budget still counts what is spent. */
 export interface BudgetLimits extends PeriodLimits {
@@ -82,7 +83,7 @@ export async function openRunBudget(
 ): Promise<void> {
   await database
     .insertInto('budgets')
-    .values({ budget_id: `run:${runId}`, credits_limit: limit })
+    .values({ budget_id: budgetOfRun(runId), credits_limit: limit })
     .onConflict((conflict) => conflict.column('budget_id').doNothing())
     .execute();
 }
@@ -91,7 +92,7 @@ export async function openRunBudget(
 export async function removeRunBudget(database: Kysely<Tables>, runId: string): Promise<void> {
   await database
     .deleteFrom('budgets')
-    .where('budget_id', '=', `run:${runId}`)
+    .where('budget_id', '=', budgetOfRun(runId))
     .where('reserved', '=', '0')
     .where('settled', '=', '0')
     .execute();

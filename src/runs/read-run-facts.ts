@@ -13,6 +13,7 @@ import { readLateResultsStatus } from '../late-results/read-late-results-status.
 import { neededDecisions } from './needed-decisions.ts';
 import { peopleInPausedRuns, readPausedRuns } from './people-of-paused-runs.ts';
 import { getRun, type RunRecord } from './runs.ts';
+import { budgetOfRun } from '../domain/money/budget-name.ts';
 
 /** Credits are decimals as text. */
 export interface RunMoney {
@@ -117,7 +118,7 @@ async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord)
   const budget = await database
     .selectFrom('budgets')
     .select((run) => decimalText(run.ref('credits_limit')).as('limit'))
-    .where('budget_id', '=', `run:${runId}`)
+    .where('budget_id', '=', budgetOfRun(runId))
     .executeTakeFirst();
   return budget ? budget.limit : options.maxCredits;
 }

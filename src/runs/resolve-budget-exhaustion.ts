@@ -1,6 +1,6 @@
 import type { BudgetResolution } from '../contract/activities.ts';
 import { needsResume, waitsForBudget } from '../contract/pause-reasons.ts';
-import { endOfPeriod } from '../domain/money/budget-name.ts';
+import { budgetOfRun, endOfPeriod } from '../domain/money/budget-name.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { counted } from '../domain/text/counted.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
@@ -89,7 +89,7 @@ export async function hasCreditsAgain(
 ): Promise<boolean> {
   if (!waitsForBudget(pauseReason)) return false;
   const perPerson = worstCaseCredits(askOf(options));
-  const own = await readBudgetRests(warehouse.database, [`run:${runId}`], budgets);
+  const own = await readBudgetRests(warehouse.database, [budgetOfRun(runId)], budgets);
   const periods = (await readPeriodBudgets(warehouse.database, budgets)).map(restOf);
   return [...own.map(({ available }) => available), ...periods].every(
     (available) => available === undefined || available >= perPerson,
@@ -116,10 +116,10 @@ export async function changeRunBudget(
   const credits = limit === 'none' ? limit : parseCredits(limit);
   if (credits === undefined) {
     throw new UsageProblem('setting.invalid', `"${limit}" is no limit`, {
-      where: `run:${runId}`,
+      where: budgetOfRun(runId),
       next: 'write credits such as 500 or 12.5, or none',
     });
   }
   const note = { by: 'update raiseBudget', reason: reason || undefined };
-  await setBudget(warehouse.database, `run:${runId}`, credits, undefined, note);
+  await setBudget(warehouse.database, budgetOfRun(runId), credits, undefined, note);
 }

@@ -2,7 +2,7 @@ import { Command } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import { budgetNameForms, defaultBudgetNames, periodNames } from '../../domain/money/budget-periods.ts';
-import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
+import { budgetOfRun, parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { formatLimit } from '../../domain/money/format-limit.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
@@ -157,7 +157,7 @@ async function resolve(
     if (run.finishedAt !== null) throw ended(run.runId);
     const { maxCredits } = run.options;
     return {
-      budgetId: `run:${run.runId}`,
+      budgetId: budgetOfRun(run.runId),
       ownDefault: maxCredits === null ? undefined : parseCredits(maxCredits),
     };
   }
@@ -200,7 +200,7 @@ function wrong(what: string, next: string): Problem {
 
 function ended(runId: string): Problem {
   return new UsageProblem('run.ended', `run ${runId} has ended: its limit cannot change`, {
-    where: `run:${runId}`,
+    where: budgetOfRun(runId),
     next: 'run the same file again with --max-credits: the new run asks only for people who are not fresh',
   });
 }

@@ -18,6 +18,7 @@ import { onFirstInterruption } from '../../dev/interruption.ts';
 import { endChangingLine, print, printJson, showChangingLine, table, tell } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
+import { budgetOfRun } from '../../domain/money/budget-name.ts';
 
 /** The parts of a session that planning needs. */
 type Planning = Pick<Session, 'config' | 'warehouse'>;
@@ -147,7 +148,7 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
       asks_unknown_again: plan.asksUnknownAgain,
       short_budget: plan.shortBudget && {
         // The run that was planned does not begin, so no command can use its id.
-        budget: plan.shortBudget.budget === `run:${run.runId}` ? 'run' : plan.shortBudget.budget,
+        budget: plan.shortBudget.budget === budgetOfRun(run.runId) ? 'run' : plan.shortBudget.budget,
         available: plan.shortBudget.available,
         on_empty: plan.shortBudget.onEmpty,
       },

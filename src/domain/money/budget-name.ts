@@ -20,6 +20,15 @@ export function parseBudgetName(text: string): BudgetName | undefined {
   return { kind: 'period', period, name };
 }
 
+/** The id of a run's own budget, as in the table `budgets`. */
+export function budgetOfRun(runId: string): string {
+  return `run:${runId}`;
+}
+
+export function isBudgetOfRun(budgetId: string): boolean {
+  return parseBudgetName(budgetId)?.kind === 'run';
+}
+
 /**
  * The end of a budget's period, when the next period begins.
  *

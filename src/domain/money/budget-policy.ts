@@ -1,3 +1,5 @@
+import { isBudgetOfRun } from './budget-name.ts';
+
 /**
  * What a run does when a budget is exhausted: finish with the remaining rows as `over_budget`, or pause until
  * credits are available.
@@ -14,5 +16,5 @@ export type BudgetPolicy = 'finish' | 'pause';
  * @param policy the user's choice for every budget; null: none
  */
 export function policyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
-  return policy ?? (budgetId.startsWith('run:') ? 'finish' : 'pause');
+  return policy ?? (isBudgetOfRun(budgetId) ? 'finish' : 'pause');
 }

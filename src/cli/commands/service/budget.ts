@@ -1,7 +1,7 @@
 import { Command } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { budgetNameForms, defaultBudgetNames } from '../../../domain/money/budget-periods.ts';
-import { parseBudgetName } from '../../../domain/money/budget-name.ts';
+import { budgetOfRun, parseBudgetName } from '../../../domain/money/budget-name.ts';
 import { formatLimit } from '../../../domain/money/format-limit.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
@@ -95,7 +95,7 @@ function historyCommand(): Command {
 async function budgetIdsOf(warehouse: Warehouse, name: string): Promise<string[]> {
   if (defaultBudgetNames.some((each) => each === name)) return [name];
   const budget = parseBudgetName(name);
-  if (budget?.kind === 'run') return [`run:${(await getRun(warehouse, budget.runId)).runId}`];
+  if (budget?.kind === 'run') return [budgetOfRun((await getRun(warehouse, budget.runId)).runId)];
   if (budget?.name !== undefined) return [name];
   if (budget) return [await presentBudget(warehouse.database, budget.period), `every-${budget.period}`];
   throw new UsageProblem('setting.invalid', `"${name}" is no budget`, {

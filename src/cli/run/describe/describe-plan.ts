@@ -6,6 +6,7 @@ import { formatElapsed } from '../../../domain/text/duration.ts';
 import type { RunOptions } from '../../../domain/runs/run-options.ts';
 import { table } from '../../terminal/output.ts';
 import { typedFlags } from '../../run-options/read-run-options.ts';
+import { isBudgetOfRun } from '../../../domain/money/budget-name.ts';
 
 /**
  * Formats a plan for the person who approves it. The minimum and the worst case are exact; expected credits are an
@@ -111,7 +112,7 @@ function describeShortBudget(
 
 /** The own budget of a run is named by its flag: `enrich plan` shows it, and begins no run. */
 function nameOf({ budget }: NonNullable<PlanSummary['shortBudget']>): string {
-  return budget.startsWith('run:') ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
+  return isBudgetOfRun(budget) ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
 }
 
 function withoutCredits(shortBudget: NonNullable<PlanSummary['shortBudget']>): string {
@@ -127,7 +128,7 @@ function whereEmpty(shortBudget: NonNullable<PlanSummary['shortBudget']>): strin
 }
 
 function untilRaised({ budget }: NonNullable<PlanSummary['shortBudget']>): string {
-  return budget.startsWith('run:')
+  return isBudgetOfRun(budget)
     ? 'until the budget is raised'
     : 'until the budget is raised or its next period begins (--on-budget finish: it ends)';
 }
