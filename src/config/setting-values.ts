@@ -30,6 +30,19 @@ export const url = (...protocols: string[]) =>
     abort: true,
   });
 
+/** The address of a database. The driver knows only one host, and does not try a second one. */
+export const databaseAddress = text
+  .refine((value) => value === undefined || !severalHosts.test(value), {
+    error:
+      'has several hosts: name one address that leads to the primary server, such as a DNS name or a proxy ' +
+      '(docs/production.md)',
+    abort: true,
+  })
+  .pipe(url('postgres:', 'postgresql:'));
+
+/** Before the path: `postgres://user:secret@one,two:5432/database`. In the query: `?host=one,two`. */
+const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)|[?&]host=[^&#]*(?:,|%2c)/i;
+
 /**
  * The address of the service in its only spelling: stored answers belong to the service of this name, and a second
  * spelling would pay for every person again.

@@ -9,6 +9,7 @@ import { isLoopback } from '../domain/text/loopback.ts';
 import {
   count,
   credits,
+  databaseAddress,
   duration,
   listenAddress,
   oneOf,
@@ -32,7 +33,7 @@ const fields = z.object({
   ENRICHMENT_ACCESS_TOKEN: text,
   ENRICHMENT_ACCESS_TOKEN_FILE: text,
   ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
-  DATABASE_URL: url('postgres:', 'postgresql:'),
+  DATABASE_URL: databaseAddress,
   TEMPORAL_ADDRESS: text.refine((value) => value === undefined || /^[^\s/]+:\d{1,5}$/.test(value), {
     error: 'must be HOST:PORT, such as 127.0.0.1:7233',
   }),

@@ -5,10 +5,13 @@ import { addressWithoutPassword } from './postgres-errors.ts';
 /** Comparisons of the sessions of two connections: a busy pooler can give them different sessions by chance. */
 const comparisons = 5;
 
+/** A full pooler lets a connection wait for a session for minutes, without a word. */
+const answerMilliseconds = 10_000;
+
 /**
  * Refuses a server on which the product would not keep its promises.
  *
- * @throws Problem `database.too-old`, `database.encoding`, `database.pooler`
+ * @throws Problem `database.too-old`, `database.encoding`, `database.pooler`, `database.pooler-full`
  */
 export async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<void> {
   const { rows } = await client.query<{ version: number; encoding: string; process: number }>(`
@@ -25,14 +28,28 @@ export async function checkServer(client: pg.ClientBase, databaseUrl: string): P
   }
   // A pooler invents the number, because its client has no process of the server for itself.
   const { processID } = client as unknown as { readonly processID: number };
-  if (processID === process || !(await changesSessions(client, databaseUrl))) return;
+  if (processID === process) return;
+  const changes = await changesSessions(client, databaseUrl).catch((error: unknown) => {
+    if ((error as Error).message !== 'Query read timeout') throw error;
+    const what = `the pooler gave a second connection no session within ${answerMilliseconds / 1_000} s`;
+    throw refuse(
+      'database.pooler-full',
+      what,
+      'give the pool more sessions: docs/production.md says how many are needed',
+    );
+  });
+  if (!changes) return;
   const next = 'let the pooler use session mode for this database and user, or connect to PostgreSQL itself';
   throw refuse('database.pooler', 'a pooler gives each transaction another session', next);
 }
 
 /** Whether a connection changes its session of the server, or shares it with another connection. */
 async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise<boolean> {
-  const other = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  const other = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: answerMilliseconds,
+    query_timeout: answerMilliseconds,
+  });
   other.on('error', () => {});
   await other.connect();
   try {
@@ -42,7 +59,8 @@ async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise
     }
     return false;
   } finally {
-    await other.end();
+    // Its end waits for the server.
+    void other.end();
   }
 }
 

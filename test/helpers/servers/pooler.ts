@@ -14,10 +14,16 @@ export interface Pooler {
  *
  * @param mode `session`: each client has a session of its own; `transaction`: all clients share one session, and each
  *   transaction can be another client's
+ * @param mostSessions further clients are connected, and their statements wait for a session
  */
-export async function startPooler(databaseUrl: string, mode: 'session' | 'transaction'): Promise<Pooler> {
+export async function startPooler(
+  databaseUrl: string,
+  mode: 'session' | 'transaction',
+  mostSessions = Infinity,
+): Promise<Pooler> {
   const sessions: Promise<Session>[] = [];
   const open = (): Promise<Session> => {
+    if (sessions.length >= mostSessions) return new Promise(() => {});
     const session = openSession(databaseUrl);
     sessions.push(session);
     return session;
@@ -32,7 +38,7 @@ export async function startPooler(databaseUrl: string, mode: 'session' | 'transa
         socket.end(message('E', 'SFATAL\0C08P01\0Munsupported startup parameter: options\0\0'));
         return;
       }
-      void serve(socket, shared ?? open());
+      serve(socket, shared ?? open());
     });
   });
   const url = new URL(databaseUrl);
@@ -87,8 +93,7 @@ async function openSession(databaseUrl: string): Promise<Session> {
 const idle = message('Z', 'I');
 
 /** Relays the transactions of a client to its session. */
-async function serve(socket: Socket, session: Promise<Session>): Promise<void> {
-  const { take } = await session;
+function serve(socket: Socket, session: Promise<Session>): void {
   let send: ((bytes: Buffer) => void) | undefined;
   let waiting: Promise<void> = Promise.resolve();
   socket.on('data', (bytes) => {
@@ -97,7 +102,7 @@ async function serve(socket: Socket, session: Promise<Session>): Promise<void> {
     const sent = waiting;
     waiting = (async () => {
       await sent;
-      send ??= await take(socket, () => (send = undefined));
+      send ??= await (await session).take(socket, () => (send = undefined));
       send(bytes);
     })();
   });

@@ -5,8 +5,8 @@ import { migrate } from '../../../src/db/migrate.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { startPooler, type Pooler } from '../../helpers/servers/pooler.ts';
 
-async function poolerOf(databaseUrl: string, mode: 'session' | 'transaction'): Promise<Pooler> {
-  const pooler = await startPooler(databaseUrl, mode);
+async function poolerOf(...of: Parameters<typeof startPooler>): Promise<Pooler> {
+  const pooler = await startPooler(...of);
   onTestFinished(() => pooler.close());
   return pooler;
 }
@@ -31,3 +31,8 @@ it('migrate() refuses a pooler that gives each transaction another session, and 
     next: expect.stringContaining('session mode'),
   });
 });
+
+it('migrate() refuses a pooler without a free session within seconds, and says that its pool is too small', async () => {
+  const { databaseUrl } = await poolerOf(await createTestDatabase({ empty: true }), 'session', 1);
+  await expect(migrate(databaseUrl)).rejects.toMatchObject({ type: 'database.pooler-full' });
+}, 30_000);

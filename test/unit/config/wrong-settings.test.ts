@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { settingsWithoutWrong } from '../../../src/cli/session/settings-flags.ts';
-import { WrongSettings } from '../../../src/config/settings.ts';
+import { WrongSettings, readConfig } from '../../../src/config/settings.ts';
 
 const wrong = [{ setting: 'MAX_CREDITS_PER_RUN', what: 'must be credits from 0 up' }] as const;
 
@@ -34,4 +34,17 @@ it.each([
   const { config, wrong: found } = settingsWithoutWrong({});
   expect(found.map(({ setting }) => setting)).toEqual(names);
   expect(config).toMatchObject({ workerVersion: undefined, service: { callTimeoutSeconds: 60 } });
+});
+
+it.each([
+  'postgres://enrich:a,b@one:5432,two:5432/enrich',
+  'postgres://enrich@/enrich?host=one,two',
+  'postgres:///enrich?user=enrich&host=one%2Ctwo',
+])('an address of a database with several hosts is refused with what to do: %s', (address) => {
+  expect(() => readConfig({ DATABASE_URL: address })).toThrow(/several hosts: name one address/);
+});
+
+it('an address of a database may have commas in its login', () => {
+  const address = 'postgres://enrich:a,b@one:5432/enrich?application_name=a,b';
+  expect(readConfig({ DATABASE_URL: address })).toMatchObject({ databaseUrl: address });
 });
