@@ -81,8 +81,10 @@ class HttpExport implements RemoteExport {
     }
     const tag = text(headers.etag);
     const [, start, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(text(headers['content-range']) ?? '') ?? [];
-    if (whole === '*' && from > 0) {
-      // Without the whole size, the end of the content cannot be recognised: starts again from the beginning.
+    const isOther = statusCode === 206 && tag !== undefined && tag !== etag;
+    if (from > 0 && (isOther || whole === '*')) {
+      // A part of another version does not fit, and without the whole size the end of the content cannot be recognised:
+      // starts again from the beginning.
       answer.body.on('error', () => {}).destroy();
       return this.open(0, undefined, signal);
     }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../../files/s3-client.ts';
@@ -61,7 +62,11 @@ export class S3Store {
       open: async (from, etag, signal) => {
         const range = from > 0 && etag !== undefined ? { Range: `bytes=${from}-`, IfMatch: etag } : {};
         try {
-          return await this.#get(address, range, signal);
+          const part = await this.#get(address, range, signal);
+          if (part.from === 0 || part.etag === undefined || part.etag === etag) return part;
+          // A store that ignores the version has sent a part of another one: starts again from the beginning.
+          (part.body as unknown as Readable).on('error', () => {}).destroy();
+          return await this.#get(address, {}, signal);
         } catch (error) {
           const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
           // The object has another version, or is shorter: starts again from the beginning.

@@ -32,7 +32,7 @@ it('migrate() refuses a pooler that gives each transaction another session, and 
   });
 });
 
-it('migrate() refuses a pooler without a free session within seconds, and says that its pool is too small', async () => {
+it('migrate() refuses a pooler without a free session within seconds: its pool is too small', async () => {
   const { databaseUrl } = await poolerOf(await createTestDatabase({ empty: true }), 'session', 1);
   await expect(migrate(databaseUrl)).rejects.toMatchObject({ type: 'database.pooler-full' });
 }, 30_000);

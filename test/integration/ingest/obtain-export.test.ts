@@ -116,6 +116,18 @@ describe.each([
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
   });
 
+  it('a remote export is downloaded from its beginning if the server sends a part of another version', async () => {
+    store.put('crm/contacts.csv', large);
+    Object.assign(store.interference, { cutAfter: 300_000, ignoresVersions: true });
+    onTestFinished(() => void (store.interference.ignoresVersions = false));
+    const changed = Buffer.from(large.toString().toUpperCase());
+    setImmediate(function change() {
+      if (store.requests.length === 0) setImmediate(change);
+      else store.put('crm/contacts.csv', changed);
+    });
+    expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
+  });
+
   it('a remote export is requested again after a short outage of the server, and each retry is told', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.statuses.push(503, 503, 500);
