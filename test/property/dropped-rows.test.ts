@@ -21,8 +21,8 @@ const numRuns = Number(chosen ?? 4);
 const seed = Number(process.env['SEED'] ?? (chosen === undefined ? 7 : randomInt(2 ** 31)));
 const { signal } = new AbortController();
 
-const cleared = await openTestWarehouse();
-const dropped = await openTestWarehouse();
+const cleared = await openTestWarehouse({ keepsPlans: true });
+const dropped = await openTestWarehouse({ keepsPlans: true });
 
 afterAll(() => Promise.all([cleared.close(), dropped.close()]));
 

@@ -186,7 +186,7 @@ describe('identity across calls, in the warehouse', () => {
   let warehouse: TestWarehouse;
 
   beforeAll(async () => {
-    warehouse = await openTestWarehouse();
+    warehouse = await openTestWarehouse({ keepsPlans: true });
   });
 
   afterAll(() => warehouse.close());

@@ -27,14 +27,16 @@ const mistakes = new Map<string, string | undefined>();
  * Compares the columns of every statement that a pool executes with the row type of its source. A statement with other
  * columns fails.
  */
-export function checkStatements(pool: pg.Pool): void {
-  const statements = inject('sourceStatements');
+export function checkStatements(
+  pool: pg.Pool,
+  statements: readonly SourceStatement[] = inject('sourceStatements'),
+): void {
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
     client.query = ((...parameters: unknown[]): unknown => {
       const result = query(...parameters);
-      const [text] = parameters;
-      if (typeof text !== 'string' || !(result instanceof Promise)) return result;
+      const text = textOf(parameters[0]);
+      if (text === undefined || !(result instanceof Promise)) return result;
       return result.then((answer: pg.QueryResult) => {
         if (!mistakes.has(text)) {
           const statement = sourceOf(text, statements);
@@ -46,6 +48,11 @@ export function checkStatements(pool: pg.Pool): void {
       });
     }) as typeof client.query;
   });
+}
+
+/** A warehouse that keeps plans names its statements. */
+function textOf(query: unknown): string | undefined {
+  return typeof query === 'string' ? query : (query as Partial<pg.QueryConfig>).text;
 }
 
 /** Compares the row type of a statement with the columns of its result. @returns undefined if they agree */

@@ -10,7 +10,7 @@ import { readContact } from '../../helpers/warehouse/read-contact.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const contact = (contactId: string) => readContact(warehouse, contactId);
 
 it('a contact of two runs gets the person of the later begun run, even when the other run ends last', async () => {

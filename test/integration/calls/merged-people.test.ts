@@ -15,7 +15,7 @@ import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-call
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 let humans = 0;
 
 /** A human at a company, as the service has them. */

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { mistakeIn, type DescribedColumn } from '../../helpers/database/check-statements.ts';
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { openWarehouse } from '../../../src/db/database.ts';
+import { checkStatements, mistakeIn, type DescribedColumn } from '../../helpers/database/check-statements.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 
 let databaseUrl: string;
@@ -73,3 +75,17 @@ it('every raw statement without fragments prepares, and its result has the colum
   expect(mistakes).toEqual([]);
   expect(checked).toBeGreaterThan((statements.length - temporary) * 0.7);
 });
+
+it.each([false, true])(
+  'a statement of a test fails if its result has other columns than its row type (plans are kept: %s)',
+  async (keepsPlans) => {
+    const warehouse = openWarehouse(databaseUrl, { connections: 1, keepsPlans });
+    onTestFinished(() => warehouse.close());
+    const end = `::text as column_of_warehouse_that_keeps_plans_${keepsPlans}`;
+    checkStatements(warehouse.pool, [
+      { where: 'here', texts: ['select ', end], columns: { other: { type: 'string', isOptional: false } } },
+    ]);
+    const select = sql`select ${'any'}${sql.raw(end)}`.execute(warehouse.database);
+    await expect(select).rejects.toThrow('here: the result has no column other');
+  },
+);

@@ -11,7 +11,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { lateMoneyOf } from '../../helpers/warehouse/late-money.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { answeredCall, books, deliver, statuses } = lateMoneyOf(warehouse);
 
 async function phonesOf(call: PhonesCall): Promise<number> {

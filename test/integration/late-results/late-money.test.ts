@@ -13,7 +13,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { lateMoneyOf } from '../../helpers/warehouse/late-money.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { answeredCall, books, deliver, statuses } = lateMoneyOf(warehouse);
 
 describe('a whole after its parts', () => {

@@ -16,7 +16,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { emailsAndPhones } from '../../helpers/warehouse/late-money.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 const deliver = (call: PhonesCall, body: object): Promise<void> =>
   deliverTo(warehouse, call, Buffer.from(JSON.stringify({ request_id: call.requestId, ...body })));

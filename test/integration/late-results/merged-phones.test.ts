@@ -32,7 +32,7 @@ import {
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 describe('phones of a person to whom the service gives a new id', () => {
   it('the contacts keep their phones, and a plan asks for none of them', async () => {

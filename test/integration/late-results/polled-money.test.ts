@@ -15,7 +15,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { emailsAndPhones, lateMoneyOf, waterfallBody } from '../../helpers/warehouse/late-money.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { answeredCall, books, deliver } = lateMoneyOf(warehouse);
 
 describe('a poll that says that nothing came', () => {

@@ -4,7 +4,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones, drainCall, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
 import { emailsAndPhones, lateMoneyOf, waterfallBody } from '../../helpers/warehouse/late-money.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { answeredCall, books, deliver, statuses } = lateMoneyOf(warehouse);
 
 describe('a waterfall that delivers addresses and phones in two bodies', () => {

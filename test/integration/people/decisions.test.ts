@@ -16,7 +16,7 @@ import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-call
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 let companies = 0;
 
 afterEach(async () => {

@@ -12,7 +12,7 @@ import { everything } from '../../helpers/database/everything.ts';
 import type { StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const note = { by: 'somebody', reason: undefined };
 const { signal } = new AbortController();
 
