@@ -1,28 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
-import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { TestSystem } from '../helpers/system/test-system.ts';
 
 const system = await TestSystem.ofFile();
 const key = { TEMPORAL_CODEC_KEYS: `of-the-command:${randomBytes(32).toString('base64')}` };
-const workers: Begun[] = [];
 
-async function startWorker(settings: Record<string, string> = {}): Promise<Begun> {
-  const worker = system.begin(['worker'], { ...system.sharedTemporal(), ...settings });
-  workers.push(worker);
-  await expect.poll(worker.output).toContain('worker on');
-  return worker;
-}
-
-afterEach(async () => {
-  for (const worker of workers.splice(0)) {
-    worker.kill('SIGTERM');
-    await worker.ended;
-  }
-});
+afterEach(() => system.stopWorker());
 
 it('commands and the worker report a run whose codec key the worker lacks', async () => {
-  const worker = await startWorker();
+  // Its output is read.
+  const worker = system.begin(['worker'], system.sharedTemporal());
+  onTestFinished(async () => {
+    worker.kill('SIGTERM');
+    await worker.ended;
+  });
+  await expect.poll(worker.output).toContain('worker on');
   // A process of its own: a process prints one JSON value, and other tests share this one.
   const withKey = { ...system.sharedTemporal(), ...key };
   const run = await system.enrich(['run', system.sample(10), '--yes', '--json'], withKey);
@@ -54,7 +47,7 @@ it('commands and the worker report a run whose codec key the worker lacks', asyn
 });
 
 it('enrich run and doctor warn if the workers encrypt and the command does not', async () => {
-  await startWorker(key);
+  await system.startWorker(key);
   const ended = await system.here(['run', system.sample(10), '--yes']);
   const warning =
     'the workers encrypt what Temporal stores (key of-the-command), and this command writes plain text';
@@ -67,12 +60,10 @@ it('enrich run and doctor warn if the workers encrypt and the command does not',
 });
 
 it('enrich resume reports a paused run whose codec key a new worker lacks', async () => {
-  const worker = await startWorker(key);
+  await system.startWorker(key);
   const begin = ['run', system.sample(10), '--yes', '--json', '--max-credits', '1', '--on-budget', 'pause'];
   const { run_id: runId } = (await system.here(begin, key)).facts();
-  worker.kill('SIGTERM');
-  await worker.ended;
-  await startWorker();
+  await system.startWorker();
   const ended = await system.here(['resume', runId], key);
   expect(ended.stderr).toContain('error: the workers cannot read or carry out the workflow of this run');
   expect(ended.code).toBe(1);

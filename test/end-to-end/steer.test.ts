@@ -274,7 +274,6 @@ describe('pausing', () => {
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
 
     const skipped = await system.hereAlone(['skip', runId, '--page', '1', '--reason', 'wrong region']);
-    console.log('SKIPPED', skipped);
     expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
     const resumed = await system.hereAlone(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
