@@ -181,7 +181,8 @@ async function defaultLimit(
   const { rows } = await sql<Limit>`
     select trim_scale(case
         when d.period is not null then d.credits_limit
-        else least(${ownDefault === undefined ? null : formatCredits(ownDefault)}::numeric, w.credits_limit)
+        when w.period is not null then w.credits_limit
+        else ${ownDefault === undefined ? null : formatCredits(ownDefault)}::numeric
       end)::text as "limit",
       d.period is not null as "byCommand"
     from (select split_part(${budgetId}, ':', 1) as period) of_budget

@@ -46,8 +46,8 @@ export async function reserve(
 
 /**
  * Creates the budgets of a run and of the present periods if they are missing. Periods are UTC by the database's clock.
- * A new budget gets the default that an operator has set for its period, or else the lower limit of this process and
- * of the worker that started last.
+ * A new budget gets the default that an operator has set for its period, or else the limit of the worker that started
+ * last. Before the first worker, the limit of this process counts.
  *
  * @param runId undefined: a call without a run
  * @returns the ids of the budgets, ascending

@@ -55,6 +55,14 @@ describe('workers with different limits', () => {
     await recordWorkerBudgets(warehouse.database, tenADay);
     await recordWorkerBudgets(warehouse.database, fifty);
     expect(await spend(100, tenADay)).toBe(10);
+    expect(await spend(100, fifty)).toBe(40);
+  });
+
+  it('a worker without a limit obeys no limit of another worker on the days after the worker started', async () => {
+    await recordWorkerBudgets(warehouse.database, tenADay);
+    await recordWorkerBudgets(warehouse.database, noLimits);
+    expect(await spend(100, tenADay)).toBe(10);
+    expect(await spend(100, noLimits)).toBe(100);
   });
 
   it('a removed setting ends with the day', async () => {

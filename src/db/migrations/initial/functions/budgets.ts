@@ -27,7 +27,7 @@ export const budgetFunctions = [
   $$`,
 
   // The ids of the budgets of a call, ascending. Creates missing budgets, with the operator's default for the period or
-  // else the lower limit of the process and of the worker that started last.
+  // else the limit of the worker that started last. Before the first worker, the process's limit counts.
   `create function enrichment.open_budgets(of_run text, own_limits jsonb) returns text[] language plpgsql as $$
     declare
       budgets text[];
@@ -39,7 +39,11 @@ export const budgetFunctions = [
       ), added as (
         insert into enrichment.budgets (budget_id, credits_limit, set_by_command)
         select a.budget_id,
-          case when d.period is null then least(a.credits_limit, w.credits_limit) else d.credits_limit end,
+          case
+            when d.period is not null then d.credits_limit
+            when w.period is not null then w.credits_limit
+            else a.credits_limit
+          end,
           d.period is not null
         from applying a
         left join enrichment.default_budgets d using (period)
