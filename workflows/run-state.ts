@@ -107,6 +107,15 @@ export class RunState {
     };
   }
 
+  /**
+   * Whether the workflow was reset to its beginning and has not read the tables yet. Temporal then sends the earlier
+   * updates again, such as a resume that came before the present pause.
+   */
+  get isFreshlyReset(): boolean {
+    const { runId, firstExecutionRunId } = workflowInfo();
+    return runId !== firstExecutionRunId && this.figures === null;
+  }
+
   get isCancelling(): boolean {
     return this.cancelling !== undefined;
   }

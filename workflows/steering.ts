@@ -117,6 +117,8 @@ function acceptPauseAndResume(run: RunState): void {
     description: 'Continue a paused run.',
     validator: () => {
       const { phase } = run;
+      if (run.isFreshlyReset)
+        throw new Error('the run was just reset, and reads whether it is paused: try again');
       if (
         phase !== 'paused' &&
         phase !== 'enriching' &&

@@ -374,11 +374,18 @@ describe('with a worker of a server', () => {
   });
 
   it('a reset in the Temporal UI asks for no further person of a run that waits for a decision', async () => {
-    const piloted = (
+    await system.here(['budget', 'set', 'day', 'used']);
+    const { run_id: runId } = (
       await system.here(['run', system.sample(50), '--yes', '--json', '--pilot', '20'])
     ).facts();
+    const temporal = await system.temporal();
+    // Temporal sends this update again after the reset.
+    await temporal.workflow.getHandle(runId).executeUpdate('resume');
+    await system.here(['budget', 'set', 'day', 'none']);
+    const piloted = (await system.here(['resume', runId, '--json'])).facts();
+    expect(piloted).toMatchObject({ status: 'paused', reason_type: 'pilot.done' });
     const { calls } = system.sandbox.log.bill();
-    await untilPhase(await resetToBeginning(await system.temporal(), piloted.run_id), 'paused');
+    await untilPhase(await resetToBeginning(temporal, piloted.run_id), 'paused');
     expect(await statusOf(piloted.run_id)).toMatchObject({ status: 'paused', reason_type: 'pilot.done' });
     expect(system.sandbox.log.bill().calls).toBe(calls);
     const resumed = await system.here(['resume', piloted.run_id, '--json']);
