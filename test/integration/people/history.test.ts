@@ -277,6 +277,19 @@ it('job_changes does not count a current job at another company id as the new jo
   expect(await movesOf(person)).toEqual([]);
 });
 
+it('job_changes does not take the start of another current job if the job at the new employer has no start', async () => {
+  const person = newPerson();
+  await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
+  const current = { organization_id: null, current: true };
+  const employment = [
+    { ...current, organization_name: 'Zenith', title: 'Board member', started_on: '2026-05-01' },
+    { ...current, organization_name: 'Orbit', title: 'CTO', started_on: null },
+  ];
+  const facts = { ...job('CTO', orbit), employment };
+  await say(warehouse, { person, askedAt: '2026-06-01', runId: 'run-2', facts });
+  expect(await movesOf(person)).toEqual([]);
+});
+
 it('job_changes has no row for a promotion if the employer has another id and no domain', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });

@@ -145,8 +145,8 @@ export const peopleHistory = [
           select e.organization_id = o.facts #>> '{organization_name,organization_id}' as same_id,
             lower(e.organization_name) = lower(o.facts #>> '{organization_name,organization_name}') as same_name
         ) employer
-        where e.current and e.started_on is not null and (same_id is not false or same_name)
-        order by coalesce(same_id or same_name, false) desc, e.started_on desc
+        where e.current and (same_id is not false or same_name)
+        order by coalesce(same_id or same_name, false) desc, e.started_on desc nulls last
         limit 1
       ) job on true
       -- An id alone names no employer: the same company can have another id in the next answer.
