@@ -277,7 +277,7 @@ it('job_changes does not count a current job at another company id as the new jo
   expect(await movesOf(person)).toEqual([]);
 });
 
-it('job_changes does not take the start of another current job if the job at the new employer has no start', async () => {
+it('job_changes takes no start of another current job if the job at the new employer has none', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
   const current = { organization_id: null, current: true };
