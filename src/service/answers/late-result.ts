@@ -46,10 +46,14 @@ export interface DeliveredEmail {
   readonly status: string | undefined;
 }
 
+const phoneDigits = z.int().min(100);
+/** A JSON number cannot have the plus sign of a sanitized number. */
+const sanitized = described(z.union([z.string(), phoneDigits.transform((digits) => `+${digits}`)]));
+
 /** Deliveries use names with `_cd`; the interface document's phone number has them without. */
 const phoneSchema = z.looseObject({
-  raw_number: text,
-  sanitized_number: text,
+  raw_number: described(z.union([z.string(), phoneDigits.transform(String)])),
+  sanitized_number: sanitized,
   position: whole,
   type_cd: text,
   type: text,
@@ -70,7 +74,7 @@ const contactSchema = z.looseObject({
   person_id: text,
   email: text,
   phone_numbers: list,
-  sanitized_phone: text,
+  sanitized_phone: sanitized,
   contact_emails: list,
 });
 
@@ -244,9 +248,10 @@ function firstFilled(
   return present.find(({ length }) => length > 0) ?? (single ? [single] : present[0]);
 }
 
-/** @param element an object as documented, or a text with digits */
+/** @param element an object as documented, a text with digits, or a number */
 function readPhone(element: unknown): DeliveredPhone[] {
-  const isNumber = typeof element === 'string' && /\d{3}/.test(element.replace(/\D/g, ''));
+  const isNumber =
+    typeof element === 'number' || (typeof element === 'string' && /\d{3}/.test(element.replace(/\D/g, '')));
   const phone = phoneSchema.safeParse(isNumber ? { raw_number: element } : element).data;
   if (!phone?.raw_number?.trim() && !phone?.sanitized_number?.trim()) return [];
   return [

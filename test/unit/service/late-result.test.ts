@@ -103,10 +103,17 @@ describe('phones of a delivered person', () => {
     ],
     ['a single number', { sanitized_phone: number }],
     ['a single number of the contact', { contact: { sanitized_phone: number } }],
+    ['a JSON number of the entry', { phone_numbers: [{ sanitized_number: 15550100123 }] }],
+    ['a single JSON number', { sanitized_phone: 15550100123 }],
   ])('phones of a delivered person are read from %s', (_, person) => {
     const { phones, fields, isPending } = reading(person)!;
     expect(phones.map(({ rawNumber, sanitizedNumber }) => sanitizedNumber ?? rawNumber)).toEqual([number]);
     expect({ fields, isPending }).toEqual({ fields: ['phone_numbers'], isPending: false });
+  });
+
+  it('phones of a delivered person can be JSON numbers as they were written', () => {
+    const { phones } = reading({ phone_numbers: [15550100123, { raw_number: 5550100124 }] })!;
+    expect(phones.map(({ rawNumber }) => rawNumber)).toEqual(['15550100123', '5550100124']);
   });
 
   it.each([[[{ value: number }]], [[7, null]]])(
