@@ -127,7 +127,8 @@ export class PeopleEnrichment {
     const people = distort(rendered, fault, () =>
       renderer.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
     );
-    const knownPeople = found.flatMap((known) => known ?? []);
+    // A person whom two details name has late results once.
+    const knownPeople = [...new Map(found.flatMap((known) => (known ? [[known.id, known]] : []))).values()];
     const { announced, fields } = this.#announce(extras, knownPeople, fault);
     const late: LateRequest = {
       requestId,

@@ -66,6 +66,20 @@ describe('every operation', () => {
     expect(text).toContain(`"request_id":${requestId}`);
     expect(operations.poll.answer.parse(JSON.parse(text))).toEqual(JSON.parse(text));
   });
+
+  it('the operation poll answers with one person when a call has named the person twice', async () => {
+    const { id } = population.numbered(8);
+    const webhook = encodeURIComponent('http://127.0.0.1:9/nobody-listens');
+    const asked = await call('POST', `/people/bulk_match?reveal_phone_number=true&webhook_url=${webhook}`, {
+      details: [{ id }, { id }],
+    });
+    const requestId = /"request_id":(-?\d+),"matches"/.exec(await asked.text())![1]!;
+    const poll = (): Promise<Response> => call('GET', `/webhook_result/${requestId}`);
+    await expect.poll(async () => (await poll()).status).toBe(200);
+    expect(await (await poll()).json()).toMatchObject({
+      webhook_result: { unique_enriched_records: 1, people: [{ id }] },
+    });
+  });
 });
 
 it('usage statistics agree with the headers and the log', async () => {
