@@ -23,6 +23,7 @@ import { openWarehouse, type Warehouse } from './db/database.ts';
 import { Problem } from './domain/problem.ts';
 import { webhookPath } from './late-results/receiver.ts';
 import { commonWorkerOptions, workflowBundle, type WorkerConnection } from './temporal/worker-options.ts';
+import { runWorkers } from './temporal/run-workers.ts';
 import { workflowIsolate } from './temporal/workflow-isolate.ts';
 
 export interface WorkerSettings {
@@ -212,20 +213,19 @@ async function createWorkers(all: readonly WorkerOptions[]): Promise<Worker[]> {
   throw failed('worker.not-started', 'the worker cannot start', failure.reason);
 }
 
-/**
- * Runs workers until all have ended. If one of them fails, the others drain, so that calls in flight are recorded.
- *
- * @throws Problem `worker.failed`
- */
+/** @throws Problem `worker.failed` */
 async function runAll(
   workers: readonly Worker[],
   drain: () => void,
   close: () => Promise<void>,
 ): Promise<void> {
-  const runs = await Promise.allSettled(workers.map((worker) => worker.run().finally(drain)));
-  await close();
-  const failure = runs.find((each) => each.status === 'rejected');
-  if (failure) throw failed('worker.failed', 'the worker failed', failure.reason);
+  try {
+    await runWorkers(workers, drain);
+  } catch (error) {
+    throw failed('worker.failed', 'the worker failed', error);
+  } finally {
+    await close();
+  }
 }
 
 function failed(type: string, what: string, cause: unknown): Problem {

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { runWorkers, type WorkerToRun } from '../../../src/temporal/run-workers.ts';
+
+type State = ReturnType<WorkerToRun['getState']>;
+
+class FakeWorker implements WorkerToRun {
+  state: State = 'RUNNING';
+  end: () => void = () => {};
+
+  getState(): State {
+    return this.state;
+  }
+
+  run(): Promise<void> {
+    return new Promise((resolve) => {
+      this.end = () => {
+        this.state = 'STOPPED';
+        resolve();
+      };
+    });
+  }
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('runWorkers drains the others and fails when a worker has failed whose run never ends', async () => {
+  const failing = new FakeWorker();
+  const other = new FakeWorker();
+  const running = runWorkers([failing, other], () => other.end()).catch((error: unknown) => error);
+  failing.state = 'FAILED';
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await running).toMatchObject({ message: expect.stringContaining('can poll Temporal no longer') });
+  expect(other.state).toBe('STOPPED');
+});
+
+it('runWorkers ends when all workers have ended', async () => {
+  const workers = [new FakeWorker(), new FakeWorker()];
+  const running = runWorkers(workers, () => {
+    for (const worker of workers) worker.end();
+  });
+  workers[0]!.end();
+  expect(await running).toBeUndefined();
+  expect(vi.getTimerCount()).toBe(0);
+});
