@@ -5,7 +5,7 @@ select c.source, f.field,
 from {{ source('enrichment', 'enriched_contacts') }} c
 cross join lateral (
   values ('email', c.email is not null),
-    ('verified_email', c.email is not null and coalesce(c.email_status = 'verified', false)),
+    ('verified_email', c.email is not null and coalesce(lower(c.email_status) = 'verified', false)),
     ('phone', c.phone is not null),
     ('title', c.title is not null),
     ('seniority', c.seniority is not null),

@@ -4,7 +4,7 @@ select c.run_id, c.credits_settled, v.field, v.contacts,
 from {{ ref('run_costs') }} c
 cross join lateral (
   select count(e.email) as email,
-    count(e.email) filter (where e.email_status = 'verified') as verified_email,
+    count(e.email) filter (where lower(e.email_status) = 'verified') as verified_email,
     count(e.phone) as phone,
     count(e.title) as title,
     count(e.organization_name) as organization_name,

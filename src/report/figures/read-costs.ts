@@ -23,11 +23,11 @@ export async function readCosts(
 ): Promise<FieldCost[]> {
   if (run.outcomes !== null) return [];
   const counted = await sql<{ contacts: number; emails: number; phones: number }>`
-    select count(*)::int as contacts, count(*) filter (where c.email_status = 'verified')::int as emails,
+    select count(*)::int as contacts, count(*) filter (where lower(c.email_status) = 'verified')::int as emails,
       count(*) filter (where exists (
         select from contact_phones n
         where n.source = c.source and n.contact_id = c.contact_id and n.is_first
-          and n.type is distinct from ${switchboard}))::int as phones
+          and lower(n.type) is distinct from ${switchboard}))::int as phones
     from run_rows r
     join enriched_contacts c on c.source = ${run.source} and c.contact_id = r.contact_id
     where r.run_id = ${run.runId} and r.outcome = 'enriched'

@@ -20,7 +20,7 @@ const fields: readonly MeasuredField[] = [
     mapped: { name: 'email', filled: sql`r.email is not null` },
     named: 'email',
   },
-  { field: 'verified_email', after: sql`c.email_status = 'verified'` },
+  { field: 'verified_email', after: sql`lower(c.email_status) = 'verified'` },
   {
     field: 'phone',
     after: sql`c.phone is not null`,

@@ -84,14 +84,14 @@ describe('the views for the questions of docs/warehouse.md', () => {
   it('run_costs counts no switchboard as a phone of a person', async () => {
     const call = await answeredCall(warehouse);
     const body = phonesBody(call.ids, 24).toString();
-    await deliverTo(warehouse, call, Buffer.from(body.replace('"mobile"', '"work_hq"')));
+    await deliverTo(warehouse, call, Buffer.from(body.replace('"mobile"', '"Work_HQ"')));
     const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);
     expect(costs).toMatchObject({ phones: '2', credits_per_phone: '13.500000' });
   });
 
   it('run_costs counts what calls found for contacts, and no person who is no contact', async () => {
     const runId = await finishedRun();
-    const facts = { email: { email: 'ada@orbit.example', email_status: 'verified' } };
+    const facts = { email: { email: 'ada@orbit.example', email_status: 'Verified' } };
     await contact('reached', '2026-01-01', facts, runId);
     await say(warehouse, { person: 'mismatched', askedAt: '2026-01-01', runId, facts });
     expect(await ask('select * from run_costs where run_id = $1', runId)).toMatchObject([

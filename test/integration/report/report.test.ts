@@ -155,9 +155,9 @@ await insertContact(runId, 'contact-1', {
 });
 await insertContact(runId, 'contact-2', {
   email: 'two@orbit.example',
-  status: 'verified',
+  status: 'Verified',
   phone: '+14155550199',
-  phoneType: 'work_hq',
+  phoneType: 'WORK_HQ',
 });
 await insertContact(runId, 'contact-3', { email: 'three@orbit.example', status: 'guessed' });
 

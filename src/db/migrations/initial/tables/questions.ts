@@ -66,9 +66,9 @@ export const questions = [
       from (
         select run_id, service, person_key,
           facts ? 'email' or facts @? '$.waterfall_emails[*]' as has_email,
-          facts #>> '{email,email_status}' = 'verified'
-            or facts @? '$.waterfall_emails[*] ? (@.email_status == "verified")' as is_verified,
-          facts @? '$.phones[*] ? (!(@.type == "${switchboard}"))' as has_phone
+          lower(facts #>> '{email,email_status}') = 'verified'
+            or facts @? '$.waterfall_emails[*] ? (@.email_status like_regex "^verified$" flag "i")' as is_verified,
+          facts @? '$.phones[*] ? (@.type == null || !(@.type like_regex "^${switchboard}$" flag "i"))' as has_phone
         from enrichment.observations o
         where kind <> 'reused'
           and (
@@ -139,7 +139,7 @@ export const questions = [
 
   `create view enrichment.coverage_by_segment as
     select c.source, s.segment, s.segment_value, count(*) as contacts, count(c.email) as emails,
-      count(*) filter (where c.email_status = 'verified') as verified_emails, count(c.phone) as phones,
+      count(*) filter (where lower(c.email_status) = 'verified') as verified_emails, count(c.phone) as phones,
       count(c.title) as titles
     from enrichment.enriched_contacts c
     cross join lateral (
