@@ -251,6 +251,8 @@ async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean
   const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling || hasChanged();
   await late.untilEnough(() => isOver() || isHistoryLong());
   if (!isOver()) await run.continueAsNew(hasChanged);
+  // An update that the run has accepted may be about to change a budget.
+  if (isOverBudget) await condition(allHandlersFinished);
   return isOverBudget && (hasChanged() || run.arrived !== end.arrivedBefore);
 }
 

@@ -141,6 +141,38 @@ describe('late results', () => {
     },
   );
 
+  it('a run asks for the other people when its late results end while its budget is raised', async () => {
+    const activities = new ScriptedActivities();
+    const [begun, held] = [gate(), gate()];
+    let hasCredits = false;
+    let awaited = 1;
+    activities.answer = thirdBatchNeeds(() => hasCredits);
+    activities.sync = () => ({ ...nothingAwaited, awaited });
+    activities.changeRunBudget = async () => {
+      begun.open();
+      await held.opened;
+      hasCredits = true;
+    };
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilPhase(handle, 'awaiting late results');
+        const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
+        await begun.opened;
+        const { syncs } = activities;
+        awaited = 0;
+        await handle.signal('deliveryReceived');
+        await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
+        held.open();
+        await raised;
+        await handle.result();
+      },
+      { lateResults, batchConcurrency: 1 },
+    );
+    expect(activities.batches).toContain(3);
+    expect(activities.ending).toBe('finished');
+  });
+
   it(
     'a run asks for the other people when its budget is raised while it continues as new',
     { timeout: 30_000 },
