@@ -145,9 +145,9 @@ describe('late results', () => {
     const activities = new ScriptedActivities();
     const [begun, held] = [gate(), gate()];
     let hasCredits = false;
-    let awaited = 1;
+    let left = 1;
     activities.answer = thirdBatchNeeds(() => hasCredits);
-    activities.sync = () => ({ ...nothingAwaited, awaited });
+    activities.sync = () => ({ ...nothingAwaited, awaited: left });
     activities.changeRunBudget = async () => {
       begun.open();
       await held.opened;
@@ -160,7 +160,7 @@ describe('late results', () => {
         const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
         await begun.opened;
         const { syncs } = activities;
-        awaited = 0;
+        left = 0;
         await handle.signal('deliveryReceived');
         await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
         held.open();
