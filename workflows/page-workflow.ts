@@ -4,7 +4,7 @@ import type { PageInput } from '../src/contract/run-input.ts';
 import type { RunPriority } from '../src/contract/run-priorities.ts';
 import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
 
-/** Time between tries while an orphaned page ends: its calls in flight take a minute at most by default. */
+/** Time between looks while an orphaned page ends: its calls in flight take a minute at most by default. */
 const orphanMilliseconds = 5_000;
 
 type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
@@ -32,20 +32,29 @@ export class PageWorkflow {
       // The SDK does not export the class to workflows.
       const { name, workflowId } = error as { name?: string; workflowId?: string };
       if (name !== 'WorkflowExecutionAlreadyStartedError' || workflowId === undefined) throw error;
-      await this.#endOrphan(workflowId);
+      await this.#endOrphan(workflowId, mustEnd);
       return { kind: 'unfinished', calls: 0 };
     } finally {
       this.#open = undefined;
     }
   }
 
-  /** A reset of the run in the Temporal UI leaves its page open, and the page has the id of the next one. */
-  async #endOrphan(workflowId: string): Promise<void> {
+  /**
+   * Waits until an orphaned page has ended. A reset of the run in the Temporal UI leaves its page open, and the page has
+   * the id of the next one. A run that ended earlier would release the claims of people whose calls are in flight.
+   */
+  async #endOrphan(workflowId: string, mustStop: () => boolean): Promise<void> {
     const orphan = getExternalWorkflowHandle(workflowId);
-    await orphan.signal(endPageSignal).catch(() => {});
-    await sleep(orphanMilliseconds, {
-      summary: 'a page that was open before a reset records its last calls',
-    });
+    const takesSignal = (): Promise<boolean> =>
+      orphan.signal(endPageSignal).then(
+        () => true,
+        () => false,
+      );
+    // Only an open workflow takes a signal.
+    while (!mustStop() && (await takesSignal()))
+      await sleep(orphanMilliseconds, {
+        summary: 'a page that was open before a reset records its last calls',
+      });
   }
 
   /** Ends its wait for the rate window. */

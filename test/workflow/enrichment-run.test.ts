@@ -48,6 +48,34 @@ describe('a run', () => {
     expect(activities.ending).toBe('finished');
   });
 
+  it('a cancelled run that was reset while a page is open ends after the calls of this page', async () => {
+    const activities = new ScriptedActivities();
+    const answered = gate();
+    let isAnswered = false;
+    activities.answer = async () => {
+      await waitWithHeartbeat(answered);
+      isAnswered = true;
+      return { kind: 'done', calls: 1 };
+    };
+    const { finishRun } = activities;
+    let endedAfterAnswers: boolean | undefined;
+    activities.finishRun = (request) => {
+      endedAfterAnswers = isAnswered;
+      return finishRun(request);
+    };
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
+      const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
+      await untilPhase(reset, 'enriching');
+      await reset.executeUpdate('cancel', { args: ['wrong file'] });
+      // Longer than the run waits before it looks again whether the page has ended.
+      setTimeout(answered.open, 6_000);
+      await reset.result();
+    });
+    expect(endedAfterAnswers).toBe(true);
+    expect(activities.ending).toBe('cancelled');
+  });
+
   it('a run spends nothing before its approval, and refuses the hash of another plan', async () => {
     const activities = new ScriptedActivities();
     await stage.play(
