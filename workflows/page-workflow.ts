@@ -40,8 +40,8 @@ export class PageWorkflow {
   }
 
   /**
-   * Waits until an orphaned page has ended. A reset of the run in the Temporal UI leaves its page open, and the page has
-   * the id of the next one. A run that ended earlier would release the claims of people whose calls are in flight.
+   * Waits until an orphaned page has ended. A reset of the run in the Temporal UI leaves its page open, and the page
+   * has the id of the next one. A run that ended earlier would release the claims of people whose calls are in flight.
    */
   async #endOrphan(workflowId: string, mustStop: () => boolean): Promise<void> {
     const orphan = getExternalWorkflowHandle(workflowId);
