@@ -8,7 +8,7 @@ import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf, reopenRows } from '../../helpers/warehouse/rows.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { callInFlight, admitAgain, record, attemptOf, moneyOf, contact, budgetOf, lookupOf } =
   callsByHand(warehouse);
 

@@ -17,7 +17,7 @@ import { strangersOf } from '../../helpers/warehouse/strangers-of.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const contact = (contactId: string) => readContact(warehouse, contactId);
 
 describe('a person of another call', () => {

@@ -12,7 +12,7 @@ import { readContact } from '../../helpers/warehouse/read-contact.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const contact = (contactId: string) => readContact(warehouse, contactId);
 
 describe('a contact whose newest row is suppressed', () => {

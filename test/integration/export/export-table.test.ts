@@ -16,7 +16,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 beforeEach(() =>
   warehouse.pool.query(

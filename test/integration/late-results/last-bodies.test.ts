@@ -11,7 +11,7 @@ import {
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const service = await startPolledService();
 
 afterAll(() => service.close());

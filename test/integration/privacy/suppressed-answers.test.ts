@@ -27,7 +27,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 let people = 0;
 
 /** A row with a profile, and the person at a domain whom the service returns for it. */

@@ -9,7 +9,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { signal } = new AbortController();
 
 function row(record: string, name: string, employer = 'Orbit', email?: string): StagedRow {
