@@ -141,13 +141,14 @@ describe('late results', () => {
     },
   );
 
-  it('a run asks for the other people when its late results end while its budget is raised', async () => {
-    const activities = new ScriptedActivities();
+  /** Plays a run that is over budget, and whose budget is raised: the update ends after `meanwhile`. */
+  async function raiseBudgetDuring(
+    activities: ScriptedActivities,
+    meanwhile: (handle: WorkflowHandle) => Promise<void>,
+  ): Promise<void> {
     const [begun, held] = [gate(), gate()];
     let hasCredits = false;
-    let left = 1;
     activities.answer = thirdBatchNeeds(() => hasCredits);
-    activities.sync = () => ({ ...nothingAwaited, awaited: left });
     activities.changeRunBudget = async () => {
       begun.open();
       await held.opened;
@@ -160,8 +161,7 @@ describe('late results', () => {
         const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
         await begun.opened;
         const { syncs } = activities;
-        left = 0;
-        await handle.signal('deliveryReceived');
+        await meanwhile(handle);
         await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
         held.open();
         await raised;
@@ -169,6 +169,16 @@ describe('late results', () => {
       },
       { lateResults, batchConcurrency: 1 },
     );
+  }
+
+  it('a run asks for the other people when its late results end while its budget is raised', async () => {
+    const activities = new ScriptedActivities();
+    let left = 1;
+    activities.sync = () => ({ ...nothingAwaited, awaited: left });
+    await raiseBudgetDuring(activities, async (handle) => {
+      left = 0;
+      await handle.signal('deliveryReceived');
+    });
     expect(activities.batches).toContain(3);
     expect(activities.ending).toBe('finished');
   });
@@ -178,32 +188,10 @@ describe('late results', () => {
     { timeout: 30_000 },
     async () => {
       const activities = new ScriptedActivities();
-      const [begun, held] = [gate(), gate()];
-      let hasCredits = false;
-      activities.answer = thirdBatchNeeds(() => hasCredits);
       const askedAll = (): boolean => activities.batches.includes(102);
       activities.sync = () => (askedAll() ? nothingAwaited : { ...nothingAwaited, awaited: 1 });
-      activities.changeRunBudget = async () => {
-        begun.open();
-        await held.opened;
-        hasCredits = true;
-      };
-      await stage.play(
-        activities,
-        async (handle) => {
-          await untilPhase(handle, 'awaiting late results');
-          const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
-          await begun.opened;
-          const { syncs } = activities;
-          await reachHistoryLimit(handle, 'deliveryReceived');
-          await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
-          // The workflow continues as new when the update has ended.
-          held.open();
-          await raised;
-          await handle.result();
-        },
-        { lateResults, batchConcurrency: 1 },
-      );
+      // The workflow continues as new when the update has ended.
+      await raiseBudgetDuring(activities, (handle) => reachHistoryLimit(handle, 'deliveryReceived'));
       expect(askedAll()).toBe(true);
       expect(activities.ending).toBe('finished');
     },

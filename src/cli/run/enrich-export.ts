@@ -66,7 +66,7 @@ export async function enrichExport(
   return continueIfAgreed(session, await waitForRun(session, handle, { interrupted, onPlan }), asks);
 }
 
-/** How a command goes on with the run that it has begun or found. */
+/** How a command continues the run that it has begun or found. */
 type FirstStep = 'ask to continue' | 'ask for approval' | 'spend';
 
 function firstStep(run: RunRecord, asks: boolean): FirstStep {
