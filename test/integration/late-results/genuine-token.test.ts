@@ -28,8 +28,8 @@ describe('a genuine token', () => {
     ['no list of people', () => ({ people: 'none', credits_consumed: 5 })],
     ['strangers with a price', () => phonesBody(['stranger-1', 'stranger-2', 'stranger-3'], 24)],
     ['strangers without a price', () => ({ people: [{ id: 'x', phone_numbers: [] }] })],
-    ['nobody', () => ({ people: [] })],
-    ['nobody, with a price', () => ({ people: [], credits_consumed: 9 })],
+    ['no people', () => ({ people: [] })],
+    ['no people and a price', () => ({ people: [], credits_consumed: 9 })],
     ['people without ids', () => ({ people: [{ phone_numbers: [] }, {}], credits_consumed: 16 })],
     ['our people at an incredible price', (call) => phonesBody(call.ids, 1_000_000)],
   ])(

@@ -55,7 +55,7 @@ describe('every operation', () => {
   );
 
   it('the operation poll answers what its schema describes when the result exists', async () => {
-    const webhook = encodeURIComponent('http://127.0.0.1:9/nobody-listens');
+    const webhook = encodeURIComponent('http://127.0.0.1:9/no-receiver');
     const asked = await call(
       'POST',
       `/people/match?id=${known.id}&reveal_phone_number=true&webhook_url=${webhook}`,
@@ -69,7 +69,7 @@ describe('every operation', () => {
 
   it('the operation poll answers with one person when a call has named the person twice', async () => {
     const { id } = population.numbered(8);
-    const webhook = encodeURIComponent('http://127.0.0.1:9/nobody-listens');
+    const webhook = encodeURIComponent('http://127.0.0.1:9/no-receiver');
     const asked = await call('POST', `/people/bulk_match?reveal_phone_number=true&webhook_url=${webhook}`, {
       details: [{ id }, { id }],
     });
