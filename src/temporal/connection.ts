@@ -6,7 +6,7 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import { endCallsOfClosedConnection } from './closed-connection.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
-import { keyOfWorker } from './worker-identity.ts';
+import { marksOfWorker } from './worker-identity.ts';
 
 /** Address of the embedded server, or of the server in Temporal's environment configuration. */
 export interface TemporalAddress {
@@ -80,6 +80,8 @@ export interface WorkerPoll {
   readonly keyNames: readonly string[];
   /** A live worker has no keys. */
   readonly isPlain: boolean;
+  /** The marks of the settings of live workers, each once. */
+  readonly settings: readonly string[];
 }
 
 /**
@@ -106,18 +108,18 @@ export async function readWorkerPoll(client: Client, now: Date): Promise<WorkerP
     .flatMap(({ pollers }) => pollers ?? [])
     .map(({ lastAccessTime, identity }) => ({
       secondsAgo: Math.max(0, Math.round(now.getTime() / 1_000 - Number(lastAccessTime?.seconds ?? 0))),
-      keyName: keyOfWorker(identity ?? ''),
+      ...marksOfWorker(identity ?? ''),
     }));
-  if (polls.length === 0) return { secondsAgo: undefined, isLost: true, keyNames: [], isPlain: false };
-  const secondsAgo = Math.min(...polls.map((poll) => poll.secondsAgo));
-  const keys = new Set(
-    polls.filter((poll) => poll.secondsAgo <= longestPollSeconds).map((poll) => poll.keyName),
-  );
+  const secondsAgo = polls.length === 0 ? undefined : Math.min(...polls.map((poll) => poll.secondsAgo));
+  const live = polls.filter((poll) => poll.secondsAgo <= longestPollSeconds);
+  const keys = new Set(live.map(({ key }) => key));
+  const settings = new Set(live.map((poll) => poll.settings));
   return {
     secondsAgo,
-    isLost: secondsAgo > longestPollSeconds,
+    isLost: live.length === 0,
     keyNames: [...keys].filter((name) => name !== undefined),
     isPlain: keys.has(undefined),
+    settings: [...settings].filter((marks) => marks !== undefined),
   };
 }
 

@@ -1,14 +1,25 @@
 import { hostname } from 'node:os';
 
-const keyPart = /, key ([\w.-]{1,64})$/;
+const parts = /^[^,]*(?:, settings (?<settings>[\w.-]+))?(?:, key (?<key>[\w.-]{1,64}))?$/;
 
-/** The name of a worker in Temporal, which says with which key the worker encrypts: commands need the same key. */
-export function workerIdentity(keyName: string | undefined): string {
-  const name = `${process.pid}@${hostname()}`;
-  return keyName === undefined ? name : `${name}, key ${keyName}`;
+/** What the name of a worker in Temporal says about the worker. */
+export interface WorkerMarks {
+  /** Marks of the settings that all workers must agree on; undefined: a worker of an older release. */
+  readonly settings: string | undefined;
+  /** The name of the key with which the worker encrypts; commands need the same key. Undefined: none. */
+  readonly key: string | undefined;
 }
 
-/** @returns the name of the key; undefined: the worker encrypts nothing, or is of an older release */
-export function keyOfWorker(identity: string): string | undefined {
-  return keyPart.exec(identity)?.[1];
+/** The name of a worker in Temporal: `1234@host, settings …, key …`. */
+export function workerIdentity({ settings, key }: WorkerMarks): string {
+  return [
+    `${process.pid}@${hostname()}`,
+    ...(settings === undefined ? [] : [`settings ${settings}`]),
+    ...(key === undefined ? [] : [`key ${key}`]),
+  ].join(', ');
+}
+
+export function marksOfWorker(identity: string): WorkerMarks {
+  const { settings, key } = parts.exec(identity)?.groups ?? {};
+  return { settings, key };
 }

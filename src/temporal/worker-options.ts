@@ -1,6 +1,7 @@
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, NativeConnection, WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../config/settings.ts';
+import { markSettings } from '../config/shared-settings.ts';
 import { projectFile } from '../files/project-file.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
@@ -39,7 +40,7 @@ export function commonWorkerOptions(
   return {
     connection,
     namespace,
-    identity: workerIdentity(codec.keyName),
+    identity: workerIdentity({ settings: markSettings(config), key: codec.keyName }),
     ...workerVersioning(version),
     dataConverter: {
       payloadCodecs: [codec],

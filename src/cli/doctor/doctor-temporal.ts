@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import type { Config } from '../../config/settings.ts';
+import { differingSettings, markSettings } from '../../config/shared-settings.ts';
 import { runningRecord } from '../../dev/server-record.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
@@ -31,6 +32,7 @@ export async function checkTemporal(config: Config): Promise<Finding[]> {
     return [
       poll.isLost ? attention('temporal', what, 'start one: enrich worker') : ok('temporal', what),
       checkEncryption(codec.keyName, poll),
+      ...checkWorkerSettings(config, poll.settings),
     ];
   } catch {
     const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
@@ -73,6 +75,22 @@ function checkEncryption(
       : `encrypts with key "${keyName}"`;
   const others = keyNames.filter((name) => name !== keyName);
   return ok('encryption', others.length === 0 ? what : `${what}; workers with ${others.join(', ')}`);
+}
+
+/** Compares the settings of live workers with each other, and with those of this command. */
+function checkWorkerSettings(config: Config, ofWorkers: readonly string[]): Finding[] {
+  const part = 'workers';
+  const amongWorkers = differingSettings(ofWorkers);
+  if (amongWorkers.length > 0) {
+    const next =
+      'give all workers the same settings, and restart those that differ; a worker that has stopped still counts for ' +
+      'a minute';
+    return [attention(part, `workers differ in ${amongWorkers.join(', ')}`, next)];
+  }
+  const fromCommand = ofWorkers.flatMap((each) => differingSettings([each, markSettings(config)], false));
+  if (fromCommand.length === 0) return [];
+  const what = `the workers have other values than this command: ${fromCommand.join(', ')}`;
+  return [attention(part, what, 'restart the workers after a change; or give this command their settings')];
 }
 
 async function checkEmbeddedTemporal(config: Config): Promise<Finding> {

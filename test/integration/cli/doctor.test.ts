@@ -7,6 +7,7 @@ import { examine } from '../../../src/cli/doctor/doctor-checks.ts';
 import { judgeFreeSpace } from '../../../src/cli/doctor/doctor-disk.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import { readConfig } from '../../../src/config/settings.ts';
+import { markSettings } from '../../../src/config/shared-settings.ts';
 import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
@@ -185,13 +186,18 @@ describe('the doctor', () => {
         client.workflowService.pollWorkflowTaskQueue({
           namespace,
           taskQueue: { name: controlTaskQueue },
-          identity: workerIdentity(undefined),
+          identity: workerIdentity({ settings: markSettings(readConfig({})), key: undefined }),
         }),
       )
       .catch(() => undefined);
     await expect
       .poll(async () => (await finding('temporal', settings)).state, { timeout: 10_000 })
       .toBe('ok');
+    expect(await finding('workers', { ...settings, CALL_CONCURRENCY: '9' })).toBeUndefined();
+    expect(await finding('workers', { ...settings, RATE_LIMITS: '20/minute' })).toMatchObject({
+      state: 'attention',
+      what: 'the workers have other values than this command: RATE_LIMITS',
+    });
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
     expect(await finding('temporal', settings)).toMatchObject({ state: 'ok' });

@@ -1,7 +1,11 @@
 import type { Client } from '@temporalio/client';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { readConfig } from '../../../src/config/settings.ts';
+import { markSettings } from '../../../src/config/shared-settings.ts';
+import type { Logger } from '../../../src/telemetry/log.ts';
 import { describeWorkerPoll, readWorkerPoll } from '../../../src/temporal/connection.ts';
-import { workerIdentity } from '../../../src/temporal/worker-identity.ts';
+import { watchSettings } from '../../../src/temporal/watch-settings.ts';
+import { workerIdentity, type WorkerMarks } from '../../../src/temporal/worker-identity.ts';
 
 const now = Date.parse('2026-11-24T03:00:00Z');
 
@@ -30,15 +34,69 @@ it.each([
   expect(describeWorkerPoll(poll)).toBe(text);
 });
 
-it('readWorkerPoll() names the keys of live workers that encrypt', async () => {
-  const poller = (secondsAgo: number, keyName?: string) => ({
+/** A client of a server at which workers polled so many seconds ago. */
+function polledBy(
+  ...workers: readonly (readonly [secondsAgo: number, marks: Partial<WorkerMarks>])[]
+): Client {
+  const pollers = workers.map(([secondsAgo, { settings, key }]) => ({
     lastAccessTime: { seconds: now / 1_000 - secondsAgo },
-    identity: workerIdentity(keyName),
-  });
-  const pollers = [poller(3, '2026-11'), poller(4, '2026-11'), poller(5), poller(200, '2025-11')];
-  const client = {
+    identity: workerIdentity({ settings, key }),
+  }));
+  return {
     options: { namespace: 'default' },
     workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
   } as unknown as Client;
-  expect((await readWorkerPoll(client, new Date(now))).keyNames).toEqual(['2026-11']);
+}
+
+const marks = (settings: Record<string, string>): string => markSettings(readConfig(settings));
+
+it('readWorkerPoll() names the keys of live workers that encrypt', async () => {
+  const client = polledBy(
+    [3, { key: '2026-11' }],
+    [4, { key: '2026-11' }],
+    [5, {}],
+    [200, { key: '2025-11' }],
+  );
+  expect(await readWorkerPoll(client, new Date(now))).toMatchObject({ keyNames: ['2026-11'], isPlain: true });
+});
+
+it('readWorkerPoll() returns the marks of the settings of live workers, with and without a key', async () => {
+  const [one, other] = [marks({}), marks({ RATE_LIMITS: '20/minute' })];
+  const client = polledBy(
+    [3, { settings: one, key: '2026-11' }],
+    [4, { settings: other }],
+    [5, {}],
+    [200, { settings: marks({ RATE_LIMITS: '5/minute' }) }],
+  );
+  const poll = await readWorkerPoll(client, new Date(now));
+  expect(poll.settings).toEqual([one, other]);
+  expect(poll.keyNames).toEqual(['2026-11']);
+});
+
+it('watchSettings() warns once that another live worker has other settings, and again of other ones', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const warnings: unknown[] = [];
+  const log = { warn: (line: unknown) => warnings.push(line) } as unknown as Logger;
+  const client = (settings: string): Client => polledBy([3, { settings: marks({}) }], [4, { settings }]);
+  let server = client(marks({}));
+  const stop = watchSettings(new Proxy({} as Client, { get: (_, name) => server[name as keyof Client] }), {
+    marks: marks({}),
+    readClock: () => Promise.resolve(new Date(now)),
+    log,
+    everyMilliseconds: 1_000,
+  });
+  const warningsWith = async (other: string): Promise<unknown[]> => {
+    server = client(other);
+    await vi.advanceTimersByTimeAsync(1_000);
+    return warnings.splice(0);
+  };
+  expect(await warningsWith(marks({}))).toEqual([]);
+  expect(await warningsWith(marks({ RATE_LIMITS: '20/minute' }))).toEqual([{ settings: ['RATE_LIMITS'] }]);
+  expect(await warningsWith(marks({ RATE_LIMITS: '20/minute' }))).toEqual([]);
+  expect(await warningsWith(marks({ POLL_PATH: '/results/{request_id}' }))).toEqual([
+    { settings: ['POLL_PATH'] },
+  ]);
+  stop();
+  expect(await warningsWith(marks({ RATE_LIMITS: '20/minute' }))).toEqual([]);
 });
