@@ -2,11 +2,12 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { Problem } from '../src/domain/problem.ts';
 import type { Logger } from '../src/telemetry/log.ts';
-import { isDatabaseAway } from '../src/db/postgres-errors.ts';
+import { passingStateOf } from '../src/db/postgres-errors.ts';
 
 /**
  * Maps an error of an activity to the failure that Temporal keeps: a type and one sentence, without the cause, because
- * causes have statements and cells. Temporal retries while the database is unreachable; a Problem needs a person.
+ * causes have statements and cells. Temporal retries while the database is unreachable, full or read-only. Any other
+ * Problem needs a person.
  */
 export async function mappingFailures<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -16,9 +17,11 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
     if (Context.current().cancellationSignal.aborted)
       throw new CancelledFailure('the worker is shutting down');
     const { activityType, workflowExecution, attempt } = Context.current().info;
-    if (isDatabaseAway(error) || (error instanceof Problem && error.type === 'database.unreachable')) {
-      log.warn({ activity: activityType, tries: attempt }, 'the database does not answer');
-      throw ApplicationFailure.retryable('the database does not answer', 'database.unreachable');
+    const stateOfDatabase = passingStateOf(error);
+    if (stateOfDatabase) {
+      const { type, message } = stateOfDatabase;
+      log.warn({ activity: activityType, tries: attempt, type }, message);
+      throw ApplicationFailure.retryable(message, type);
     }
     if (error instanceof Problem) {
       log.warn({ activity: activityType, type: error.type }, `an activity failed: ${error.message}`);

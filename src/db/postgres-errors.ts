@@ -36,13 +36,32 @@ const awayMessages = new RegExp(
   ].join('|'),
 );
 
-/** Deadlock, serialisation, locks, connections, disk, memory, failover: the same statement can succeed later. */
-const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
+/** Deadlock, serialisation, locks, connections, memory, failover, storage: the same statement can succeed later. */
+const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53200', '53300', '25006', '57014', '58030']);
+
+/** Without a code of their own: a quota, and the first session after a change of the schema. */
+const fullDiskMessages = /No space left on device|Disk quota exceeded|could not write init file/;
 
 /** Whether the server is away, or answers but cannot do the work now. Callers retry, so that no paid result is lost. */
 export function canSucceedLater(error: unknown): boolean {
-  return isDatabaseAway(error) || busyCodes.has(databaseErrorCode(error) ?? '');
+  return isDatabaseAway(error) || busyCodes.has(databaseErrorCode(error) ?? '') || isDiskFull(error);
 }
+
+function isDiskFull(error: unknown): boolean {
+  const code = databaseErrorCode(error);
+  return code === '53100' || (code !== undefined && fullDiskMessages.test((error as Error).message));
+}
+
+/**
+ * The state of the database after which the same work can succeed, if the error tells of one; without the text of a
+ * statement or a cell.
+ */
+export function passingStateOf(error: unknown): Pick<Problem, 'type' | 'message'> | undefined {
+  const { type, message } = describeDatabaseFailure(error, '');
+  return passingStates.includes(type) ? { type, message } : undefined;
+}
+
+const passingStates = ['database.unreachable', 'database.read-only', 'database.disk-full'];
 
 /** Whether another transaction wrote first (serialization failure, deadlock): the same transaction can begin again. */
 export function isOvertaken(error: unknown): boolean {
@@ -112,7 +131,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
       cause: error,
     });
   }
-  if (code === '53100') {
+  if (isDiskFull(error)) {
     return new Problem('database.disk-full', 'the disk of the database is full', {
       where,
       next: 'free space there and run the same command again: it continues where it stopped',

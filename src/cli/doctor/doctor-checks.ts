@@ -143,6 +143,10 @@ async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
   return [ok('database', `${where}, PostgreSQL ${version}, ${tables}`)];
 }
 
+/** Fails if the disk is full or the server accepts only reads. The table ends with the statement. */
+const writeSomeMegabytes = `create temporary table written on commit drop as
+  select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
+
 async function readRights(databaseUrl: string): Promise<{ version: number; mayCreate: boolean }> {
   try {
     const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: answerMilliseconds });
@@ -155,6 +159,7 @@ async function readRights(databaseUrl: string): Promise<{ version: number; mayCr
                          has_database_privilege(current_database(), 'create')) as "mayCreate"`,
         [schemaName],
       );
+      await client.query(writeSomeMegabytes);
       return rows[0] ?? { version: 0, mayCreate: false };
     } finally {
       await client.end();

@@ -163,6 +163,21 @@ describe('the doctor', () => {
     expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
   });
 
+  it('enrich doctor finds a database that accepts only reads, and leaves nothing in one that is written', async () => {
+    const url = await createTestDatabase();
+    const warehouse = testWarehouse(openWarehouse(url));
+    onTestFinished(() => warehouse.close());
+    expect(await finding('database', { DATABASE_URL: url })).toMatchObject({ state: 'ok' });
+    expect(await warehouse.query`select from pg_class where relname = 'written'`).toEqual([]);
+    const name = new URL(url).pathname.slice(1);
+    await warehouse.pool.query(`alter database ${name} set default_transaction_read_only = on`);
+    const { state, what } = await finding('database', { DATABASE_URL: url });
+    expect({ state, what }).toMatchObject({
+      state: 'broken',
+      what: expect.stringContaining('accepts only reads'),
+    });
+  });
+
   it('enrich doctor finds a database that refuses the password, and a missing Temporal', async () => {
     const url = new URL(await createTestDatabase());
     url.password = 'canary-password-77';

@@ -1,5 +1,6 @@
+import { DatabaseError } from 'pg';
 import { expect, it } from 'vitest';
-import { describeDatabaseFailure } from '../../../src/db/postgres-errors.ts';
+import { canSucceedLater, describeDatabaseFailure, passingStateOf } from '../../../src/db/postgres-errors.ts';
 
 it.each([
   ['28P01', 'database.login-refused', 2],
@@ -13,4 +14,27 @@ it.each([
     exitCode,
     where: 'postgres://ada@db/warehouse',
   });
+});
+
+/** An error as PostgreSQL reports it. */
+function reported(code: string, message: string): DatabaseError {
+  return Object.assign(new DatabaseError(message, message.length, 'error'), { code });
+}
+
+it.each([
+  ['a full disk', reported('53100', 'could not extend file "base/5/2619": No space left on device')],
+  ['a full quota', reported('XX000', 'could not extend file "base/5/2619": Disk quota exceeded')],
+  ['no session because the disk is full', reported('XX000', 'could not write init file')],
+])('%s of the database is a state that passes, and its work is repeated', (_, error) => {
+  expect(canSucceedLater(error)).toBe(true);
+  expect(passingStateOf(error)).toEqual({
+    type: 'database.disk-full',
+    message: 'the disk of the database is full',
+  });
+});
+
+it('passingStateOf() knows no state of an error that can tell of a row', () => {
+  expect(passingStateOf(reported('23505', 'duplicate key'))).toBeUndefined();
+  expect(passingStateOf(new Error('could not write init file'))).toBeUndefined();
+  expect(canSucceedLater(reported('XX000', 'unexpected chunk number 0 in pg_toast_2619'))).toBe(false);
 });
