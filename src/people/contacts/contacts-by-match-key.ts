@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { matchKeysWithHashes } from '../../domain/identity/match-keys.ts';
 import { outcomesAboutPerson } from '../../domain/runs/outcome.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { exportOrder, isExport, recordOrder } from '../../db/valid-entries.ts';
+import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import {
   readMatchedCells,
@@ -12,8 +12,8 @@ import {
 } from './contact-states.ts';
 import type { RowKey } from '../../keys/contact-key.ts';
 import { unnestRows } from '../../keys/unnest-keys.ts';
-import { isDecided, readRows } from './newest-rows.ts';
-import { eachOf, placesByMatchKey, sharesMatchKey } from '../../keys/shares-match-key.ts';
+import { isDecided, newestRow, readRows } from './newest-rows.ts';
+import { eachOf, entriesByMatchKey, sharesMatchKey } from '../../keys/shares-match-key.ts';
 import { contactOf } from '../../keys/contact-of.ts';
 
 /** Match keys of people who became known, or no longer are. */
@@ -31,8 +31,7 @@ export interface PeopleKeys {
 export function contactsByMatch(service: string, keys: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select c.source, c.contact_id
-    from unnest(${placesByMatchKey('contact_matches', keys)}) as at (place)
-    cross join lateral (select * from contact_matches where ctid = at.place offset 0) m
+    from ${entriesByMatchKey('m', keys)}
     cross join lateral (${contactOf(sql`m.source`, sql`m.contact_id`)}) c
     where m.service = ${service} and c.match_id = m.match_id`;
 }
@@ -46,8 +45,7 @@ function matchedContacts(service: string, { all, identifying }: PeopleKeys): Raw
     ${contactsByMatch(service, eachOf(all))}
     union
     select runs.source, r.contact_id
-    from unnest(${placesByMatchKey('run_rows', eachOf(identifying))}) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+    from ${entriesByMatchKey('r', eachOf(identifying))}
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
 }
 
@@ -60,8 +58,7 @@ function contactsOfRecords(service: string, { identifying }: PeopleKeys): RawBui
     select c.source, c.contact_id
     from (
       select distinct o.person_key
-      from unnest(${placesByMatchKey('observations', eachOf(identifying))}) as at (place)
-      cross join lateral (select * from observations where ctid = at.place offset 0) o
+      from ${entriesByMatchKey('o', eachOf(identifying))}
       where o.service = ${service}
     ) named
     cross join lateral (
@@ -115,11 +112,10 @@ export async function readOpenContacts(
     from (
       select distinct runs.source, r.contact_id
       from (
-        select unnest(${placesByMatchKey('run_rows', eachOf(all), isAboutPerson)}::tid[])
-        union
-        select unnest(${placesByMatchKey('run_rows', eachOf(identifying))}::tid[])
-      ) as at (place)
-      cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+        select r.* from ${entriesByMatchKey('r', eachOf(all), isAboutPerson)}
+        union all
+        select r.* from ${entriesByMatchKey('r', eachOf(identifying))}
+      ) r
       cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
       where r.outcome <> 'suppressed'
         and r.record_row is null
@@ -127,14 +123,7 @@ export async function readOpenContacts(
         and not exists (
           select from contacts c where c.source = runs.source and c.contact_id = r.contact_id)
     ) a
-    cross join lateral (
-      select n.run_id, n.row_number
-      from (select * from run_rows where contact_id = a.contact_id offset 0) n
-      cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
-      where runs.source = a.source and ${isDecided(sql`${service}`)}
-      order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
-      limit 1
-    ) newest
+    cross join lateral (${newestRow(sql`a.source`, sql`a.contact_id`, isDecided(sql`${service}`))}) newest
     order by a.source, a.contact_id
   `.execute(database);
   return readRows(database, service, rows);
@@ -162,6 +151,7 @@ export async function readReplacedKeys(
   database: Kysely<Tables>,
   replacing: readonly RowKey[],
 ): Promise<readonly number[]> {
+  const isOlder = sql.raw<boolean>(`${exportOrder('runs')} < ${exportOrder('self')} and ${isExport('runs')}`);
   const { rows } = await sql<{ key: number }>`
     select distinct unnest(replaced.match_keys) as key
     from ${unnestRows(replacing)} as named (run_id, row_number)
@@ -169,16 +159,7 @@ export async function readReplacedKeys(
       select * from run_rows where run_id = named.run_id and row_number = named.row_number offset 0
     ) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) self
-    cross join lateral (
-      select n.match_keys
-      from (select * from run_rows where contact_id = r.contact_id offset 0) n
-      cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
-      where runs.source = self.source
-        and ${sql.raw(exportOrder('runs'))} < ${sql.raw(exportOrder('self'))}
-        and ${sql.raw(isExport('runs'))}
-      order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
-      limit 1
-    ) replaced
+    cross join lateral (${newestRow(sql`self.source`, sql`r.contact_id`, isOlder)}) replaced
     where replaced.match_keys <> r.match_keys
   `.execute(database);
   return rows.map(({ key }) => key);

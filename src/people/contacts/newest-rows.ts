@@ -11,6 +11,24 @@ export const isDecided = (service: RawBuilder<unknown>) => sql<boolean>`(runs.fi
   and runs.options ->> 'service' = ${service})`;
 
 /**
+ * Query of the row of a contact in the newest export, the first of its record.
+ *
+ * @param which condition on the runs, `runs`
+ */
+export const newestRow = (
+  source: RawBuilder<unknown>,
+  contactId: RawBuilder<unknown>,
+  which: RawBuilder<boolean>,
+) => sql`
+  select n.*
+  -- \`offset 0\` keeps the lookups apart. In a join, PostgreSQL read the rows of all runs.
+  from (select * from run_rows where contact_id = ${contactId} offset 0) n
+  cross join lateral (select * from runs where run_id = n.run_id offset 0) runs
+  where runs.source = ${source} and ${which}
+  order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
+  limit 1`;
+
+/**
  * Reads rows of any runs, as far as something is to be decided about their contacts.
  *
  * @param withCompared as for `readRowsToDecide`
@@ -50,6 +68,8 @@ export async function findNewestRows(
   runId: string,
   which: 'any' | 'newer',
 ): Promise<readonly RowKey[]> {
+  const isNamed = sql<boolean>`${isDecided(sql`self.options ->> 'service'`)}
+    and (${which === 'any'} or ${sql.raw(exportOrder('runs'))} > ${sql.raw(exportOrder('self'))})`;
   const affected = which === 'any' ? contactsOfRun(runId) : contactsDecidedBy(runId);
   // Materialized: as a part of the join, PostgreSQL read all decisions to find those of the run.
   const { rows } = await sql<RowKey>`
@@ -57,17 +77,7 @@ export async function findNewestRows(
     select newest.run_id as "runId", newest.row_number as "rowNumber"
     from runs self
     cross join affected a
-    cross join lateral (
-      select n.run_id, n.row_number
-      -- \`offset 0\` keeps the lookup of the contact apart. In a join, PostgreSQL read the rows of all runs.
-      from (select * from run_rows where contact_id = a.contact_id offset 0) n
-      join runs on runs.run_id = n.run_id
-      where runs.source = a.source
-        and ${isDecided(sql`self.options ->> 'service'`)}
-        and (${which === 'any'} or ${sql.raw(exportOrder('runs'))} > ${sql.raw(exportOrder('self'))})
-      order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
-      limit 1
-    ) newest
+    cross join lateral (${newestRow(sql`a.source`, sql`a.contact_id`, isNamed)}) newest
     where self.run_id = ${runId}
     order by a.source, a.contact_id
   `.execute(database);

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { UsageProblem } from '../../domain/problem.ts';
 import { identityCells } from '../../db/expressions.ts';
-import { exportOrder, isExport, recordOrder } from '../../db/valid-entries.ts';
+import { isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
 import {
@@ -10,6 +10,7 @@ import {
   readStates,
   type ContactState,
 } from '../contacts/contact-states.ts';
+import { newestRow } from '../contacts/newest-rows.ts';
 
 /** A contact about which somebody decides. */
 export interface ReviewedContact {
@@ -42,11 +43,8 @@ export async function readReviewedContact(
   const { rows } = await sql<NewestRow>`
     select runs.options ->> 'service' as service, n.run_id, n.row_number, runs.finished_at is not null as has_ended,
       n.keys <> '{}' or n.outcome = 'suppressed' as has_cells
-    from (select * from run_rows where contact_id = ${contactId} offset 0) n
-    join runs on runs.run_id = n.run_id
-    where runs.source = ${source} and ${sql.raw(isExport('runs'))}
-    order by ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('n'))}
-    limit 1
+    from (${newestRow(sql`${source}`, sql`${contactId}`, sql.raw(isExport('runs')))}) n
+    join runs using (run_id)
   `.execute(database);
   const [row] = rows;
   const service = row?.service ?? (await serviceOfContact(database, { source, contactId }));

@@ -6,7 +6,7 @@ import { personColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { isValidMatch } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import { eachOf, placesByMatchKey } from '../../keys/shares-match-key.ts';
+import { eachOf, entriesByMatchKey } from '../../keys/shares-match-key.ts';
 
 /** A person whom any answer named, whether a row got the person or not. */
 export interface KnownPerson {
@@ -102,8 +102,7 @@ export async function readKnownPeople(
         ) as given_to
       from (
         select o.person_key
-        from unnest(${placesByMatchKey('observations', eachOf(keys.matchKeys))}) as at (place)
-        cross join lateral (select * from observations where ctid = at.place offset 0) o
+        from ${entriesByMatchKey('o', eachOf(keys.matchKeys))}
         where o.service = ${service} and o.person_key <> all(${keys.except ?? []}::text[])
         union
         select unnest(${keys.personKeys ?? []}::text[])
@@ -130,8 +129,7 @@ export async function readUndonePeople(
     sql`
       with named as materialized (
         select distinct o.person_key
-        from unnest(${placesByMatchKey('observations', eachOf(matchKeys))}) as at (place)
-        cross join lateral (select * from observations where ctid = at.place offset 0) o
+        from ${entriesByMatchKey('o', eachOf(matchKeys))}
         where o.service = ${service}
           and o.person_id is not null
           and not exists (select from people p where p.service = o.service and p.person_key = o.person_key)

@@ -2,11 +2,12 @@ import { sql, type Kysely } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../../domain/identity/identity-evidence.ts';
 import type { ContactDecision, Verdicts } from '../../domain/identity/verdicts.ts';
+import { identityCells } from '../../db/expressions.ts';
 import { exportOrder, isExport, recordOrder } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { decisionsOf, verdictsOf } from '../decisions/contact-decisions.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
-import { eachOf, placesByMatchKey } from '../../keys/shares-match-key.ts';
+import { eachOf, entriesByMatchKey } from '../../keys/shares-match-key.ts';
 
 /** A contact that could be a person, as a row of an export has it. */
 export interface KnownRow extends ContactKey {
@@ -42,10 +43,8 @@ export async function readKnownRows(
     select known.*, ${decisionsOf(sql`${service}`, sql`known.source`, sql`known.contact_id`)} as decisions
     from (
       select distinct on (source, r.contact_id) runs.source, r.contact_id,
-        r.run_id, runs.as_of, runs.created_at, r.match_keys, r.person_id, r.email, r.other_emails, r.hashed_email,
-        r.profile_url, r.first_name, r.last_name, r.name, r.organization_name, r.domain
-      from unnest(${placesByMatchKey('run_rows', eachOf(matchKeys))}::tid[]) as at (place)
-      cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+        r.run_id, runs.as_of, runs.created_at, r.match_keys, ${identityCells('r')}
+      from ${entriesByMatchKey('r', eachOf(matchKeys))}
       cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
       where ${sql.raw(isExport('runs'))}
       order by source, r.contact_id, ${sql.raw(exportOrder('runs'))} desc, ${sql.raw(recordOrder('r'))}
