@@ -5,7 +5,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { StatusReason } from '../src/contract/pause-reasons.ts';
+import { cancellation, type StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
@@ -181,7 +181,8 @@ export class RunState {
   showFigures(facts: RunFacts): void {
     this.figures = { facts, readAt: new Date().toISOString() };
     // `enrich cancel` records the cancellation before it sends the update, and can be interrupted in between.
-    if (facts.status === 'cancelling') this.cancelling ??= facts.reason ?? 'cancelled by hand';
+    if (facts.status === 'cancelling')
+      this.cancelling ??= cancellation(facts.run_id, facts.reason ?? '').reason;
     this.show();
   }
 

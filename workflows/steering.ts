@@ -1,5 +1,5 @@
 import { condition, setHandler } from '@temporalio/workflow';
-import { needsResume, type PauseReason } from '../src/contract/pause-reasons.ts';
+import { cancellation, needsResume, pauseByPerson } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
@@ -25,7 +25,7 @@ export function installSteering(run: RunState): void {
   answerQueriesAndSignals(run);
   acceptApproval(run);
   acceptPauseAndResume(run);
-  setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason || 'cancelled by hand'), {
+  setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason), {
     description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
     validator: requireNoPerson,
   });
@@ -78,11 +78,7 @@ function acceptPauseAndResume(run: RunState): void {
   const pause = async (reason: string): Promise<void> => {
     // The first reason has the next step, such as for a refused credential. A resume in progress is about to clear it.
     if (run.phase === 'paused' && needsResume(run.pauseReason) && resuming === 0) return;
-    const pauseReason: PauseReason = {
-      type: 'run.paused',
-      reason: reason || 'paused by hand',
-      next: `enrich resume ${run.runId}`,
-    };
+    const pauseReason = pauseByPerson(run.runId, reason);
     run.pauseReason = pauseReason;
     await run.setStatus('paused', pauseReason);
     await run.pageWorkflow.wake();
@@ -205,12 +201,9 @@ function requireNotCancelling(run: RunState): void {
 
 /** Sends no further call; the run ends in order. */
 export async function cancelRun(run: RunState, reason: string): Promise<void> {
-  run.cancelling ??= reason;
-  await run.setStatus('cancelling', {
-    type: 'run.cancelled',
-    reason,
-    next: `enrich cancel ${run.runId} waits until the run has ended`,
-  });
+  const why = cancellation(run.runId, reason);
+  run.cancelling ??= why.reason;
+  await run.setStatus('cancelling', why);
   await run.pageWorkflow.wake();
 }
 

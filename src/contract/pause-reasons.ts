@@ -98,6 +98,20 @@ export interface PauseReason extends StatusReason {
   readonly type: PauseReasonType | `service.${string}`;
 }
 
+/** The pause of a run by a person. @param reason empty: the person gave none */
+export function pauseByPerson(runId: string, reason: string): PauseReason {
+  return { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${runId}` };
+}
+
+/** Why a run is being cancelled. @param reason empty: the person gave none */
+export function cancellation(runId: string, reason: string): StatusReason {
+  return {
+    type: 'run.cancelled',
+    reason: reason || 'cancelled by hand',
+    next: `enrich cancel ${runId} waits until the run has ended`,
+  };
+}
+
 /** What the types of pause reasons begin with that come from calls, or from what a call would meet. */
 export const callPausePrefixes = ['service.', 'answer.'] as const;
 

@@ -1,4 +1,4 @@
-import { needsResume, type PauseReason } from '../../../contract/pause-reasons.ts';
+import { cancellation, needsResume, pauseByPerson } from '../../../contract/pause-reasons.ts';
 import { isInProgress } from '../../../contract/run-statuses.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
@@ -36,12 +36,7 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
   const { warehouse } = session;
   const mayCall = isInProgress(run.status) || run.status === 'paused';
   const isRecorded = mayCall && (await hasPeopleLeft(warehouse, run));
-  const pauseReason: PauseReason = {
-    type: 'run.paused',
-    reason: reason || 'paused by hand',
-    next: `enrich resume ${run.runId}`,
-  };
-  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
+  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseByPerson(run.runId, reason));
   try {
     if (session.stack.temporal.embedded) await session.work();
     await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
@@ -75,11 +70,7 @@ export async function cancelRun(session: Session, run: RunRecord, reason: string
   requireUnfinished(run);
   await requireKeys(session, run.runId);
   const { warehouse } = session;
-  await setRunStatus(warehouse, run.runId, 'cancelling', {
-    type: 'run.cancelled',
-    reason: reason || 'cancelled by hand',
-    next: `enrich cancel ${run.runId} waits until the run has ended`,
-  });
+  await setRunStatus(warehouse, run.runId, 'cancelling', cancellation(run.runId, reason));
   if (session.stack.temporal.embedded) await session.work();
   const update = (): Promise<boolean> => sendUpdate(session, run.runId, 'cancel', [reason]);
   if (await tellingWait(session, recorded, update)) {
