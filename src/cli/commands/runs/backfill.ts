@@ -1,5 +1,5 @@
 import type { Command } from '../../terminal/command.ts';
-import { enrichingCommand } from './run.ts';
+import { enrichingCommand, exitCodesOfRuns } from './run.ts';
 
 export function backfillCommand(): Command {
   return enrichingCommand('backfill', 'backfill').description(
@@ -18,8 +18,5 @@ Examples:
   enrich plan everybody.csv                     price and duration; spends nothing
   enrich backfill everybody.csv --yes --max-credits 20000
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
-Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
-With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
-129, 130 and 143: a signal before the run began, or a second signal.`);
+${exitCodesOfRuns}`);
 }

@@ -13,6 +13,13 @@ import { withSession, withWarehouse } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
 import { isCommandPresent } from '../../run/describe/present-status.ts';
 
+/** Help of the commands that begin a run. */
+export const exitCodesOfRuns = `\
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
+Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
+With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
+129, 130 and 143: a signal before the run began, or a second signal.`;
+
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc').description(
     'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
@@ -31,10 +38,7 @@ Examples:
   enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
   enrich run --from-table crm.contacts --yes --max-credits 500
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.
-Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
-With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
-129, 130 and 143: a signal before the run began, or a second signal.`);
+${exitCodesOfRuns}`);
 }
 
 /**
