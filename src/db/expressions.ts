@@ -29,3 +29,9 @@ export function anyValue<Value>(values: readonly Value[]): RawBuilder<Value> {
 export function identityCells(alias: string): RawBuilder<unknown> {
   return sql.join(identityColumns.map((column) => sql.ref(`${alias}.${column}`)));
 }
+
+/** The cells that name a contact, as `NameCells`. @param alias as for `identityCells` */
+export function nameCells(alias: string): RawBuilder<unknown> {
+  const of = sql.ref(alias);
+  return sql`jsonb_build_object('first_name', ${of}.first_name, 'last_name', ${of}.last_name, 'name', ${of}.name)`;
+}

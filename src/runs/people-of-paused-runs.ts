@@ -18,7 +18,7 @@ export async function readPausedRuns(database: Kysely<Tables>, runId: string): P
     join runs paused on paused.run_id = r.claimed_by_run_id and paused.status = 'paused'
     left join run_rows claimed on claimed.run_id = r.claimed_by_run_id
       and claimed.row_number = r.claimed_by_row_number
-    where r.run_id = ${runId} and r.outcome = 'in_flight' and not ${isCallUnknown('claimed')}
+    where r.run_id = ${runId} and r.outcome = 'in_flight' and not ${isCallUnknown}
     group by paused.run_id
     order by people desc, paused.run_id
   `.execute(database);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { nameCells } from '../db/expressions.ts';
 import type { Warehouse } from '../db/database.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
@@ -58,8 +59,8 @@ async function readKnownContacts(
 ): Promise<readonly KnownContact[]> {
   const found = await sql<KnownContact>`
     select r.contact_id, r.keys && f.keys as shares_key,
-      jsonb_build_object('first_name', r.first_name, 'last_name', r.last_name, 'name', r.name) as now,
-      jsonb_build_object('first_name', f.first_name, 'last_name', f.last_name, 'name', f.name) as before
+      ${nameCells('r')} as now,
+      ${nameCells('f')} as before
     from run_rows r
     join enriched_contacts c on c.source = ${source} and c.contact_id = r.contact_id
     join run_rows f on f.run_id = c.run_id and f.row_number = c.row_number

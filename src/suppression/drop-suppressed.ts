@@ -4,6 +4,7 @@ import { placesOfRows } from '../db/rows-of-run.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { contactOf } from '../keys/contact-of.ts';
 import { identifiesAlone } from '../keys/identifying-key.ts';
+import { nameCells } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import { outcomesNotAsked } from '../domain/runs/outcome.ts';
 import { clearSuppressedRow, clearRecordedCells } from './clear-rows.ts';
@@ -101,8 +102,8 @@ async function rowsOfReplaced(
 ): Promise<number[]> {
   const { rows } = await sql<{ row_number: number; own: NameCells; former: NameCells }>`
     select r.row_number,
-      json_build_object('first_name', r.first_name, 'last_name', r.last_name, 'name', r.name) as own,
-      json_build_object('first_name', p.first_name, 'last_name', p.last_name, 'name', p.name) as former
+      ${nameCells('r')} as own,
+      ${nameCells('p')} as former
     from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
     cross join lateral (select * from run_rows where ctid = at.place offset 0) r
     cross join lateral (select * from runs where run_id = r.run_id offset 0) runs

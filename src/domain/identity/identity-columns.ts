@@ -14,7 +14,8 @@ export interface IdentityColumns {
   readonly domain: string | null;
 }
 
-const fieldOfColumn = {
+/** The field of an identity that each column stores. */
+export const fieldOfColumn = {
   person_id: 'personId',
   email: 'email',
   other_emails: 'otherEmails',

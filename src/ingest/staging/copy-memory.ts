@@ -63,8 +63,7 @@ export class CopyMemory {
     this.#used = this.#memory.writeUInt8(value ? 1 : 0, this.#used);
   }
 
-  texts(values: readonly string[] | undefined): void {
-    if (values === undefined) return this.#int32(-1);
+  texts(values: readonly string[]): void {
     const start = this.#used;
     this.#int32(0);
     this.#beginArray(types.text, values.length);

@@ -1,4 +1,4 @@
-import { identityColumns } from '../../domain/identity/identity-columns.ts';
+import { fieldOfColumn, identityColumns } from '../../domain/identity/identity-columns.ts';
 import type { ByteText } from '../reading/bytes/byte-text.ts';
 import type { StagedRow } from '../columns/rows/read-row.ts';
 import type { CopyMemory } from './copy-memory.ts';
@@ -30,16 +30,11 @@ export function copyRow(memory: CopyMemory, runId: string, row: StagedRow): void
   memory.text(row.contactId);
   memory.text(row.outcome);
   memory.text(row.reason);
-  memory.text(identity.personId);
-  memory.text(identity.email);
-  memory.texts(identity.otherEmails);
-  memory.text(identity.hashedEmail);
-  memory.text(identity.profileUrl);
-  memory.text(identity.firstName);
-  memory.text(identity.lastName);
-  memory.text(identity.name);
-  memory.text(identity.organizationName);
-  memory.text(identity.domain);
+  for (const column of identityColumns) {
+    const value = identity[fieldOfColumn[column]];
+    if (typeof value === 'object') memory.texts(value);
+    else memory.text(value);
+  }
   memory.boolean(row.optedOut);
   memory.boolean(row.optedOutOfCalls);
   memory.texts(row.keys);

@@ -5,9 +5,8 @@ import { isValid } from '../../db/valid-entries.ts';
 import { samePersonReason } from '../../domain/runs/outcome.ts';
 import { identifiesAlone } from '../../keys/identifying-key.ts';
 
-/** SQL condition on a row of `run_rows` that represents a claimed person: an operator decides about the call. */
-export const isCallUnknown = (row: string) =>
-  sql<boolean>`${sql.ref(`${row}.outcome`)} is not distinct from 'unknown'`;
+/** Condition on `claimed`, the row of a claimed person: an operator decides about the call. */
+export const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
 
 /**
  * Query of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
@@ -23,7 +22,7 @@ export function claimedElsewhere(
   return sql`
     select distinct on (k.row_number) k.row_number, c.run_id as claimed_by_run_id,
       c.row_number as claimed_by_row_number,
-      case when ${isCallUnknown('claimed')}
+      case when ${isCallUnknown}
         then 'a call of run ' || c.run_id || ' for this person is unknown: enrich attempts list ' || c.run_id
         else 'being asked for by run ' || c.run_id end as reason
     from ${keys} k

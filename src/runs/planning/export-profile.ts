@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
+import { identityColumns } from '../../domain/identity/identity-columns.ts';
 import { parseExpectations, unmetExpectations } from '../../domain/runs/expectations.ts';
 import type { ExportProfile, ReadExport } from '../../domain/runs/expectations.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -40,22 +41,21 @@ async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProf
   return unmetExpectations(parseExpectations(run.options.expectations), present, earlier, publicColumn);
 }
 
+/** Members of an object: each column of identifying cells, and its number of filled rows. */
+const countsOfCells = sql.raw(
+  identityColumns
+    .filter((column) => column !== 'other_emails')
+    .map((column) => `'${column}', nullif(count(${column}), 0)`)
+    .join(', '),
+);
+
 async function keepProfile({ database }: Warehouse, runId: string): Promise<ExportProfile> {
   const { rows } = await sql<{ profile: ExportProfile }>`
     update runs set export_profile = (
       select jsonb_build_object(
         'rows', count(*),
         'malformed', count(*) filter (where outcome = 'malformed'),
-        'filled', jsonb_strip_nulls(jsonb_build_object(
-          'person_id', nullif(count(person_id), 0),
-          'email', nullif(count(email), 0),
-          'hashed_email', nullif(count(hashed_email), 0),
-          'profile_url', nullif(count(profile_url), 0),
-          'first_name', nullif(count(first_name), 0),
-          'last_name', nullif(count(last_name), 0),
-          'name', nullif(count(name), 0),
-          'organization_name', nullif(count(organization_name), 0),
-          'domain', nullif(count(domain), 0))))
+        'filled', jsonb_strip_nulls(jsonb_build_object(${countsOfCells})))
       from run_rows where run_id = ${runId})
     where run_id = ${runId}
     returning export_profile as profile

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { nameCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
 import {
   compareNameCells,
@@ -64,8 +65,8 @@ async function findContested(transaction: Transaction<Tables>, runId: string): P
   for (let after = 0; ;) {
     const { rows } = await sql<RepeatedRow>`
       select q.row_number as row, q.record_row as record,
-        jsonb_build_object('first_name', r.first_name, 'last_name', r.last_name, 'name', r.name) as names,
-        jsonb_build_object('first_name', f.first_name, 'last_name', f.last_name, 'name', f.name) as "recordNames"
+        ${nameCells('r')} as names,
+        ${nameCells('f')} as "recordNames"
       from plan_repeated q
       join run_rows r on r.run_id = ${runId} and r.row_number = q.row_number
       join run_rows f on f.run_id = ${runId} and f.row_number = q.record_row

@@ -5,12 +5,12 @@ import { isValid } from '../../../valid-entries.ts';
  * What an observation says about its person under another key: not the profile, nor the address of the profile, by
  * which records of one person are recognised.
  */
-const ofOtherKey = (facts: string): string => `(
+const factsOfOtherKey = `(
             select coalesce(jsonb_object_agg(key, case key when 'emails' then (
                 select coalesce(jsonb_agg(address), '[]') from jsonb_array_elements(value) as address
                 where address ->> 'kind' <> 'profile')
               else value end), '{}')
-            from jsonb_each(${facts}) where key in ('phones', 'emails', 'waterfall_emails'))`;
+            from jsonb_each(o.facts) where key in ('phones', 'emails', 'waterfall_emails'))`;
 
 /**
  * The facts about people at a time, from the entries recorded until then; at 'infinity' the current facts. A person has
@@ -34,7 +34,7 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
       ), said as materialized (
         select k.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, k.is_own,
           case when k.is_own then o.organization_key end as organization_key,
-          case when k.is_own then o.facts - '{contact,account}'::text[] else ${ofOtherKey('o.facts')} end as facts
+          case when k.is_own then o.facts - '{contact,account}'::text[] else ${factsOfOtherKey} end as facts
         from observed k
         cross join lateral (
           select * from enrichment.observations where service = of_service and person_key = k.observed_key offset 0
