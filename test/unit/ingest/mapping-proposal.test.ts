@@ -242,3 +242,25 @@ it('--write-mapping of a file that is half recognised maps the columns that are 
     warnings: [],
   });
 });
+
+it('a column of addresses that is not recognised has a warning, also if a column of profiles is recognised', async () => {
+  const header = 'Record,Postal mail,Company,LinkedIn,Referred by';
+  const rows = [
+    'Mira Berg,mira.berg@orbit.example,Orbit,https://www.linkedin.com/in/mira-berg,Ada',
+    'Jon Lund,jon.lund@acme.example,Acme,,Ada',
+  ];
+  const { columns } = await openExport(file([header, ...rows, ''].join('\n')), {});
+  expect(columns.warnings).toEqual([
+    expect.stringContaining(
+      'may identify people or records: "Record" (name), "Postal mail" (email); to use them',
+    ),
+  ]);
+  const crm = [
+    'Record ID,First Name,Last Name,LinkedIn URL,Their mail',
+    '1,Mira,Berg,,mira.berg@orbit.example',
+    '',
+  ];
+  expect((await openExport(file(crm.join('\n')), {})).columns.warnings).toEqual([
+    expect.stringContaining('may identify people or records: "Their mail" (email); to use it'),
+  ]);
+});

@@ -94,9 +94,9 @@ export function proposeColumns(
 const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];
 
 /**
- * Proposes fields for free columns that a person would want to be read: if no column identifies people, for the fields
- * that no column has, and record ids in any case. A known CRM has its own columns of record ids, names and companies:
- * others are of its companies or owners.
+ * Proposes fields for free columns that a person would want to be read: if no column has addresses, for the fields that
+ * no column has, and record ids in any case. A known CRM has its own columns of record ids, names and companies: others
+ * are of its companies or owners.
  *
  * @param isFree whether a column is neither read nor ignored
  * @param chosen columns of each field
@@ -108,13 +108,11 @@ export function proposeMissedColumns(
   chosen: Partial<Record<Field, readonly number[]>>,
 ): (Field | undefined)[] {
   const isMissing = (field: Field): boolean => (chosen[field] ?? []).length === 0;
-  const isAnonymous = identifiers.every(isMissing);
-  const isMissed = (field: Field): boolean => {
-    if (identifiers.includes(field)) return isAnonymous;
-    return !isKnownCrm && isMissing(field) && (isAnonymous || field === 'contact_id');
-  };
-  if (isKnownCrm ? !isAnonymous : !isAnonymous && !isMissing('contact_id'))
-    return header.map(() => undefined);
+  const lacksAddresses = isMissing('email') && isMissing('hashed_email');
+  const isMissed = (field: Field): boolean =>
+    isMissing(field) &&
+    (isKnownCrm ? lacksAddresses && identifiers.includes(field) : lacksAddresses || field === 'contact_id');
+  if (!lacksAddresses && (isKnownCrm || !isMissing('contact_id'))) return header.map(() => undefined);
   return proposeColumns(header, rows).map((field, column) =>
     field !== undefined && isMissed(field) && isFree(column) ? field : undefined,
   );
