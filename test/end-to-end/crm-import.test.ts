@@ -84,7 +84,7 @@ describe('enrich export --for hubspot', () => {
     const zoho = join(system.directory, 'zoho');
     expect(await system.here(['export', '--for', 'zoho', '--output', zoho])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('next:  write --for hubspot for the contacts of the warehouse'),
+      stderr: expect.stringContaining('next:  write --for hubspot for its contacts'),
     });
     expect(existsSync(zoho)).toBe(false);
   });

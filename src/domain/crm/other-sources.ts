@@ -48,9 +48,14 @@ export function sourcesInstead(importer: ImporterName, sources: readonly string[
   const isOther = (source: string): boolean =>
     importerNames.some((name) => importers[name].source === source);
   const possible = sources.filter((source) => source === own || !isOther(source));
-  if (possible.length > 0)
-    return `add --source ${possible.join(' or --source ')}, if its contact ids are record ids of ${title}`;
-  const others = importerNames.filter((name) => sources.includes(importers[name].source));
-  if (others.length === 0) return 'enrich an export first: enrich run FILE';
-  return `write --for ${others.join(' or ')} for the contacts of the warehouse`;
+  const others = importerNames.filter(
+    (name) => name !== importer && sources.includes(importers[name].source),
+  );
+  const steps = [
+    ...(others.length === 0 ? [] : [`write --for ${others.join(' or --for ')} for its contacts`]),
+    ...(possible.length === 0
+      ? []
+      : [`add --source ${possible.join(' or --source ')}, if its contact ids are record ids of ${title}`]),
+  ];
+  return steps.length === 0 ? 'enrich an export first: enrich run FILE' : steps.join('; or ');
 }

@@ -30,14 +30,17 @@ it.each([undefined, 'dynamics365', 'generic', 'my-crm'])(
   },
 );
 
-it('sourcesInstead() names only sources that may have record ids of the CRM', () => {
-  expect(sourcesInstead('salesforce', ['generic', 'hubspot'])).toBe(
-    'add --source generic, if its contact ids are record ids of Salesforce',
-  );
-});
-
-it('sourcesInstead() names the importers of other CRMs when the warehouse has only their contacts', () => {
-  expect(sourcesInstead('salesforce', ['hubspot', 'dynamics365'])).toBe(
-    'write --for hubspot or dynamics for the contacts of the warehouse',
-  );
+it.each([
+  [
+    ['generic', 'hubspot'],
+    'write --for hubspot for its contacts; or add --source generic, if its contact ids are record ids of Salesforce',
+  ],
+  [
+    ['demo', 'events'],
+    'add --source demo or --source events, if its contact ids are record ids of Salesforce',
+  ],
+  [['hubspot', 'dynamics365'], 'write --for hubspot or --for dynamics for its contacts'],
+  [[], 'enrich an export first: enrich run FILE'],
+])('sourcesInstead() names what can be exported from the sources %j', (sources, next) => {
+  expect(sourcesInstead('salesforce', sources)).toBe(next);
 });
