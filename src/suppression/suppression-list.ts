@@ -99,21 +99,26 @@ export async function suppress(
   return Number(added.numAffectedRows ?? 0n);
 }
 
-/**
- * Adds the people of a staged export. @returns how many keys are new, and how many rows have no key
- */
+/** Adds the people of a staged export. @returns how many keys are new, and which rows have no key */
 export async function suppressStaged(
   warehouse: Warehouse,
   runId: string,
   note: Note,
-): Promise<{ readonly added: number; readonly namelessRows: number }> {
+): Promise<{
+  readonly added: number;
+  readonly namelessRows: number;
+  readonly firstNameless: readonly number[];
+}> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const named = await sql<{ key: string }>`
       select distinct identity_key as key from run_rows, unnest(keys) as identity_key where run_id = ${runId}
     `.execute(transaction);
     const nameless = await transaction
       .selectFrom('run_rows')
-      .select(rowCount.as('rows'))
+      .select([
+        rowCount.as('rows'),
+        sql<number[]>`coalesce((array_agg(row_number order by row_number))[:5], '{}')`.as('first'),
+      ])
       .where('run_id', '=', runId)
       .where('keys', '=', sql<string[]>`'{}'`)
       .executeTakeFirstOrThrow();
@@ -122,7 +127,7 @@ export async function suppressStaged(
       named.rows.map(({ key }) => key),
       note,
     );
-    return { added, namelessRows: nameless.rows };
+    return { added, namelessRows: nameless.rows, firstNameless: nameless.first };
   });
 }
 

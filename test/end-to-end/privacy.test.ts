@@ -183,6 +183,14 @@ describe('enrich suppress', () => {
     }
   });
 
+  it('enrich suppress import ends with 3 and names the rows if people of the file are not on the list', async () => {
+    const file = join(system.directory, 'unread-opt-outs.csv');
+    writeFileSync(file, 'Email\ngus@orbit.example\ngus at orbit\n');
+    const imported = await system.here(['suppress', 'import', file]);
+    expect(imported.stderr).toContain('1 row has no identifier, and its person is not on the list: row 2');
+    expect(imported.code).toBe(3);
+  });
+
   it('enrich suppress lists all people of an export, without a name', async () => {
     const file = join(system.directory, 'opt-outs.csv');
     writeFileSync(file, 'Email\ncy@orbit.example\ndee@orbit.example\n');

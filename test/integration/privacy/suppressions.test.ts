@@ -123,11 +123,13 @@ it('the cells of a suppressed row are not kept', async () => {
   ]);
 });
 
-it('a file for the suppression list reports how many rows identify no person', async () => {
-  const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, { keys: [] }]);
+it('a file for the suppression list reports how many rows identify no person, and the first of them', async () => {
+  const nameless = Array.from({ length: 6 }, () => ({ keys: [] }));
+  const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, ...nameless]);
   expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
     added: 1,
-    namelessRows: 1,
+    namelessRows: 6,
+    firstNameless: [2, 3, 4, 5, 6],
   });
 });
 

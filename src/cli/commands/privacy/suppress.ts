@@ -69,11 +69,15 @@ function importCommand(): Command {
     .argument('<file>', 'a file with a header, or s3://… or https://…, as for enrich run')
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
-    .explain('\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
+    .explain(`
+Exit code 3: a row has no identifier, so its person is not on the list.
+
+Example:
+  enrich suppress import opt-outs.csv --reason "newsletter"`)
     .action(async (file: string, options: CommandFlags & NoteFlags & JsonFlag) => {
       const config = settingsOf(options);
       const spec = await specifyRun(addressOf(file, options), options, config);
-      const { added, namelessRows } = await withWarehouse(config, (session) =>
+      const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
       printFacts<'suppress-import'>(
@@ -81,10 +85,14 @@ function importCommand(): Command {
         { added, nameless_rows: namelessRows },
         `${added} added to the list: addresses, profiles and ids of the people in the file`,
       );
-      if (namelessRows > 0)
-        tell(
-          `${counted(namelessRows, 'row')} ${nounFor(namelessRows, 'has', 'have')} no identifier: check the file`,
-        );
+      if (namelessRows === 0) return;
+      const [have, people] = namelessRows === 1 ? ['has', 'its person is'] : ['have', 'their people are'];
+      const more = namelessRows > firstNameless.length ? ' …' : '';
+      tell(
+        `${counted(namelessRows, 'row')} ${have} no identifier, and ${people} not on the list: ` +
+          `${nounFor(namelessRows, 'row')} ${firstNameless.join(', ')}${more}; correct the file, and import it again`,
+      );
+      process.exitCode = exitCodes.needsPerson;
     });
 }
 
