@@ -3,7 +3,7 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, nounFor } from '../../domain/text/counted.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { emptyFile } from './bytes/file-bytes.ts';
-import { headerKey } from '../../domain/text/header-name.ts';
+import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { fieldsNamed, isKnownName } from '../columns/recognition/is-known-name.ts';
 import type { ExportMapping } from '../columns/mapping/mapping-file.ts';
 import { usualDelimiters, type Dialect } from './dialect.ts';
@@ -41,7 +41,7 @@ export function findLayout(
   const announced = /^"?sep=(.)"?[\r\n]/i.exec(sample)?.[1];
   const lineEnds = lineEndsOf(sample, whole);
   const given = mapping?.delimiter ?? announced;
-  const wanted = new Set(namesIn(mapping).map(headerKey));
+  const wanted = new Set(namesIn(mapping).map(signOrKey));
   const quotes = mapping?.quotes;
   const candidates = (given === undefined ? usualDelimiters : [given]).map((delimiter) =>
     readCandidate({ delimiter, lineEnds, quotes }, sample, whole, wanted),
@@ -150,8 +150,13 @@ function isSameColumn(label: string, name: string): boolean {
 
 function isNamed(cell: string, wanted: ReadonlySet<string>): boolean {
   if (cell.length > 200) return false;
-  const key = headerKey(cell);
-  return isKnownName(key) || wanted.has(key);
+  const key = signOrKey(cell);
+  return key !== '' && (isKnownName(key) || wanted.has(key));
+}
+
+/** The key of a name, or the name itself if it is a sign such as `#`, whose key equals that of a blank cell. */
+function signOrKey(name: string): string {
+  return headerKey(name) || headerName(name);
 }
 
 function isBetter(left: Candidate, right: Candidate): boolean {

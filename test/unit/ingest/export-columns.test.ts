@@ -560,6 +560,8 @@ describe('headers of other languages and tools are understood', () => {
       ['Contact1 First Name', 'Contact1 Last Name', 'Contact1 Personal Email', 'Household Account Name'],
     ],
     ['Fivetran', ['property_firstname', 'property_lastname', 'property_email', 'property_company']],
+    ['Dynamics in French', ['Prénom', 'Nom', 'Courrier électronique', 'Nom de la société']],
+    ['Attio', ['First name', 'Last name', 'Email addresses', 'Company']],
   ])('headers of another language or tool are recognised: %s', (_, header) => {
     expect(taken(header)).toEqual({
       first_name: [header[0]],

@@ -243,7 +243,7 @@ it('--write-mapping of a file that is half recognised maps the columns that are 
   });
 });
 
-it('a column of addresses that is not recognised has a warning, also if a column of profiles is recognised', async () => {
+it('an unrecognised column of addresses has a warning, also beside a recognised column of profiles', async () => {
   const header = 'Record,Postal mail,Company,LinkedIn,Referred by';
   const rows = [
     'Mira Berg,mira.berg@orbit.example,Orbit,https://www.linkedin.com/in/mira-berg,Ada',
@@ -263,4 +263,17 @@ it('a column of addresses that is not recognised has a warning, also if a column
   expect((await openExport(file(crm.join('\n')), {})).columns.warnings).toEqual([
     expect.stringContaining('may identify people or records: "Their mail" (email); to use it'),
   ]);
+});
+
+it('a mapping file can name a column by a sign, although a row has more blank cells than names', async () => {
+  const path = file(
+    '#,First,Last,Mail,A,B,C,D,E\n1,Mira,Berg,mira@orbit.example,,,,,\n2,Jon,Lund,jon@acme.example,,,,,\n',
+  );
+  const writeMapping = `${file('')}.yaml`;
+  const tells = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  await openWithMapping(path, {}, { writeMapping }, 'people.csv');
+  tells.mockRestore();
+  const { columns, layout } = await openExport(path, { mapping: await readMapping(writeMapping) });
+  expect(columns.single.contact_id).toEqual([0]);
+  expect(layout.header[0]).toBe('#');
 });

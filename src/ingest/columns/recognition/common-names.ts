@@ -39,7 +39,8 @@ export const commonNames: FieldNames = {
     ]),
     ...localHeaders.email,
     ...listed(`
-      mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico,
+      mailadresse, adresse de messagerie, courriel, courrier électronique, adresse électronique,
+      dirección de correo electrónico,
       電子メール アドレス, sekundäre e-mail, adresse e-mail secondaire, e-mail secondaire, correo electrónico secundario,
       correo secundario, e-mail secundário, e-mail secondaria, e-mail geschäftlich, geschäftliche e-mail,
       e-mail dienstlich, dienstliche e-mail, e-mail-adresse geschäftlich, e-mail-adresse dienstlich, e-mail firma,
