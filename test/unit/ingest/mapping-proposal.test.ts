@@ -277,3 +277,28 @@ it('a mapping file can name a column by a sign, although a row has more blank ce
   expect(columns.single.contact_id).toEqual([0]);
   expect(layout.header[0]).toBe('#');
 });
+
+it.each([
+  ['ID,Contact,Mail', '1,"Berg, Mira",mira.berg@orbit.example', '"Contact" (name)'],
+  ['ID,Contact,Mail', '1,Mira Berg,mira.berg@orbit.example', '"Contact" (name)'],
+  [
+    'ID,First name,Surname of person,Mail',
+    '1,Mira,Berg,mira.berg@orbit.example',
+    '"Surname of person" (last_name)',
+  ],
+])(
+  'an unrecognised column of names has a warning beside addresses: %s with %s',
+  async (header, row, names) => {
+    const { columns } = await openExport(file(`${header}\n${row}\n`), {});
+    expect(columns.warnings).toEqual([expect.stringContaining(`may identify people or records: ${names}`)]);
+  },
+);
+
+it('a column that holds no names of the people has no warning, and neither have further names', async () => {
+  const city = 'ID,City,Mail\n1,New York,mira.berg@orbit.example\n';
+  expect((await openExport(file(city), {})).columns.warnings).toEqual([]);
+  const profiles = 'ID,City,LinkedIn\n1,New York,https://www.linkedin.com/in/mira-berg\n';
+  expect((await openExport(file(profiles), {})).columns.warnings).toEqual([]);
+  const named = 'ID,First,Last,Contact,Mail\n1,Mira,Berg,Mira Berg,mira.berg@orbit.example\n';
+  expect((await openExport(file(named), {})).columns.warnings).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { parseEmails, parseHashedEmail } from '../../../domain/identity/values/e
 import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
 import { headerKey } from '../../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
-import type { Field, FirstRows } from '../fields.ts';
+import { isNameOfPerson, type Field, type FirstRows } from '../fields.ts';
 import { optOutOf } from '../opt-outs/opt-out.ts';
 import { isKnownName } from './is-known-name.ts';
 import { isOwnerColumn } from './owner-column.ts';
@@ -94,9 +94,9 @@ export function proposeColumns(
 const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];
 
 /**
- * Proposes fields for free columns that a person would want to be read: if no column has addresses, for the fields that
- * no column has, and record ids in any case. A known CRM has its own columns of record ids, names and companies: others
- * are of its companies or owners.
+ * Proposes fields for free columns that a person would want to be read: record ids, addresses and names that no column
+ * has; without addresses, every field that no column has. A known CRM has its own columns of all but addresses and
+ * profiles: others are of its companies or owners.
  *
  * @param isFree whether a column is neither read nor ignored
  * @param chosen columns of each field
@@ -109,11 +109,18 @@ export function proposeMissedColumns(
 ): (Field | undefined)[] {
   const isMissing = (field: Field): boolean => (chosen[field] ?? []).length === 0;
   const lacksAddresses = isMissing('email') && isMissing('hashed_email');
-  const isMissed = (field: Field): boolean =>
-    isMissing(field) &&
-    (isKnownCrm ? lacksAddresses && identifiers.includes(field) : lacksAddresses || field === 'contact_id');
-  if (!lacksAddresses && (isKnownCrm || !isMissing('contact_id'))) return header.map(() => undefined);
-  return proposeColumns(header, rows).map((field, column) =>
+  const lacksNames = isMissing('name') && (isMissing('first_name') || isMissing('last_name'));
+  if (!lacksAddresses && (isKnownCrm || (!isMissing('contact_id') && !lacksNames)))
+    return header.map(() => undefined);
+  const proposed = proposeColumns(header, rows);
+  // Without addresses to compare, a column of cities looks like names.
+  const showNames = identifiers.every(isMissing) || !isMissing('email') || proposed.includes('email');
+  const isMissed = (field: Field): boolean => {
+    if (!isMissing(field) || (isKnownCrm && !identifiers.includes(field))) return false;
+    if (isNameOfPerson(field)) return lacksNames && showNames;
+    return lacksAddresses || field === 'contact_id';
+  };
+  return proposed.map((field, column) =>
     field !== undefined && isMissed(field) && isFree(column) ? field : undefined,
   );
 }
@@ -126,7 +133,7 @@ function isFullName(rows: readonly { readonly cell: string; readonly address: st
   const names = filled.filter(({ cell, user }) => {
     const words = comparisonForm(cell).split(' ');
     const agrees = words.some((word) => word.length >= 3 && user.includes(word));
-    return fullName.test(cell) && (user === '' || agrees);
+    return fullName.test(cell.replace(', ', ' ')) && (user === '' || agrees);
   });
   return new Set(names.map(({ cell }) => cell)).size * 2 > filled.length;
 }
