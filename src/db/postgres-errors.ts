@@ -116,9 +116,11 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
     });
   }
   if (code === '42501') {
-    return new Problem('database.not-permitted', `the database user lacks a right: ${message}`, {
+    return new UsageProblem('database.not-permitted', `the database user lacks a right: ${message}`, {
       where,
-      next: 'let the user own the database, or grant it CREATE on the database',
+      next:
+        'set DATABASE_URL to the user that owns the database and its tables; for an empty database, CREATE on it is ' +
+        'enough; analysts query with psql or another client, not with enrich',
       cause: error,
     });
   }

@@ -5,6 +5,7 @@ import { canSucceedLater, describeDatabaseFailure, passingStateOf } from '../../
 it.each([
   ['28P01', 'database.login-refused', 2],
   ['3D000', 'database.missing', 2],
+  ['42501', 'database.not-permitted', 2],
   ['25006', 'database.read-only', 1],
   ['ECONNREFUSED', 'database.unreachable', 1],
 ])('the database failure %s is a %s with exit code %i', (code, type, exitCode) => {
@@ -14,6 +15,13 @@ it.each([
     exitCode,
     where: 'postgres://ada@db/warehouse',
   });
+});
+
+it('the next step of a lacking right makes no analyst the owner of the database', () => {
+  const error = Object.assign(new Error('permission denied for table runs'), { code: '42501' });
+  const { next } = describeDatabaseFailure(error, 'postgres://metabase@db/warehouse');
+  expect(next).toContain('analysts query with psql');
+  expect(next).not.toContain('let the user own');
 });
 
 /** An error as PostgreSQL reports it. */
