@@ -137,11 +137,12 @@ it('proposeColumns() proposes a column of full names that agree with the address
 
 it('proposeColumns() proposes no column for names that exports are known to have for something else', () => {
   const rows = [
-    ['701', 'Chief Financial Officer', 'San José'],
-    ['702', 'Sales Manager', 'New York'],
+    ['701', 'Chief Financial Officer', 'San José', 'Bad Tölz'],
+    ['702', 'Sales Manager', 'New York', 'Bad Aibling'],
   ];
-  expect(proposeColumns(['Record ID', 'Job Title', 'City'], rows)).toEqual([
+  expect(proposeColumns(['Record ID', 'Job Title', 'City', 'Address 1: City'], rows)).toEqual([
     'contact_id',
+    undefined,
     undefined,
     undefined,
   ]);

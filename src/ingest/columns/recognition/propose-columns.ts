@@ -85,6 +85,7 @@ export function proposeColumns(
     (each, column) =>
       isFree(column) &&
       !isKnownName(headerKey(each)) &&
+      !detail.test(headerKey(each)) &&
       isFullName(rows.map((row) => ({ cell: row[column] ?? '', address: row[addresses] ?? '' }))),
   );
   const isNamed = (['name', 'first_name', 'last_name'] as const).some((field) => taken.has(field));
