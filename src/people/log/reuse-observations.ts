@@ -2,12 +2,15 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { lateKinds, type LateKind } from '../../domain/late-results/delivery-kinds.ts';
 import { foundSeconds, type Freshness } from '../../domain/runs/freshness.ts';
+import { addressesOfHash } from '../../keys/hashed-addresses.ts';
 import { lockLog, project } from '../project.ts';
 
 /**
  * Appends observations of undone runs again, for a run that would otherwise pay for them again. Each new observation
  * refers to its origin and has its lookup time. The caller holds the locks of these people, and projects them
  * afterwards.
+ *
+ * @returns the number of new observations
  */
 export async function reuseObservations(
   transaction: Transaction<Tables>,
@@ -23,9 +26,9 @@ export async function reuseObservations(
     /** Undefined: all. */
     readonly kinds?: readonly string[];
   },
-): Promise<void> {
-  if (personKeys.length === 0) return;
-  await sql`
+): Promise<number> {
+  if (personKeys.length === 0) return 0;
+  const { numAffectedRows } = await sql`
     insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
       origin_observation_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     select o.service, o.person_key, o.person_id, 'reused', o.asked_at, ${runId}, o.attempt_id, o.delivery_id,
@@ -40,6 +43,7 @@ export async function reuseObservations(
         select from observations n where n.run_id = ${runId} and n.origin_observation_id = o.observation_id)
     order by o.observation_id
   `.execute(transaction);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /** What a run asks for, whose plan left people out. */
@@ -59,24 +63,29 @@ interface RowRange {
 /**
  * Appends observations of undone runs for people whom a run left out because such a run had asked for them: otherwise
  * the answer would neither be used nor be asked for again. People of whom a run that counts knows as much are left as
- * they are, so that other runs do not bring back what was undone.
+ * they are, so that other runs do not bring back what was undone, except people whom a row without a contact finds only
+ * by an identifier of an undone run.
+ *
+ * @returns whether observations were appended
  */
 export async function reuseForLeftOut(
   transaction: Transaction<Tables>,
   asked: LeftOutBy,
   rows: RowRange,
-): Promise<void> {
+): Promise<boolean> {
   const { runId, service } = asked;
   const read = () => readLeftOut(transaction, asked, rows);
   const people = [...new Set((await read()).flatMap((each) => each.people))];
-  if (people.length === 0) return;
+  if (people.length === 0) return false;
   await lockLog(transaction, { service, people, contacts: [] });
+  let appended = 0;
   // Before the lock, another run may have appended the same observations.
   for (const { kind, people: personKeys } of await read()) {
     const locked = personKeys.filter((key) => people.includes(key));
-    await reuseObservations(transaction, { runId, service, personKeys: locked, kinds: [kind] });
+    appended += await reuseObservations(transaction, { runId, service, personKeys: locked, kinds: [kind] });
   }
   await project(transaction, { service, people, contacts: [] });
+  return appended > 0;
 }
 
 async function readLeftOut(
@@ -88,12 +97,14 @@ async function readLeftOut(
     with clocks as (
       select * from unnest(${fieldGroups}::text[], ${fieldGroups.map(kindOfGroup)}::text[],
         ${fieldGroups.map((group) => foundSeconds(freshness, group))}::float8[]) as c (field_group, kind, seconds)
-    ), left_out as (
-      select distinct coalesce(c.person_keys, array[c.person_key]) as person_keys, clocks.kind, clocks.seconds
+    ), rows_left_out as materialized (
+      select distinct runs.source, r.contact_id, r.outcome, k.identity_key, clocks.kind, clocks.seconds
       from run_rows r
       join runs on runs.run_id = r.run_id
-      join contacts c on c.source = runs.source and c.contact_id = r.contact_id and c.service = ${service}
-      cross join unnest(r.keys) as k (identity_key)
+      cross join unnest(r.keys) as own (identity_key)
+      cross join lateral (
+        select own.identity_key union all (${addressesOfHash(service, sql`own.identity_key`)})
+      ) k
       cross join clocks
       cross join lateral (
         select lookup_run from lookup_history
@@ -103,20 +114,46 @@ async function readLeftOut(
       join lookup_runs a on a.lookup_run = h.lookup_run
       join runs u on u.run_id = a.run_id and u.undone_at is not null
       where r.run_id = ${runId} and r.row_number > ${rows.after} and r.row_number <= ${rows.last}
+        and exists (select from runs where undone_at is not null)
+    ), left_out as (
+      select distinct coalesce(c.person_keys, array[c.person_key]) as person_keys, l.kind, l.seconds
+      from rows_left_out l
+      join contacts c on c.source = l.source and c.contact_id = l.contact_id and c.service = ${service}
+    ), of_left_out as (
+      select l.kind, person_key
+      from left_out l
+      cross join unnest(l.person_keys) as person_key
+      where not exists (
+        select
+        from unnest(l.person_keys) as k (person_key)
+        cross join lateral (
+          select * from observations where service = ${service} and person_key = k.person_key offset 0
+        ) o
+        join runs u on u.run_id = o.run_id and u.undone_at is null
+        left join observations origin on origin.observation_id = o.origin_observation_id
+        where coalesce(origin.kind, o.kind) in (l.kind, 'reused')
+          and extract(epoch from now() - o.asked_at) < l.seconds)
+    ), by_identifier as (
+      select o.kind, o.person_key
+      from rows_left_out l
+      cross join lateral (
+        select * from observations where identity_keys @> array[l.identity_key] offset 0
+      ) o
+      join runs u on u.run_id = o.run_id and u.undone_at is not null
+      where l.outcome in ('fresh', 'duplicate')
+        and o.service = ${service}
+        and o.person_id is not null
+        and o.kind <> 'reused'
+        and not exists (select from contacts c where c.source = l.source and c.contact_id = l.contact_id)
+        and exists (select from people p where p.service = o.service and p.person_key = o.person_key)
+        and not exists (
+          select
+          from (select * from observations where service = ${service} and person_key = o.person_key offset 0) known
+          join runs u on u.run_id = known.run_id and u.undone_at is null
+          where known.identity_keys @> array[l.identity_key])
     )
     select l.kind, array_agg(distinct person_key) as people
-    from left_out l
-    cross join unnest(l.person_keys) as person_key
-    where not exists (
-      select
-      from unnest(l.person_keys) as k (person_key)
-      cross join lateral (
-        select * from observations where service = ${service} and person_key = k.person_key offset 0
-      ) o
-      join runs u on u.run_id = o.run_id and u.undone_at is null
-      left join observations origin on origin.observation_id = o.origin_observation_id
-      where coalesce(origin.kind, o.kind) in (l.kind, 'reused')
-        and extract(epoch from now() - o.asked_at) < l.seconds)
+    from (select * from of_left_out union all select * from by_identifier) l
     group by l.kind
   `.execute(transaction);
   return leftOut.rows;
