@@ -152,7 +152,7 @@ it('a person whose phones a later run uses keeps the id that the service reuses 
   ]);
 });
 
-it('a contact whose address only an undone run knows gets the person, whom other runs know by another address', async () => {
+it('a contact gets a known person by an address that only an undone run knows', async () => {
   const runOf = (rows: readonly StagedRow[], freshness?: Freshness): Promise<string> =>
     runningRunOf(warehouse, rows, { source: 'moved', ...(freshness && { freshness }) });
   const endOf = async (runId: string): Promise<void> => {
