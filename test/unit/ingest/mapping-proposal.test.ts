@@ -37,6 +37,8 @@ it.each([
   ['Firmennummer', '17', '18'],
   ['Company size', '11-50', '51-200'],
   ['Company', '4001', '4002'],
+  ['Confirmed', 'yes', 'no'],
+  ['Firmware', 'beta', 'stable'],
 ])('proposeColumns() never proposes %s as the company’s name if it is not', (name, ...cells) => {
   const rows = cells.map((cell, at) => [`${at}@orbit.example`, cell]);
   expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);

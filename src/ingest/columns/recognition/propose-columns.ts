@@ -31,6 +31,8 @@ const hints: readonly [string, Field][] = [
   ['surname', 'last_name'],
 ];
 const shortestName = 4;
+/** `Confirmed`, `Firmware`: `firm` is no company. */
+const noCompany = /(?:con|af)firm|firmware/g;
 /** `Cust No`, `Kunden-Nr.`, `REF`, `Kundennummer`, `Identifiant`, `顧客番号`; by its capital letter `contactId`. */
 const idNames = [
   /identifi(?:ant|er|cador|cativo|catore|catie)\b|kennung$|番号$/iu,
@@ -164,7 +166,7 @@ function fieldOfCells(cells: readonly string[]): Field | undefined {
   })?.[0];
 }
 
-/** `Company phone`, `Firmengröße`: what is not the company's name. */
+/** `Company phone`, `Firmengröße`, `Address 1: City`: neither the company's name nor the person's. */
 const detail =
   /(?:phone|fax|size|city|country|state|street|address|zip|industry|type|revenue|employees|größe|telefon)$/;
 
@@ -180,7 +182,7 @@ function fieldOfName(name: string, cells: readonly string[]): Field | undefined 
 }
 
 function fieldWithin(name: string): Field | undefined {
-  const key = headerKey(name);
+  const key = headerKey(name).replaceAll(noCompany, '');
   return longestFirst().find(([each]) => key.includes(each))?.[1];
 }
 
