@@ -82,6 +82,16 @@ function translated(columns: Importer['columns']): Importer['columns'] {
   );
 }
 
+/** Adds the names in reports of custom types, which have the object before the label: `Contact: Title`. */
+function inCustomReports(columns: Importer['columns']): Importer['columns'] {
+  return Object.fromEntries(
+    Object.entries<ImportColumn>(columns).map(([field, column]) => {
+      const names = [column.header, ...(column.alsoExportedAs ?? [])];
+      return [field, { ...column, alsoExportedAs: [...names, ...names.map((name) => `Contact: ${name}`)] }];
+    }),
+  );
+}
+
 /** Supported importers, by the value of `enrich export --for`. */
 export const importers = {
   hubspot: {
@@ -118,7 +128,7 @@ export const importers = {
     idHeader: 'Id',
     idPattern: /^003[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     // API names, whatever the language of the account; exports of reports have labels.
-    columns: {
+    columns: inCustomReports({
       first_name: { header: 'FirstName', alsoExportedAs: localHeaders.first_name, longest: 40 },
       last_name: { header: 'LastName', alsoExportedAs: localHeaders.last_name, longest: 80 },
       title: { header: 'Title', longest: 128 },
@@ -134,8 +144,8 @@ export const importers = {
       // an org has them.
       state: { header: 'MailingState', alsoExportedAs: ['Mailing State/Province'], listedValues: true },
       country: { header: 'MailingCountry', listedValues: true },
-    },
-    modifiedHeaders: ['LastModifiedDate', 'SystemModstamp'],
+    }),
+    modifiedHeaders: ['LastModifiedDate', 'SystemModstamp', 'Contact: Last Modified Date'],
     // A Bulk API batch: 10,000 rows and 10 MB.
     mostRows: 10_000,
     mostBytes: 10 * megabyte,

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { headersOfColumn, importers } from '../../../src/domain/crm/importer.ts';
+import { headerKey } from '../../../src/domain/text/header-name.ts';
 import { requireOwnSource, sourcesInstead } from '../../../src/domain/crm/other-sources.ts';
 import { readPolicyPairs } from '../../../src/domain/crm/read-policies.ts';
 
@@ -43,4 +45,14 @@ it.each([
   [[], 'enrich an export first: enrich run FILE'],
 ])('sourcesInstead() names what can be exported from the sources %j', (sources, next) => {
   expect(sourcesInstead('salesforce', sources)).toBe(next);
+});
+
+it.each([
+  ['title', 'Contact: Title'],
+  ['mobile_phone', 'Contact: Mobile'],
+  ['city', 'Contact: Mailing City'],
+  ['state', 'Contact: Mailing State/Province'],
+] as const)('the field %s of Salesforce is found in reports of custom types as %s', (field, label) => {
+  const headers = headersOfColumn(importers.salesforce.columns[field]!).map(headerKey);
+  expect(headers).toContain(headerKey(label));
 });

@@ -71,6 +71,20 @@ const cases: readonly Case[] = [
     noIdentifier: 0,
   },
   {
+    export: 'Salesforce report of a custom type, whose names have the object before them',
+    source: 'salesforce',
+    lines: [
+      'Contact: Contact ID,Contact: Full Name,Contact: Email,Account: Account Name,Contact: Email Opt Out',
+      '0035e00000AbCdE,Ada Novak,ada@orbit.example,Orbit,0',
+      '0035e00000AbCdF,Eve Ek,,Orbit,1',
+      '0035e00000AbCdG,Jon Lund,,Acme,0',
+    ],
+    first: { contactId: '0035e00000AbCdEAAV', email: 'ada@orbit.example', company: 'Orbit' },
+    rows: 3,
+    optedOut: 1,
+    noIdentifier: 0,
+  },
+  {
     export: 'Salesforce report, English, with its footer',
     source: 'salesforce',
     lines: [

@@ -271,10 +271,21 @@ export const knownExports: readonly KnownExport[] = [
     idForm: /^00[3Q][A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     ownIdForm: /^00[3Q](?=.*[A-Za-z])[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     fields: {
-      contact_id: ['Contact ID', '18 Digit Contact ID', 'Id', 'Lead ID', ...contactIdHeaders],
-      email: ['Email', 'npe01__WorkEmail__c', 'npe01__AlternateEmail__c'],
-      organization_name: ['Account Name', 'Account.Name', 'Company / Account', 'Company'],
-      domain: ['Website', 'Account.Website'],
+      contact_id: [
+        'Contact ID',
+        'Contact: Contact ID',
+        '18 Digit Contact ID',
+        'Id',
+        'Lead ID',
+        ...contactIdHeaders,
+      ],
+      email: ['Email', 'Contact: Email', 'npe01__WorkEmail__c', 'npe01__AlternateEmail__c'],
+      name: ['Contact: Full Name'],
+      organization_name: [
+        ...listed('Account Name, Account: Account Name, Account Name: Account Name'),
+        ...listed('Account.Name, Company / Account, Company'),
+      ],
+      domain: ['Website', 'Account: Website', 'Account.Website'],
     },
   },
 ];
