@@ -136,6 +136,87 @@ it('field_provenance cites the observation of a value, also if a later answer le
   expect(byGroup['title']).toMatchObject({ value: { title: 'B' }, run_id: 'run-2' });
 });
 
+it('contact_history has for each moment the values that field_provenance had then', async () => {
+  const person = newPerson();
+  const provenance = async (): Promise<unknown[]> => {
+    const found = await rows<Interval>('field_provenance', 'contact_id = $1 order by field_group', [person]);
+    return found.map(({ field_group, value, run_id }) => [field_group, value, run_id]);
+  };
+  const phone = (number: string, status_rank: number) => ({ number, status_rank, position: 0 });
+  const address = (email: string, rank: number) => ({ email, email_status: `rank ${rank}`, rank });
+  const organizationKey = 'id:org-acme';
+  const said: Parameters<typeof say>[1][] = [
+    {
+      person,
+      askedAt: '2026-01-01',
+      runId: 'run-1',
+      organizationKey,
+      facts: job('CTO', acme, { email: 'a@b.example' }),
+    },
+    // Without the domain, which the earlier answer has.
+    {
+      person,
+      askedAt: '2026-01-03',
+      runId: 'run-2',
+      organizationKey,
+      facts: job('CEO', { id: 'org-acme', name: 'A' }),
+    },
+    { person, askedAt: '2026-01-03', runId: 'run-3', kind: 'phones', facts: { phones: [phone('+491', 2)] } },
+    { person, askedAt: '2026-01-04', runId: 'run-4', kind: 'phones', facts: { phones: [phone('+492', 1)] } },
+    {
+      person,
+      askedAt: '2026-01-04',
+      runId: 'run-5',
+      kind: 'waterfall',
+      facts: { waterfall_emails: [address('w', 2)] },
+    },
+    {
+      person,
+      askedAt: '2026-01-05',
+      runId: 'run-6',
+      kind: 'waterfall',
+      facts: { waterfall_emails: [address('v', 3)] },
+    },
+    // Recorded late: the answer of a later call is in the warehouse.
+    {
+      person,
+      askedAt: '2026-01-02',
+      runId: 'run-7',
+      organizationKey: 'id:org-orbit',
+      facts: job('Lead', orbit),
+    },
+    { person, askedAt: '2026-01-06', runId: 'run-8', kind: 'phones', facts: { phones: [phone('+491', 1)] } },
+    {
+      person,
+      askedAt: '2026-01-07',
+      runId: 'run-9',
+      organizationKey,
+      facts: job('CEO', acme, { email: 'c@d.example' }),
+    },
+    {
+      person,
+      askedAt: '2026-01-08',
+      runId: 'run-10',
+      organizationKey,
+      facts: job('CEO', acme, { email: 'c@d.example' }),
+    },
+  ];
+  await match(warehouse, { contactId: person, person, at: '2025-12-31', runId: 'run-1' });
+  const states = [];
+  for (const [day, entry] of said.entries()) {
+    const recordedAt = new Date(Date.UTC(2026, 1, day + 1));
+    await say(warehouse, { ...entry, recordedAt: recordedAt.toISOString() });
+    states.push({ recordedAt, then: await provenance() });
+  }
+  const history = await rows<Interval>('contact_history', 'contact_id = $1 order by field_group', [person]);
+  for (const { recordedAt, then } of states) {
+    const valid = history.filter(
+      ({ valid_from, valid_to }) => valid_from <= recordedAt && (valid_to === null || valid_to > recordedAt),
+    );
+    expect(valid.map(({ field_group, value, run_id }) => [field_group, value, run_id])).toEqual(then);
+  }
+});
+
 it('field_provenance agrees with the open intervals of contact_history', async () => {
   const person = newPerson();
   const facts = job('CTO', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });

@@ -13,87 +13,123 @@ const factsOfOtherKey = `(
             from jsonb_each(o.facts) where key in ('phones', 'emails', 'waterfall_emails'))`;
 
 /**
- * The facts about people at a time, from the entries recorded until then; at 'infinity' the current facts. A person has
- * the phones and addresses of all keys of the person, and the other facts of the one key. Steps are materialized,
- * because without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
+ * What an observation states, without the values: a later observation with the same outline replaces all of its values.
+ * Addresses of a waterfall are the exception, because an earlier one can have the better status. For current facts each
+ * observation is read once, so the outline is not worth its time.
  */
-export const peopleAt = `create function enrichment.people_at(of_service text, keys text[], moment timestamptz)
-    returns table (person_key text, facts jsonb, said_by jsonb, organization_key text, emails jsonb, phones jsonb,
-      asked_at timestamptz, run_id text, attempt_id text)
+const outline = `case
+            when 'infinity' = all (moments) or facts ? 'waterfall_emails' then observation_id::text
+            else concat_ws('|', organization_key, array(select jsonb_object_keys(facts)),
+              array(select jsonb_object_keys(facts -> 'organization_name')), array(
+                select concat_ws(' ', entry ->> 'email', entry ->> 'number', entry ->> 'kind',
+                  array(select jsonb_object_keys(entry)))
+                from jsonb_array_elements(coalesce(facts -> 'emails', '[]') || coalesce(facts -> 'phones', '[]'))
+                  as entry
+                order by 1))
+          end`;
+
+/**
+ * The facts about people, each at a time, from the entries recorded until then; at 'infinity' the current facts. A
+ * person has the phones and addresses of all keys of the person, and the other facts of the one key. Steps are
+ * materialized, because without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
+ */
+export const peopleAt = `create function enrichment.people_at(of_service text, keys text[], moments timestamptz[])
+    returns table (person_key text, moment timestamptz, facts jsonb, said_by jsonb, organization_key text, emails jsonb,
+      phones jsonb, asked_at timestamptz, run_id text, attempt_id text)
     language sql stable as $$
       with observed as materialized (
-        select distinct k as person_key, k as observed_key, true as is_own from unnest(keys) as k
-        union
-        select k, other, false
-        from unnest(keys) as k
+        select k as person_key, k as observed_key, true as is_own from (select distinct unnest(keys)) as own (k)
+        union all
+        select distinct k, other, false
+        from (select distinct unnest(keys)) as own (k)
         cross join lateral (
           select service, person_keys from enrichment.contacts where person_keys @> array[k] offset 0
         ) c
         cross join unnest(c.person_keys) as other
         where c.service = of_service and other <> k
-      ), said as materialized (
-        select k.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, k.is_own,
+      ), recorded as materialized (
+        select k.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id, o.attempt_id, k.is_own,
           case when k.is_own then o.organization_key end as organization_key,
           case when k.is_own then o.facts - '{contact,account}'::text[] else ${factsOfOtherKey} end as facts
         from observed k
         cross join lateral (
           select * from enrichment.observations where service = of_service and person_key = k.observed_key offset 0
         ) o
-        where o.recorded_at <= moment and ${isValid('o')}
+        where ${isValid('o')}
+      ), said as materialized (
+        -- Of many observations, few are not replaced at a moment: otherwise each moment would read all before it.
+        select m.moment, r.*
+        from (
+          select *, min(recorded_at) over (
+            partition by person_key, is_own, ${outline}
+            order by asked_at, observation_id
+            rows between 1 following and unbounded following) as replaced_at
+          from recorded
+        ) r
+        join (select distinct person_key, moment from unnest(keys, moments) as w (person_key, moment)) m
+          on m.person_key = r.person_key
+        where r.recorded_at <= m.moment and (r.replaced_at is null or r.replaced_at > m.moment)
       ), merged as materialized (
-        select person_key,
+        select person_key, moment,
           enrichment.merge(facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]
             order by asked_at, observation_id) as facts,
-          enrichment.merge(cited order by asked_at, observation_id) as said_by
+          enrichment.merge(cited order by asked_at, observation_id) as said_by,
+          max(asked_at) filter (where is_newest) as asked_at,
+          max(run_id) filter (where is_newest) as run_id,
+          max(attempt_id) filter (where is_newest) as attempt_id
         from (
           select s.*, (
-            select coalesce(jsonb_object_agg(member, observation_id), '{}') from jsonb_object_keys(
-              facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]) as member
-          ) as cited
+              select coalesce(jsonb_object_agg(member, observation_id), '{}') from jsonb_object_keys(
+                facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]) as member
+            ) as cited,
+            -- Late results go last: they have no profile.
+            1 = row_number() over (
+              partition by person_key, moment
+              order by is_own desc, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
+            ) as is_newest
           from said s
         ) cited
-        group by person_key
-      ), newest as materialized (
-        -- Late results go last: they have no profile.
-        select distinct on (person_key) person_key, asked_at, run_id, attempt_id
-        from said where is_own
-        order by person_key, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
-      ), current_employer as materialized (
-        select distinct on (person_key) person_key, organization_key, observation_id
-        from said where organization_key is not null
-        order by person_key, asked_at desc, observation_id desc
+        group by person_key, moment
+        having bool_or(is_own)
       ), employer as materialized (
         -- Within one company, a field that the newest answer leaves empty keeps its earlier value.
-        select s.person_key, c.organization_key, c.observation_id,
-          enrichment.merge(s.facts -> 'organization_name' order by s.asked_at, s.observation_id) as facts
-        from said s
-        join current_employer c on c.person_key = s.person_key and c.organization_key = s.organization_key
-        group by s.person_key, c.organization_key, c.observation_id
+        select person_key, moment, organization_key, newest_id as observation_id,
+          enrichment.merge(facts -> 'organization_name' order by asked_at, observation_id) as facts
+        from (
+          select *, first_value(organization_key) over newest_first as newest_key,
+            first_value(observation_id) over newest_first as newest_id
+          from said where organization_key is not null
+          window newest_first as (partition by person_key, moment order by asked_at desc, observation_id desc)
+        ) employed
+        where organization_key = newest_key
+        group by person_key, moment, organization_key, newest_id
       ), offered as (
-        select person_key, observation_id, asked_at, false as late, facts -> 'email' as address, 0::bigint as place
+        select person_key, moment, observation_id, asked_at, false as late, facts -> 'email' as address,
+          0::bigint as place
         from said where facts ? 'email'
         union all
-        select s.person_key, s.observation_id, s.asked_at, true, e.address, e.place
+        select s.person_key, s.moment, s.observation_id, s.asked_at, true, e.address, e.place
         from said s
         cross join lateral jsonb_array_elements(s.facts -> 'waterfall_emails') with ordinality as e (address, place)
       ), answered as materialized (
-        select distinct on (person_key) person_key, observation_id, asked_at
+        select distinct on (person_key, moment) person_key, moment, observation_id, asked_at
         from offered where not late
-        order by person_key, asked_at desc, observation_id desc
+        order by person_key, moment, asked_at desc, observation_id desc
       ), email as materialized (
         -- An address from a waterfall replaces the answer's where its status is better.
-        select distinct on (o.person_key) o.person_key, o.observation_id, o.address - 'rank' as address
+        select distinct on (person_key, moment) person_key, moment, o.observation_id, o.address - 'rank' as address
         from offered o
-        left join answered a on a.person_key = o.person_key
+        left join answered a using (person_key, moment)
         where o.observation_id = a.observation_id
           or (o.late
             and (o.address ->> 'rank')::integer < ${worstEmailRank}
             and (a.asked_at is null or o.asked_at >= a.asked_at))
-        order by o.person_key, (o.address ->> 'rank')::integer, o.late, o.asked_at, o.observation_id, o.place
+        order by person_key, moment, (o.address ->> 'rank')::integer, o.late, o.asked_at, o.observation_id, o.place
       ), addresses as materialized (
-        select person_key, jsonb_agg(address order by address ->> 'kind', address ->> 'position', email) as emails
+        select person_key, moment,
+          jsonb_agg(address order by address ->> 'kind', address ->> 'position', email) as emails
         from (
-          select s.person_key, a ->> 'email' as email,
+          select s.person_key, s.moment, a ->> 'email' as email,
             enrichment.merge(a || jsonb_build_object('observation_id', s.observation_id)
               order by s.asked_at, s.observation_id)
               -- An answer or a waterfall that repeats the address in another place does not take it from the profile.
@@ -102,31 +138,32 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
                   filter (where a ->> 'kind' = 'profile'))[1])) as address
           from said s
           cross join lateral jsonb_array_elements(s.facts -> 'emails') as a
-          group by 1, 2
+          group by 1, 2, 3
         ) each_address
-        group by person_key
+        group by person_key, moment
       ), numbers as (
-        select s.person_key, n ->> 'number' as number, max(s.asked_at) as asked_at,
+        select s.person_key, s.moment, n ->> 'number' as number, max(s.asked_at) as asked_at,
           enrichment.merge(n || jsonb_build_object('observation_id', s.observation_id, 'asked_at', s.asked_at)
             order by s.asked_at, s.observation_id) as phone
         from said s
         cross join lateral jsonb_array_elements(s.facts -> 'phones') as n
-        group by 1, 2
+        group by 1, 2, 3
       ), ranked as (
         select *, row_number() over (
-          partition by person_key
+          partition by person_key, moment
           order by (phone ->> 'status_rank') is null, asked_at desc, coalesce(phone ->> 'dnc_rank', '0'),
             phone ->> 'status_rank', phone ->> 'e164_rank', coalesce(phone ->> 'type_rank', '2'),
             (phone ->> 'position')::integer, number collate "C") as place,
-          asked_at = max(asked_at) over (partition by person_key) and phone ->> 'status_rank' is not null as usable
+          asked_at = max(asked_at) over (partition by person_key, moment)
+            and phone ->> 'status_rank' is not null as usable
         from numbers
       ), phones as materialized (
-        select person_key, jsonb_agg(phone order by place) as phones,
+        select person_key, moment, jsonb_agg(phone order by place) as phones,
           min(number) filter (where place = 1 and usable) as number,
           min(phone ->> 'observation_id') filter (where place = 1 and usable) as observation_id
-        from ranked group by person_key
+        from ranked group by person_key, moment
       )
-      select m.person_key,
+      select person_key, moment,
         m.facts || jsonb_strip_nulls(jsonb_build_object('email', email.address, 'organization_name', employer.facts,
           'phone', case when phones.number is not null then jsonb_build_object('phone', phones.number) end)) as facts,
         m.said_by || jsonb_strip_nulls(jsonb_build_object('email', email.observation_id,
@@ -134,11 +171,10 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
         employer.organization_key,
         coalesce(addresses.emails, '[]') as emails,
         coalesce(phones.phones, '[]') as phones,
-        newest.asked_at, newest.run_id, newest.attempt_id
+        m.asked_at, m.run_id, m.attempt_id
         from merged m
-        join newest on newest.person_key = m.person_key
-        left join employer on employer.person_key = m.person_key
-        left join email on email.person_key = m.person_key
-        left join addresses on addresses.person_key = m.person_key
-        left join phones on phones.person_key = m.person_key
+        left join employer using (person_key, moment)
+        left join email using (person_key, moment)
+        left join addresses using (person_key, moment)
+        left join phones using (person_key, moment)
   $$`;

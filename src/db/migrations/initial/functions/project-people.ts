@@ -34,7 +34,8 @@ create function enrichment.project_people(of_service text, keys text[])
   returns setof text language plpgsql as $$
   begin
     return query with current_facts as materialized (
-      select * from enrichment.people_at(of_service, keys, 'infinity')
+      select * from enrichment.people_at(of_service, keys,
+        array_fill('infinity'::timestamptz, array[cardinality(keys)]))
     ), gone as (
       delete from enrichment.people p
       where p.ctid = any(array(

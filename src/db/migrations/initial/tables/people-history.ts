@@ -34,12 +34,14 @@ export const peopleHistory = [
     'The call, delivery and run of each current value of a contact, by group of fields'`,
 
   // Computes the state at each moment when an entry about the contact or its person was recorded. The same function
-  // computes the current state, so the two cannot disagree. PL/pgSQL, because a session then plans the computation only
-  // once and not in each query of the view.
+  // computes the current state, so the two cannot disagree. PL/pgSQL with a generic plan, because a session then plans
+  // the computation only once and not for each contact.
   `create function enrichment.history_of(of_source text, of_contact text)
     returns table (field_group text, value jsonb, valid_from timestamptz, valid_to timestamptz,
       run_id text, attempt_id text, delivery_id text)
-    language plpgsql stable rows 20 as $$
+    language plpgsql stable rows 20
+    set plan_cache_mode = force_generic_plan
+    as $$
     #variable_conflict use_column
     begin
       return query
@@ -57,8 +59,8 @@ export const peopleHistory = [
         ) d
         join enrichment.observations o on o.service = d.service and o.person_key = d.person_key
         where ${isValid('o')} and o.recorded_at >= (select min(recorded_at) from decisions)
-      ), states as materialized (
-        select t.moment, p.facts, p.said_by
+      ), decided as materialized (
+        select t.moment, d.service, d.person_key
         from moments t
         cross join lateral (
           select * from decisions d
@@ -66,8 +68,17 @@ export const peopleHistory = [
           order by d.decided_at desc, d.match_id desc
           limit 1
         ) d
-        left join lateral enrichment.people_at(d.service, array[d.person_key], t.moment) p
-          on d.person_key is not null
+      ), states as materialized (
+        select d.moment, p.facts, p.said_by
+        from decided d
+        left join (
+          select s.service, p.*
+          from (
+            select service, array_agg(person_key) as keys, array_agg(moment) as moments
+            from decided where person_key is not null group by service
+          ) s
+          cross join lateral enrichment.people_at(s.service, s.keys, s.moments) p
+        ) p using (service, person_key, moment)
       ), said as (
         select t.moment, g.field_group,
           case when t.facts ? g.field_group then

@@ -167,7 +167,7 @@ export const questions = [
         order by m.decided_at desc, m.match_id desc
         limit 1
       ) d
-      cross join lateral enrichment.people_at(d.service, array[d.person_key], moment) c
+      cross join lateral enrichment.people_at(d.service, array[d.person_key], array[moment]) c
       where d.person_key is not null
   $$`,
   `comment on function enrichment.contact_as_of(text, text, timestamptz) is
