@@ -206,14 +206,14 @@ it('contact_history has for each moment the values that field_provenance had the
   for (const [day, entry] of said.entries()) {
     const recordedAt = new Date(Date.UTC(2026, 1, day + 1));
     await say(warehouse, { ...entry, recordedAt: recordedAt.toISOString() });
-    states.push({ recordedAt, then: await provenance() });
+    states.push({ recordedAt, current: await provenance() });
   }
   const history = await rows<Interval>('contact_history', 'contact_id = $1 order by field_group', [person]);
-  for (const { recordedAt, then } of states) {
+  for (const { recordedAt, current } of states) {
     const valid = history.filter(
       ({ valid_from, valid_to }) => valid_from <= recordedAt && (valid_to === null || valid_to > recordedAt),
     );
-    expect(valid.map(({ field_group, value, run_id }) => [field_group, value, run_id])).toEqual(then);
+    expect(valid.map(({ field_group, value, run_id }) => [field_group, value, run_id])).toEqual(current);
   }
 });
 
