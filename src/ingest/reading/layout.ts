@@ -112,17 +112,23 @@ function readCandidate(
 
 /**
  * The record with the most known names. Templates show labels above the names of the interface: the names below are the
- * header then. Without any known name it is the first record of the usual width.
+ * header then. Without any known name it is the first record of the usual width, and no title.
  */
 function headerPosition(records: readonly string[][], scores: readonly number[], score: number): number {
   if (score === 0) {
     const width = usualWidth(records);
-    const first = records.findIndex((record) => !isBlank(record) && record.length === width);
-    return first === -1 ? 0 : first;
+    const withCells = (least: number): number =>
+      records.findIndex((record) => record.length === width && filledCells(record) >= least);
+    // A spreadsheet program fills a title up with blank cells.
+    return [withCells(2), withCells(1), 0].find((at) => at !== -1)!;
   }
   let at = scores.indexOf(score);
   while (areLabels(records[at]!, records[at + 1] ?? [])) at += 1;
   return at;
+}
+
+function filledCells(record: readonly string[]): number {
+  return record.filter((cell) => cell.trim() !== '').length;
 }
 
 /**

@@ -305,3 +305,15 @@ it('a column that holds no names of the people has no warning, and neither have 
   const named = 'ID,First,Last,Contact,Mail\n1,Mira,Berg,Mira Berg,mira.berg@orbit.example\n';
   expect((await openExport(file(named), {})).columns.warnings).toEqual([]);
 });
+
+it('a title that a spreadsheet program has filled up with blank cells is no header of unknown names', async () => {
+  const lines = ['Kundenliste Q4;;', ';;', 'Wer;Adr;Bei', 'Mira Berg;mira@orbit.example;Orbit', ''];
+  const { layout } = await openExport(file(lines.join('\n')), {
+    mapping: { columns: { name: 1, email: 2 } },
+  });
+  expect(layout.header).toEqual(['Wer', 'Adr', 'Bei']);
+  const alone = await openExport(file('Adr;;\nmira@orbit.example;;\n'), {
+    mapping: { columns: { email: 1 } },
+  });
+  expect(alone.layout.header).toEqual(['Adr', '', '']);
+});
