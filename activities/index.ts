@@ -70,9 +70,9 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
           : planned;
       }),
     checkService: ({ runId }) => beating(log, () => checkRunService(dependencies, runId)),
-    setRunStatus: ({ runId, status, pauseReason, byPerson }) =>
+    setRunStatus: ({ runId, status, pauseReason, byPerson, updateId }) =>
       beating(log, async () => {
-        await setRunStatus(warehouse, runId, status, pauseReason, { byPerson });
+        await setRunStatus(warehouse, runId, status, pauseReason, { byPerson, updateId });
         const facts = await readRunFacts(warehouse, runId);
         const type = facts.reason_type;
         log.info({ runId, status: facts.status, ...(type !== null && { type }) }, 'a run changed its status');
@@ -108,7 +108,11 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
     resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
-    changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),
+    changePriority: ({ runId, priority, updateId }) =>
+      beating(log, async () => {
+        await setRunPriority(warehouse, runId, priority, updateId);
+        return (await getRun(warehouse, runId)).options.priority;
+      }),
     skipPage: (request) => beating(log, (signal) => skipPageAfterCalls(warehouse, request, signal)),
     reconcileContacts: ({ runId }) => beating(log, (signal) => reconcileContacts(warehouse, runId, signal)),
     finishRun: ({ runId, ending, budget }) =>

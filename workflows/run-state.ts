@@ -2,9 +2,11 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  currentUpdateInfo,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { UpdateRequest } from '../src/contract/activities.ts';
 import { cancellation, type StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
@@ -22,6 +24,12 @@ import { WriteQueue } from './write-queue.ts';
 /** Temporal suggests continue-as-new long before it terminates a workflow with a long history. */
 export function isHistoryLong(): boolean {
   return workflowInfo().continueAsNewSuggested;
+}
+
+/** The request of an update's handler, or of the workflow itself. */
+export function updateRequest(runId: string): UpdateRequest {
+  const update = currentUpdateInfo();
+  return { runId, ...(update && { updateId: update.id }) };
 }
 
 /** The state of a run in its workflow, shared by its steps and updates. */
@@ -107,15 +115,6 @@ export class RunState {
     };
   }
 
-  /**
-   * Whether the workflow was reset to its beginning and has not read the tables yet. Temporal then sends the earlier
-   * updates again, such as a resume that came before the present pause.
-   */
-  get isFreshlyReset(): boolean {
-    const { runId, firstExecutionRunId } = workflowInfo();
-    return runId !== firstExecutionRunId && this.figures === null;
-  }
-
   get isCancelling(): boolean {
     return this.cancelling !== undefined;
   }
@@ -192,7 +191,12 @@ export class RunState {
    */
   setStatus(status: RunStatus, why?: StatusReason, by?: 'person'): Promise<void> {
     const { runId } = this;
-    const request = { runId, status, ...(why && { pauseReason: why }), ...(by && { byPerson: true }) };
+    const request = {
+      ...updateRequest(runId),
+      status,
+      ...(why && { pauseReason: why }),
+      ...(by && { byPerson: true }),
+    };
     const options = { summary: `run is ${status}` };
     return this.#statusWrites.add(async () =>
       this.showFigures(await quick.setRunStatus.executeWithOptions(options, [request])),

@@ -18,7 +18,7 @@ import {
   resumeUpdate,
   skipPageUpdate,
 } from './messages.ts';
-import type { RunState } from './run-state.ts';
+import { updateRequest, type RunState } from './run-state.ts';
 
 /** Installs the handlers of a run's signals, updates and queries, before its first step, so that none is lost. */
 export function installSteering(run: RunState): void {
@@ -113,8 +113,6 @@ function acceptPauseAndResume(run: RunState): void {
     description: 'Continue a paused run.',
     validator: () => {
       const { phase } = run;
-      if (run.isFreshlyReset)
-        throw new Error('the run was just reset, and reads whether it is paused: try again');
       if (
         phase !== 'paused' &&
         phase !== 'enriching' &&
@@ -132,7 +130,7 @@ function acceptBudget(run: RunState): void {
   const raiseBudget = async (wanted: string | number, reason = ''): Promise<void> => {
     const limit = String(wanted);
     await quick.changeRunBudget.executeWithOptions({ summary: `budget of the run: ${limit}` }, [
-      { runId, limit, reason },
+      { ...updateRequest(runId), limit, reason },
     ]);
     run.budgetChanged = true;
     await run.readFigures();
@@ -153,8 +151,10 @@ function acceptBudget(run: RunState): void {
 function acceptPriority(run: RunState): void {
   const { runId } = run;
   const changePriority = async (priority: RunPriority): Promise<void> => {
-    await quick.changePriority.executeWithOptions({ summary: `priority ${priority}` }, [{ runId, priority }]);
-    run.priority = priority;
+    // Another priority than the wanted one if a later command has changed it before a reset.
+    run.priority = await quick.changePriority.executeWithOptions({ summary: `priority ${priority}` }, [
+      { ...updateRequest(runId), priority },
+    ]);
     run.show();
     await run.pageWorkflow.changePriority(run.priority);
   };

@@ -12,6 +12,12 @@ export interface RunRequest {
   readonly runId: string;
 }
 
+/** A request that an update of the workflow can make. */
+export interface UpdateRequest extends RunRequest {
+  /** Temporal sends updates again after a reset, with their ids. The activity gives an update its effect only once. */
+  readonly updateId?: string | undefined;
+}
+
 export interface PageRequest extends RunRequest {
   readonly page: number;
 }
@@ -117,7 +123,7 @@ export interface ControlActivities {
   checkService(request: RunRequest): Promise<ServiceCheck>;
   /** Writes the status, unless a person has decided otherwise; returns the run's figures with its status. */
   setRunStatus(
-    request: RunRequest & {
+    request: UpdateRequest & {
       readonly status: RunStatus;
       readonly pauseReason?: StatusReason;
       /** A person resumes the run. */
@@ -142,8 +148,11 @@ export interface ControlActivities {
   /** Decides what the run does when a page has no credits left. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
   /** @param request.limit credits as text, or `none` */
-  changeRunBudget(request: RunRequest & { readonly limit: string; readonly reason: string }): Promise<void>;
-  changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;
+  changeRunBudget(
+    request: UpdateRequest & { readonly limit: string; readonly reason: string },
+  ): Promise<void>;
+  /** Returns the priority that the run has now. */
+  changePriority(request: UpdateRequest & { readonly priority: RunPriority }): Promise<RunPriority>;
   /** Waits for the page's calls in flight; returns how many people will not be asked for. */
   skipPage(request: PageRequest & { readonly reason: string }): Promise<{ readonly people: number }>;
   /** Compares the contacts of the run with known people; returns how many got data and how many lost it. */

@@ -31,6 +31,7 @@ export interface LimitChange {
  *
  * @param budgetId as in the table `budgets`; a day or month may be in the future
  * @param ownDefault the limit without a command: of this process's settings, or of the run's options
+ * @param isWanted decides once the budget is locked; false changes nothing
  * @throws Problem `budget.below-used`
  */
 export async function setBudget(
@@ -39,9 +40,12 @@ export async function setBudget(
   wanted: WantedLimit,
   ownDefault: Credits | undefined,
   note: Note,
+  isWanted?: (transaction: Transaction<Tables>) => Promise<boolean>,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
     const budget = await lockBudget(transaction, budgetId, ownDefault);
+    if (isWanted && !(await isWanted(transaction)))
+      return { budgetId, before: budget.limit, after: budget.limit };
     if (wanted === 'default') return writeDefault(transaction, budget, ownDefault, note);
     const limit = wanted === 'used' ? budget.used : textOf(wanted);
     if (isBelow(limit, budget.used)) throw belowUsed(budgetId, budget.used);

@@ -1,4 +1,4 @@
-import type { BudgetResolution } from '../contract/activities.ts';
+import type { BudgetResolution, UpdateRequest } from '../contract/activities.ts';
 import { needsResume, waitsForBudget } from '../contract/pause-reasons.ts';
 import { budgetOfRun, endOfPeriod } from '../domain/money/budget-name.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
@@ -17,6 +17,7 @@ import {
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
 import { readLateResultsStatus } from '../late-results/read-late-results-status.ts';
+import { recordUpdate } from './applied-updates.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 interface BudgetDependencies {
@@ -110,9 +111,9 @@ function restOf({ limit, reserved, settled }: PeriodBudget): Credits | undefined
  */
 export async function changeRunBudget(
   { warehouse }: BudgetDependencies,
-  request: { readonly runId: string; readonly limit: string; readonly reason: string },
+  request: UpdateRequest & { readonly limit: string; readonly reason: string },
 ): Promise<void> {
-  const { runId, limit, reason } = request;
+  const { runId, limit, reason, updateId } = request;
   const credits = limit === 'none' ? limit : parseCredits(limit);
   if (credits === undefined) {
     throw new UsageProblem('setting.invalid', `"${limit}" is no limit`, {
@@ -121,5 +122,7 @@ export async function changeRunBudget(
     });
   }
   const note = { by: 'update raiseBudget', reason: reason || undefined };
-  await setBudget(warehouse.database, budgetOfRun(runId), credits, undefined, note);
+  await setBudget(warehouse.database, budgetOfRun(runId), credits, undefined, note, (transaction) =>
+    recordUpdate(transaction, runId, updateId),
+  );
 }

@@ -11,6 +11,7 @@ import { rowCount } from '../db/expressions.ts';
 import { isShownId } from '../db/named-id.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
+import { isNewUpdate, withUpdate, type UpdateId } from './applied-updates.ts';
 
 export interface RunRecord {
   readonly runId: string;
@@ -155,13 +156,17 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
  * workflow was reset. A run that leaves a pause that a call has caused sends one call at a time until one is answered.
  *
  * @param decision.byPerson a person resumes the run
+ * @param decision.updateId the update of the workflow that sets the status; an update that took effect has no other
  */
 export async function setRunStatus(
   warehouse: Warehouse,
   runId: string,
   status: RunStatus,
   pauseReason: StatusReason | undefined,
-  { byPerson = false }: { readonly byPerson?: boolean | undefined } = {},
+  {
+    byPerson = false,
+    updateId,
+  }: { readonly byPerson?: boolean | undefined; readonly updateId?: UpdateId } = {},
 ): Promise<void> {
   const endsCancelling = status === 'cancelling' || isFinal(status);
   const endsPause = byPerson || !(isInProgress(status) || waitsForBudget(pauseReason));
@@ -183,8 +188,9 @@ export async function setRunStatus(
       cancelled_at = case when ${status} = 'cancelling' then coalesce(cancelled_at, clock_timestamp())
         else cancelled_at end,
       approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
+      applied_updates = ${withUpdate(updateId)},
       finished_at = case when ${isFinal(status)} then clock_timestamp() end
-    where run_id = ${runId} and ${isUnfinished}
+    where run_id = ${runId} and ${isUnfinished} and ${isNewUpdate(updateId)}
   `.execute(warehouse.database);
 }
 
@@ -215,9 +221,12 @@ export async function setRunPriority(
   warehouse: Warehouse,
   runId: string,
   priority: RunPriority,
+  updateId?: UpdateId,
 ): Promise<void> {
   await sql`
-    update runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text)) where run_id = ${runId}
+    update runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text)),
+      applied_updates = ${withUpdate(updateId)}
+    where run_id = ${runId} and ${isNewUpdate(updateId)}
   `.execute(warehouse.database);
 }
 

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
+import { getRun, setRunPriority } from '../../src/runs/runs.ts';
+import type { RunProgress } from '../../workflows/messages.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/temporal/current-details.ts';
 import { untilPhase } from '../helpers/temporal/play-run.ts';
-import { resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
+import { resetBeforeUpdate, resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -389,6 +391,37 @@ describe('with a worker of a server', () => {
     expect(await statusOf(piloted.run_id)).toMatchObject({ status: 'paused', reason_type: 'pilot.done' });
     expect(system.sandbox.log.bill().calls).toBe(calls);
     const resumed = await system.here(['resume', piloted.run_id, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(system);
+  });
+
+  it('updates that Temporal sends again after a reset change no newer pause, limit or priority', async () => {
+    const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
+    const { run_id: runId } = (await system.here(command)).facts();
+    const temporal = await system.temporal();
+    const handle = temporal.workflow.getHandle(runId);
+    const refused = 'service.unauthorized';
+    await handle.executeUpdate('raiseBudget', { args: ['500'], updateId: 'raise' });
+    await handle.executeUpdate('changePriority', { args: ['nightly'], updateId: 'change' });
+    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', status: 401 }] });
+    await handle.executeUpdate('resume', { updateId: 'resume' });
+    await expect.poll(async () => (await statusOf(runId)).reason_type, patient).toBe(refused);
+    system.sandbox.faults.set({});
+    await system.here(['budget', 'set', `run:${runId}`, '45']);
+    await setRunPriority(system.warehouse, runId, 'backfill');
+    const before = await statusOf(runId);
+
+    const { calls } = system.sandbox.log.bill();
+    const reset = await resetBeforeUpdate(temporal, runId, 'raiseBudget');
+    for (const id of ['raise', 'change', 'resume']) await reset.getUpdateHandle(id).result();
+    await expect
+      .poll(async () => (await reset.query<RunProgress>('progress')).pauseReason?.type, patient)
+      .toBe(refused);
+    expect(await statusOf(runId)).toEqual(before);
+    expect(before).toMatchObject({ status: 'paused', max_credits: '45' });
+    expect((await getRun(system.warehouse, runId)).options.priority).toBe('backfill');
+    expect(system.sandbox.log.bill().calls).toBe(calls);
+    const resumed = await system.here(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
     await expectPromisesKept(system);
   });

@@ -51,6 +51,8 @@ export interface RunsTable {
   match_rate_since: Timestamp | null;
   /** One call at a time is sent until a call that was sent after this time is answered. Null: no pause by a call. */
   probing_since: Timestamp | null;
+  /** Ids of the workflow's updates that took effect: Temporal sends them again after a reset. */
+  applied_updates: Generated<string[]>;
   cancelled_at: Timestamp | null;
   cancelled_reason: string | null;
   undone_at: Timestamp | null;

@@ -158,6 +158,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   changePriority: ControlActivities['changePriority'] = async ({ priority }) => {
     this.priorities.push(priority);
+    return priority;
   };
 
   readonly skipped: number[] = [];

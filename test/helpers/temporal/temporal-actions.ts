@@ -42,13 +42,34 @@ export async function batchesReadyAt(client: Client, runId: string): Promise<Map
 }
 
 /** Resets a workflow to its beginning, as a person does in the Temporal UI. @returns the new execution */
-export async function resetToBeginning(client: Client, workflowId: string): Promise<WorkflowHandle> {
-  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+export function resetToBeginning(client: Client, workflowId: string): Promise<WorkflowHandle> {
+  return reset(client, workflowId, (completed) => completed[0]!);
+}
+
+/** Resets a workflow to the moment before it accepted its first update of this name. @returns the new execution */
+export function resetBeforeUpdate(client: Client, workflowId: string, name: string): Promise<WorkflowHandle> {
+  return reset(client, workflowId, (completed, events) => {
+    const accepted = events.findIndex(
+      (event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name === name,
+    );
+    return completed.findLast((event) => events.indexOf(event) < accepted)!;
+  });
+}
+
+type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+
+async function reset(
+  client: Client,
+  workflowId: string,
+  choose: (completed: Events, events: Events) => Events[number],
+): Promise<WorkflowHandle> {
+  const { events = [] } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const completed = events!.filter((event) => event.workflowTaskCompletedEventAttributes);
   const { runId } = await client.connection.workflowService.resetWorkflowExecution({
     namespace: client.options.namespace,
     workflowExecution: { workflowId },
     reason: 'by a test',
-    workflowTaskFinishEventId: events!.find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
+    workflowTaskFinishEventId: choose(completed, events!).eventId!,
     requestId: randomUUID(),
   });
   return client.workflow.getHandle(workflowId, runId);

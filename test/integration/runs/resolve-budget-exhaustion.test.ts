@@ -6,6 +6,7 @@ import {
   resolveBudgetExhaustion,
 } from '../../../src/runs/resolve-budget-exhaustion.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
+import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun, runsAwaitingLateResults, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -48,6 +49,17 @@ describe('a run that met a limit', () => {
     expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
     await changeRunBudget({ warehouse, budgets }, { runId, limit: '5', reason: 'more' });
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
+  });
+
+  it('changeRunBudget() keeps a newer limit when Temporal sends an earlier update again after a reset', async () => {
+    const runId = await runningRun(warehouse, '5');
+    const limitOf = async (): Promise<string | null> => (await readRunFacts(warehouse, runId)).max_credits;
+    const update = { runId, limit: '500', reason: '', updateId: 'first' };
+    await changeRunBudget({ warehouse, budgets }, update);
+    expect(await limitOf()).toBe('500');
+    await setBudget(warehouse.database, `run:${runId}`, wholeCredits(20), undefined, note);
+    await changeRunBudget({ warehouse, budgets }, update);
+    expect(await limitOf()).toBe('20');
   });
 
   it('a run that awaits late results is told of changes of its own budget and of the day', async () => {

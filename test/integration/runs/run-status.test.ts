@@ -4,7 +4,7 @@ import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
-import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun, setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
@@ -131,4 +131,24 @@ it('pauseCalls() keeps the status of a run that a person cancels or has paused',
     await pauseCalls(warehouse.database, runId, unmet);
     expect(await getRun(warehouse, runId)).toMatchObject({ status, pauseReason: { type: why.type } });
   }
+});
+
+it('setRunStatus() keeps a newer pause when Temporal sends an earlier resume again after a reset', async () => {
+  const runId = await runIn('paused', byHand);
+  const resume = { byPerson: true, updateId: 'first' };
+  await setRunStatus(warehouse, runId, 'running', undefined, resume);
+  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
+  await setRunStatus(warehouse, runId, 'paused', unmet, { updateId: 'second' });
+  await setRunStatus(warehouse, runId, 'running', undefined, resume);
+  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused', pauseReason: unmet });
+  await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true, updateId: 'third' });
+  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
+});
+
+it('setRunPriority() keeps a newer priority when Temporal sends an earlier update again after a reset', async () => {
+  const runId = await runIn('running');
+  await setRunPriority(warehouse, runId, 'nightly', 'first');
+  await setRunPriority(warehouse, runId, 'backfill');
+  await setRunPriority(warehouse, runId, 'nightly', 'first');
+  expect((await getRun(warehouse, runId)).options.priority).toBe('backfill');
 });

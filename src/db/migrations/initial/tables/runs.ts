@@ -37,6 +37,7 @@ export const runTables = [
     pilot jsonb,
     match_rate_since timestamptz,
     probing_since timestamptz,
+    applied_updates text[] not null default '{}',
     cancelled_at timestamptz,
     cancelled_reason text,
     undone_at timestamptz,
