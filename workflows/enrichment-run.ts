@@ -73,7 +73,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   if (planned.kind === 'refused') return fail(run, planned.pauseReason);
   run.plan = planned.plan;
   run.page = Math.max(run.page, planned.firstOpenPage);
-
+  run.approved ||= planned.isApproved;
   if (run.approved && planned.unmet && !run.isCancelling) {
     await run.pause(planned.unmet);
   } else if (run.approved) {

@@ -55,6 +55,8 @@ export type PlanOutcome =
       readonly kind: 'planned';
       readonly plan: PlanSummary;
       readonly firstOpenPage: number;
+      /** A person has approved the plan before the workflow was reset. */
+      readonly isApproved: boolean;
       /** Why the run waits for a person before it spends; absent: the export is as expected, or was accepted. */
       readonly unmet?: PauseReason;
     }

@@ -92,6 +92,14 @@ describe('a run', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
+  it('a run whose plan was approved before a reset waits for no other approval', async () => {
+    const activities = new ScriptedActivities();
+    activities.isApproved = true;
+    await stage.play(activities, (handle) => handle.result(), { approved: false });
+    expect(activities.statuses).toEqual(['running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+
   it('an approval that comes as soon as the warehouse says that the run awaits it is accepted', async () => {
     const activities = new ScriptedActivities();
     const setStatus = activities.setRunStatus;

@@ -119,6 +119,7 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
     kind: 'planned',
     plan,
     firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1,
+    isApproved,
     ...(plan.unmet.length > 0 && !isApproved && { unmet: expectationUnmet(runId, plan.unmet) }),
   };
 }

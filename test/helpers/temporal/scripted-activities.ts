@@ -52,12 +52,14 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   plan: PlanSummary = plan;
   unmet: PauseReason | undefined;
+  isApproved = false;
 
   planRun: ControlActivities['planRun'] = async () => ({
     kind: 'planned',
     plan: this.plan,
     ...(this.unmet && { unmet: this.unmet }),
     firstOpenPage: 1,
+    isApproved: this.isApproved,
   });
 
   /** Results of each check of the credential. */

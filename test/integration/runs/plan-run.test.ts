@@ -132,10 +132,12 @@ describe('expectations on an export', () => {
       type: 'expectation.unmet',
       reason: expect.stringMatching(/nothing was paid: email is filled in 25\.0 % of the rows/) as string,
     };
-    expect(await planRun(dependencies(), runId)).toMatchObject({ kind: 'planned', unmet });
+    expect(await planRun(dependencies(), runId)).toMatchObject({ kind: 'planned', isApproved: false, unmet });
     expect(await planRun(dependencies(), runId)).toMatchObject({ unmet });
     await setRunStatus(warehouse, runId, 'running', undefined);
-    expect(await planRun(dependencies(), runId)).not.toHaveProperty('unmet');
+    const accepted = await planRun(dependencies(), runId);
+    expect(accepted).not.toHaveProperty('unmet');
+    expect(accepted).toMatchObject({ isApproved: true });
   });
 
   it('expectations on an export compare a scheduled run only with runs of its schedule', async () => {
