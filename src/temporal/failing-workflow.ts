@@ -1,4 +1,5 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { isWorkflowGone } from './connection.ts';
 
 /** gRPC's code of an operation that the state of the workflow does not allow. */
 const failedPrecondition = 9;
@@ -41,4 +42,19 @@ export async function readTaskFailure(client: Client, workflowId: string): Promi
   if (!failed) return undefined;
   const { message, encodedAttributes } = failed.failure ?? {};
   return encodedAttributes ? '' : (message ?? '');
+}
+
+/** Temporal has a status of its own for a workflow that a person has paused in Temporal. */
+const openStatuses = ['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW'];
+
+/** @returns why a workflow does not continue; undefined: the workflow is open */
+export async function readWorkflowEnd(handle: WorkflowHandle): Promise<string | undefined> {
+  try {
+    const { status } = await handle.describe();
+    if (openStatuses.includes(status.name)) return undefined;
+    return `the workflow ended before the run did: ${status.name.toLowerCase().replace('_', ' ')}`;
+  } catch (error) {
+    if (!isWorkflowGone(error)) throw error;
+    return 'Temporal has no workflow of the run: it was deleted, or its retention has passed';
+  }
 }

@@ -426,6 +426,35 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
+  it('enrich status says that a run has lost its workflow, and enrich resume continues the run', async () => {
+    const command = [
+      'run',
+      system.sample(30),
+      '--yes',
+      '--json',
+      '--max-credits',
+      '12',
+      '--on-budget',
+      'pause',
+    ];
+    const { run_id: runId } = (await system.here(command)).facts();
+    await system.terminateWorkflow(runId);
+    const raised = await system.here(['budget', 'set', `run:${runId}`, 'none']);
+    expect(raised.stdout).toContain(`continue it with: enrich resume ${runId}`);
+    const next = `enrich resume ${runId}`;
+    expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason_type: 'workflow.ended', next });
+    for (const words of [['status', runId], ['status']]) {
+      const { stdout } = await system.here(words);
+      expect(stdout).toMatch(new RegExp(`${runId}: interrupted|${runId} +interrupted`));
+      expect(stdout).toContain(
+        `  ${runId}: the workflow ended before the run did: terminated\n  next: ${next}\n`,
+      );
+      expect(stdout).not.toContain('a worker continues the run');
+    }
+    expect((await system.here(['resume', runId, '--json'])).facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(system);
+  });
+
   describe('a pilot on a terminal', () => {
     const yes = 'y\n';
     const question = 'continue with the other people? [y/N]';

@@ -60,3 +60,28 @@ describe('pauseRun() of a run that makes calls', () => {
     expect(await statusAtUpdate(await runOfOne('enriched'))).toBe('running');
   });
 });
+
+describe('pauseRun() of a run without its workflow', () => {
+  const gone = Object.assign(new Error('not found'), { name: 'WorkflowNotFoundError' });
+
+  it('pauseRun() pauses a run without its workflow in the tables, also if no person is left to ask for', async () => {
+    const run = await runOfOne('enriched');
+    executeUpdate.mockRejectedValueOnce(gone);
+    await pauseRun(session(), run, 'budget review');
+    expect(await getRun(warehouse, run.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'run.paused', reason: 'budget review' },
+    });
+  });
+
+  it('pauseRun() refuses a run without its workflow that awaits its approval', async () => {
+    const { runId } = await runOfOne(undefined);
+    await setRunStatus(warehouse, runId, 'awaiting_approval', undefined);
+    executeUpdate.mockRejectedValueOnce(gone);
+    await expect(pauseRun(session(), await getRun(warehouse, runId), 'review')).rejects.toMatchObject({
+      type: 'run.not-steerable',
+      message: expect.stringContaining('the run is awaiting approval'),
+    });
+    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'awaiting_approval' });
+  });
+});

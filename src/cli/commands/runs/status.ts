@@ -19,7 +19,6 @@ import {
   findInterrupted,
   interrupted,
   isCommandPresent,
-  withoutWorker,
   withPresentReason,
 } from '../../run/describe/present-status.ts';
 import { describeUiAddress } from '../../run/describe/describe-ui-address.ts';
@@ -58,12 +57,14 @@ async function showRun(
   const { warehouse } = session;
   const hint = hinter(flags);
   const facts = await factsOf(session, runId);
-  const { runIds, lines } = await findInterrupted(session, [facts]);
-  const isInterrupted = runIds.length > 0;
+  const { reasons, lines } = await findInterrupted(session, [facts]);
+  const reason = reasons.get(facts.run_id);
+  // The stored reason says that the run continues when its budget has credits.
+  const shown = reason && facts.status === 'paused' ? { ...facts, reason: null } : facts;
   printFacts<'run'>(
     flags.json,
-    isInterrupted ? withoutWorker(session.config, facts) : facts,
-    describeRun(facts, isInterrupted ? interrupted : facts.status),
+    { ...facts, ...reason },
+    describeRun(shown, reason ? interrupted : facts.status),
   );
   lines.forEach(hint);
   const contested = await readContestedRows(warehouse.database, facts.run_id);
@@ -79,12 +80,10 @@ async function showRuns(session: Session, flags: JsonFlag & { limit: number }): 
   const hint = hinter(flags);
   const runs = await listRuns(session.warehouse, flags.limit);
   const facts = await Promise.all(runs.map((run) => factsOf(session, run.runId)));
-  const { runIds, lines } = await findInterrupted(session, facts);
-  const statusOf = ({ run_id, status }: RunFacts): string => (runIds.includes(run_id) ? interrupted : status);
+  const { reasons, lines } = await findInterrupted(session, facts);
+  const statusOf = ({ run_id, status }: RunFacts): string => (reasons.has(run_id) ? interrupted : status);
   if (flags.json === true)
-    printJson<'run-list'>(
-      facts.map((run) => (runIds.includes(run.run_id) ? withoutWorker(session.config, run) : run)),
-    );
+    printJson<'run-list'>(facts.map((run) => ({ ...run, ...reasons.get(run.run_id) })));
   else if (facts.length === 0) print('no runs yet: enrich run FILE begins one');
   else
     print(

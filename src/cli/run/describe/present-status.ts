@@ -11,7 +11,7 @@ import { readRunMoney } from '../../../runs/read-run-facts.ts';
 import { getRun } from '../../../runs/runs.ts';
 import type { Session } from '../../session/session.ts';
 import { readCallWait, readLateWait } from '../follow/read-call-wait.ts';
-import { workflowFailing } from '../steer/send-update.ts';
+import { workflowEnded, workflowFailing } from '../steer/send-update.ts';
 
 /** Whether a run continues as soon as it has a worker. */
 export function isWorking({ status }: RunFacts): boolean {
@@ -26,32 +26,39 @@ export function isCommandPresent({ embedded }: Config): boolean {
   return othersPresent(embedded.directories.workers).length > 0;
 }
 
+/** Why a run does not continue, and the next step. */
+type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
+
+interface Interrupted {
+  /** By the id of the run. */
+  readonly reasons: ReadonlyMap<string, Reason>;
+  /** For a person. */
+  readonly lines: readonly string[];
+}
+
 /**
- * Finds the runs that should continue and have no worker. Their status does not show that: a killed command or worker
- * cannot change it.
- *
- * @returns the ids of these runs, and lines for a person; none where all is well
+ * Finds the runs that should continue and have no worker, or no workflow. Their status does not show that: a killed
+ * command or worker, or a terminated workflow, cannot change it.
  */
-export async function findInterrupted(
-  session: Session,
-  runs: readonly RunFacts[],
-): Promise<{ readonly runIds: readonly string[]; readonly lines: readonly string[] }> {
+export async function findInterrupted(session: Session, runs: readonly RunFacts[]): Promise<Interrupted> {
   const runIds = runs.filter(isWorking).map(({ run_id: runId }) => runId);
   const { config } = session;
   if (config.temporalAddress === undefined) {
-    if (isCommandPresent(config)) return { runIds: [], lines: [] };
+    if (isCommandPresent(config)) return { reasons: new Map(), lines: [] };
     const paused = runs.filter(({ status }) => status === 'paused');
     const lines = await Promise.all([
       ...runIds.map((runId) => describeInterrupted(session, runId)),
       ...paused.map(({ run_id: runId }) => describeLostCalls(session, runId)),
     ]);
-    return { runIds, lines: lines.flat() };
+    return { reasons: withoutWorker(runIds, (runId) => `enrich resume ${runId}`), lines: lines.flat() };
   }
-  if (runIds.length === 0) return { runIds, lines: [] };
+  const continuing = runs.filter((run) => isWorking(run) || isWaitingForBudget(run));
+  if (continuing.length === 0) return { reasons: new Map(), lines: [] };
   try {
-    if (await hasWorker(session)) return { runIds: [], lines: await describeFailing(session, runIds) };
+    if (await hasWorker(session)) return await findLostWorkflows(session, continuing);
+    if (runIds.length === 0) return { reasons: new Map(), lines: [] };
     return {
-      runIds,
+      reasons: withoutWorker(runIds, () => 'start a worker: enrich worker'),
       lines: [
         `  no worker polls ${config.temporalAddress}, and ${runIds.join(', ')} waits for one`,
         '  next: start one with: enrich worker',
@@ -60,7 +67,7 @@ export async function findInterrupted(
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return {
-      runIds: [],
+      reasons: new Map(),
       lines: [
         `  Temporal cannot tell whether the run has a worker: ${error.message}`,
         `  next: ${error.next}`,
@@ -69,29 +76,40 @@ export async function findInterrupted(
   }
 }
 
-/** The facts of a run for programs: a run that should continue and has no worker says so. */
-export function withoutWorker({ temporalAddress }: Config, facts: RunFacts): RunFacts {
-  return {
-    ...facts,
-    reason_type: 'run.no-worker',
-    reason: 'no worker carries out the run, and no call is sent until it continues',
-    next: temporalAddress === undefined ? `enrich resume ${facts.run_id}` : 'start a worker: enrich worker',
-  };
+/** A run that waits for a budget continues by itself, but not without its workflow. */
+function isWaitingForBudget({ status, reason_type: type }: RunFacts): boolean {
+  return status === 'paused' && type === 'budget.empty';
 }
 
-/** Names the runs whose workflows the workers cannot carry out, such as without the key of the payloads. */
-async function describeFailing(session: Session, runIds: readonly string[]): Promise<string[]> {
-  const { readTaskFailure } = await import('../../../temporal/failing-workflow.ts');
+function withoutWorker(runIds: readonly string[], next: (runId: string) => string): Map<string, Reason> {
+  const reason = 'no worker carries out the run, and no call is sent until it continues';
+  return new Map(runIds.map((runId) => [runId, { reason_type: 'run.no-worker', reason, next: next(runId) }]));
+}
+
+/**
+ * Finds the runs that have lost their workflows, and names the runs whose workflows the workers cannot carry out, such
+ * as without the key of the payloads.
+ */
+async function findLostWorkflows(session: Session, runs: readonly RunFacts[]): Promise<Interrupted> {
+  const { readTaskFailure, readWorkflowEnd } = await import('../../../temporal/failing-workflow.ts');
   const client = await session.temporal();
+  const reasons = new Map<string, Reason>();
   const lines = await Promise.all(
-    runIds.map(async (runId) => {
+    runs.map(async ({ run_id: runId, status }) => {
+      const end = await readWorkflowEnd(client.workflow.getHandle(runId)).catch(() => undefined);
+      // A scheduled run gets its workflow only after the run before.
+      if (end !== undefined && status !== 'ingesting') {
+        const { type, reason, next } = workflowEnded(runId, end);
+        reasons.set(runId, { reason_type: type, reason, next });
+        return [`  ${runId}: ${reason}`, `  next: ${next}`];
+      }
       const failure = await readTaskFailure(client, runId).catch(() => undefined);
       if (failure === undefined) return [];
       const { message, next } = workflowFailing(runId, failure);
       return [`  ${runId}: ${message}`, `  next: ${next}`];
     }),
   );
-  return lines.flat();
+  return { reasons, lines: lines.flat() };
 }
 
 async function describeInterrupted(session: Session, runId: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { waitsForBudget, type PauseReason } from '../../../contract/pause-reasons.ts';
+import { waitsForBudget } from '../../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../contract/plan-summary.ts';
 import type { RunStatus } from '../../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../../contract/temporal-names.ts';
@@ -21,12 +21,11 @@ import {
   describePlainText,
   describeWorkerPoll,
   isTemporalAway,
-  isWorkflowGone,
   readWorkerPoll,
   type WorkerPoll,
 } from '../../../temporal/connection.ts';
-import { readTaskFailure } from '../../../temporal/failing-workflow.ts';
-import { workflowFailing } from '../steer/send-update.ts';
+import { readTaskFailure, readWorkflowEnd } from '../../../temporal/failing-workflow.ts';
+import { workflowEnded, workflowFailing } from '../steer/send-update.ts';
 
 const pollMilliseconds = 250;
 /** Number of polls of the database for each check whether the workflow was terminated. */
@@ -84,7 +83,8 @@ export async function followRun(
     const end = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, handle);
       await requireCarriedOut(session, runId);
-      return endOfWorkflow(handle);
+      // Without an answer, the workers wait for Temporal, and so does this command.
+      return readWorkflowEnd(handle).catch(() => undefined);
     });
     return end === undefined ? undefined : pauseWithoutWorkflow(session, runId, end);
   };
@@ -226,29 +226,11 @@ async function requireCarriedOut(session: Session, runId: string): Promise<void>
   if (failure !== undefined) throw workflowFailing(runId, failure);
 }
 
-/** @returns how the workflow ended, such as `terminated`; `gone` without its history; undefined while it runs */
-async function endOfWorkflow(handle: WorkflowHandle): Promise<string | undefined> {
-  try {
-    const { status } = await handle.describe();
-    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW'
-      ? undefined
-      : status.name.toLowerCase();
-  } catch (error) {
-    if (isWorkflowGone(error)) return 'gone';
-    // Temporal is unavailable. The workers wait for it, and so does this command.
-    return undefined;
-  }
-}
-
 /** Marks a run as paused whose workflow was terminated, failed or lost before it could set the run's status. */
-async function pauseWithoutWorkflow(session: Session, runId: string, how: string): Promise<RunStatus> {
+async function pauseWithoutWorkflow(session: Session, runId: string, why: string): Promise<RunStatus> {
   const { status } = await getRun(session.warehouse, runId);
   if (statusesThatEndTheWait.includes(status)) return status;
-  await setRunStatus(session.warehouse, runId, 'paused', {
-    type: 'workflow.ended',
-    reason: `the workflow ended before the run did: ${how}`,
-    next: `enrich resume ${runId}`,
-  } satisfies PauseReason);
+  await setRunStatus(session.warehouse, runId, 'paused', workflowEnded(runId, why));
   // A run that a person cancels stays so: `enrich cancel` ends it without its workflow.
   return (await getRun(session.warehouse, runId)).status;
 }

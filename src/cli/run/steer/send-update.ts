@@ -1,3 +1,4 @@
+import type { PauseReason } from '../../../contract/pause-reasons.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { isUpdateRefused, isWorkflowGone } from '../../../temporal/connection.ts';
 import { isWorkflowTaskFailing } from '../../../temporal/failing-workflow.ts';
@@ -93,6 +94,11 @@ export function workflowFailing(runId: string, reason?: string, cause?: unknown)
       'same, look at the log of the workers; Temporal retries the workflow within ten minutes: then repeat the command',
     cause,
   });
+}
+
+/** The pause of a run that has lost its workflow. */
+export function workflowEnded(runId: string, reason: string): PauseReason {
+  return { type: 'workflow.ended', reason, next: `enrich resume ${runId}` };
 }
 
 function isCodecProblem(error: unknown): error is Problem {

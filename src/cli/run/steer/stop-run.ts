@@ -39,9 +39,11 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
   if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseByPerson(run.runId, reason));
   try {
     if (session.stack.temporal.embedded) await session.work();
-    await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
+    const isSent = await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
       sendUpdate(session, run.runId, 'pause', [reason]),
     );
+    if (!isSent && !mayCall) throw notPausable(run);
+    if (!isSent && !isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
     // No later command might record the calls of a killed one: the worker of this command makes them unknown.
     if (session.stack.temporal.embedded)
       await untilCallsAreRecorded(session, run.runId, session.config.service.callTimeoutSeconds * 1_000);
@@ -54,6 +56,15 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
     }
     throw error;
   }
+}
+
+/** Says what the workflow of the run would say: the run has none any more. */
+function notPausable({ runId, status }: RunRecord): UsageProblem {
+  const what = `the run is ${status.replaceAll('_', ' ')}: only a run that is about to make calls can be paused`;
+  return new UsageProblem('run.not-steerable', what, {
+    where: runId,
+    next: `see the status of the run: enrich status ${runId}`,
+  });
 }
 
 /** Whether a run can still make calls. */
