@@ -193,8 +193,7 @@ export function isUpdateRefused(error: unknown): boolean {
  */
 export function describeTemporalFailure(error: unknown, temporal: TemporalAddress): unknown {
   if (isTemporalAway(error)) return unreachable(temporal, error);
-  if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;
-  return unknownNamespace(temporal, error);
+  return isNamespaceUnknown(error) ? unknownNamespace(temporal, error) : error;
 }
 
 /**
@@ -211,6 +210,15 @@ export async function requireNamespace(client: Client, temporal: TemporalAddress
   }
 }
 
+/** Calls below the SDK's own methods fail with the plain error of gRPC. */
+function isNamespaceUnknown(error: unknown): boolean {
+  return causesOf(error).some(
+    ({ name, code, details }) =>
+      name === 'NamespaceNotFoundError' ||
+      (code === notFound && /^Namespace .* is not found/.test(String(details))),
+  );
+}
+
 function unknownNamespace({ address, namespace }: TemporalAddress, cause: unknown): UsageProblem {
   return new UsageProblem('temporal.namespace-unknown', `Temporal has no namespace "${namespace}"`, {
     where: address,
@@ -223,11 +231,20 @@ function unknownNamespace({ address, namespace }: TemporalAddress, cause: unknow
 const codesWithoutAnswer: readonly unknown[] = [4, 14];
 
 export function isTemporalAway(error: unknown): boolean {
-  const causes = [error, (error as { cause?: unknown } | undefined)?.cause];
-  return causes.some((each) => {
-    const { code, details } = (each ?? {}) as { code?: unknown; details?: unknown };
-    return codesWithoutAnswer.includes(code) && details !== undefined;
-  });
+  return causesOf(error).some(
+    ({ code, details }) => codesWithoutAnswer.includes(code) && details !== undefined,
+  );
+}
+
+interface GrpcError {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly details?: unknown;
+}
+
+/** An error and its cause. */
+function causesOf(error: unknown): GrpcError[] {
+  return [error, (error as { cause?: unknown } | undefined)?.cause].map((each) => (each ?? {}) as GrpcError);
 }
 
 function unreachable(temporal: TemporalAddress, cause: unknown): Problem {

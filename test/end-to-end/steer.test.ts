@@ -82,6 +82,28 @@ it('enrich run begins no run when Temporal has no such namespace', async () => {
   expect(await countRuns()).toBe(before);
 });
 
+it('commands name the next step when the namespace of a run was deleted, and enrich status shows the run', async () => {
+  const runId = await killedRun();
+  const missing = { ...system.sharedTemporal(), TEMPORAL_NAMESPACE: 'missing' };
+  const what = 'Temporal has no namespace "missing"';
+  const next = 'correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create NAME';
+  for (const settings of [missing, { ...missing, TEMPORAL_UI_URL: 'http://127.0.0.1:1' }]) {
+    const { code, stdout } = await system.here(['status', runId], settings);
+    expect(stdout).toContain(`run ${runId}: running`);
+    expect(stdout).toContain(
+      `  Temporal cannot tell whether the run has a worker: ${what}\n  next: ${next}\n`,
+    );
+    expect(code).toBe(0);
+  }
+  for (const command of ['pause', 'resume', 'cancel']) {
+    const refused = await system.here([command, runId], missing);
+    expect(refused.stderr).toMatch(new RegExp(`error: ${what}\\n.*\\n  next:  ${next}`));
+    expect(refused.code).toBe(2);
+  }
+  expect((await system.hereAlone(['cancel', runId])).code).toBe(0);
+  await expectPromisesKept(system);
+});
+
 describe('cancelling', () => {
   it('enrich cancel ends a killed run without another call, and no command continues the run', async () => {
     const runId = await killedRun();

@@ -86,7 +86,7 @@ export async function withSession<Result>(
     });
   } catch (error) {
     throw adviseOnEmbedded(
-      await describeFailure(error, stack, needs),
+      await describeFailure(error, stack),
       stack.embedded,
       config.embedded.directories.postgres,
     );
@@ -104,9 +104,8 @@ async function renewFeed({ warehouse, log }: Session): Promise<void> {
     );
 }
 
-async function describeFailure(error: unknown, stack: Stack, needs: SessionNeeds): Promise<unknown> {
+async function describeFailure(error: unknown, stack: Stack): Promise<unknown> {
   if (canSucceedLater(error)) return describeDatabaseFailure(error, stack.databaseUrl);
-  if (!needs.temporal) return error;
   const { describeTemporalFailure } = await import('../../temporal/connection.ts');
   return describeTemporalFailure(error, stack.temporal);
 }

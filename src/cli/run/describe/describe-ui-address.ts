@@ -1,5 +1,5 @@
 import { Problem } from '../../../domain/problem.ts';
-import { isWorkflowGone } from '../../../temporal/connection.ts';
+import { describeTemporalFailure, isWorkflowGone } from '../../../temporal/connection.ts';
 import type { Session } from '../../session/session.ts';
 
 /**
@@ -18,7 +18,8 @@ export async function describeUiAddress(session: Session, runId: string): Promis
     const address = `${uiUrl}/namespaces/${namespace}/workflows/${runId}/${executionId}/user-metadata`;
     return `${embedded ? 'while enrich run or enrich dev runs, ' : ''}watch it: ${address}`;
   } catch (error) {
-    if (isWorkflowGone(error) || error instanceof Problem) return undefined;
+    const isProblem = describeTemporalFailure(error, session.stack.temporal) instanceof Problem;
+    if (isWorkflowGone(error) || isProblem) return undefined;
     throw error;
   }
 }

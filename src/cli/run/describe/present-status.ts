@@ -11,6 +11,7 @@ import { readRunMoney } from '../../../runs/read-run-facts.ts';
 import { getRun } from '../../../runs/runs.ts';
 import type { Session } from '../../session/session.ts';
 import { readCallWait, readLateWait } from '../follow/read-call-wait.ts';
+import { describeTemporalFailure } from '../../../temporal/connection.ts';
 import { workflowEnded, workflowFailing } from '../steer/send-update.ts';
 
 /** Whether a run continues as soon as it has a worker. */
@@ -65,12 +66,13 @@ export async function findInterrupted(session: Session, runs: readonly RunFacts[
       ],
     };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    const problem = describeTemporalFailure(error, session.stack.temporal);
+    if (!(problem instanceof Problem)) throw error;
     return {
       reasons: new Map(),
       lines: [
-        `  Temporal cannot tell whether the run has a worker: ${error.message}`,
-        `  next: ${error.next}`,
+        `  Temporal cannot tell whether the run has a worker: ${problem.message}`,
+        `  next: ${problem.next}`,
       ],
     };
   }
