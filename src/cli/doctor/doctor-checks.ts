@@ -149,7 +149,11 @@ const writeSomeMegabytes = `create temporary table written on commit drop as
 
 async function readRights(databaseUrl: string): Promise<{ version: number; mayCreate: boolean }> {
   try {
-    const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: answerMilliseconds });
+    const client = new Client({
+      connectionString: databaseUrl,
+      connectionTimeoutMillis: answerMilliseconds,
+      query_timeout: answerMilliseconds,
+    });
     client.on('error', () => undefined);
     await client.connect();
     try {

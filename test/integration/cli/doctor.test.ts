@@ -26,6 +26,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { say } from '../../helpers/warehouse/log-entries.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
+import { startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 
@@ -185,6 +186,25 @@ describe('the doctor', () => {
     const findings = await examine(readConfig(settings));
     const broken = findings.filter(({ state }) => state === 'broken').map(({ part }) => part);
     expect(broken).toEqual(['database', 'temporal']);
+  });
+
+  it('enrich doctor ends, and checks Temporal, although the database answers no query', async () => {
+    const [loggedIn, ready] = [Buffer.from('R\0\0\0\x08\0\0\0\0'), Buffer.from('Z\0\0\0\x05I')];
+    const silent = await startScriptedServer(
+      () => {},
+      (socket) => Boolean(socket.once('data', () => socket.write(Buffer.concat([loggedIn, ready])))),
+    );
+    onTestFinished(() => silent.close());
+    const temporal = await startTestTemporal();
+    onTestFinished(() => temporal.stop());
+    const settings = {
+      ENRICH_DATA_DIR: home,
+      TEMPORAL_ADDRESS: temporal.address,
+      DATABASE_URL: `postgres://127.0.0.1:${silent.port}/enrich`,
+    };
+    const findings = await examine(readConfig(settings));
+    expect(findings).toContainEqual(expect.objectContaining({ part: 'temporal', state: 'attention' }));
+    expect(findings).toContainEqual(expect.objectContaining({ part: 'database', state: 'broken' }));
   });
 
   it('enrich doctor warns of a Temporal without workers, and finds them although its clock is wrong', async () => {
