@@ -17,7 +17,7 @@ import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import type { RunProgress } from './messages.ts';
 import { PageWorkflow } from './page-workflow.ts';
-import { upsertRunAttributes } from './run-attributes.ts';
+import { RunAttributes } from './run-attributes.ts';
 import { runDetails } from './run-details.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -66,6 +66,7 @@ export class RunState {
   readonly pageWorkflow = new PageWorkflow();
   readonly #input: RunInput;
   readonly #statusWrites = new WriteQueue();
+  readonly #attributes = new RunAttributes();
   #resumes = 0;
 
   constructor(input: RunInput) {
@@ -166,7 +167,7 @@ export class RunState {
   }
 
   #showState(): void {
-    if (this.#input.searchable) upsertRunAttributes(this.progress, this.source);
+    if (this.#input.searchable) this.#attributes.write(this.progress, this.source);
     this.show();
   }
 

@@ -11,15 +11,16 @@ import {
   workflowTypes,
 } from '../contract/temporal-names.ts';
 import type { Logger } from '../telemetry/log.ts';
+import { registerSearchAttributes } from './connection.ts';
 
 /** Longest time that a delivery to an ended run waits. */
 const sweepEvery = '5 minutes';
 
-/** A Temporal server that has lost its data has lost the schedules too, while the workers go on. */
+/** A Temporal server that has lost its data has lost these too, while the workers go on. */
 const checkEveryMilliseconds = 600_000;
 
 /**
- * Creates the product's own schedules, and again whenever they are missing.
+ * Creates the product's own schedules and the search attributes of runs, and again whenever they are missing.
  *
  * @param options.prunes whether the workers have a `RETENTION`
  * @returns stops the checks
@@ -30,6 +31,7 @@ export async function keepOwnSchedules(
 ): Promise<() => void> {
   const { prunes, log, everyMilliseconds = checkEveryMilliseconds } = options;
   const ensure = async (): Promise<void> => {
+    await registerSearchAttributes(client);
     await ensureSweepSchedule(client);
     if (prunes) await ensurePruneSchedule(client);
   };

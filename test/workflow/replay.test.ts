@@ -24,4 +24,16 @@ describe('a history of an earlier release replays', () => {
       if (error) failures.push(`${workflowId}: ${error.message}`);
     expect(failures).toEqual([]);
   });
+
+  // A server shows the present names in old histories, too.
+  it('a history replays after the search attributes of runs were renamed in the namespace', async () => {
+    const { name, history } = histories.find((each) => each.name.startsWith('0.1.0.run.a-run-asks'))!;
+    const started = history.events![0]!.workflowExecutionStartedEventAttributes!;
+    const metadata = { encoding: Buffer.from('json/plain'), type: Buffer.from('Keyword') };
+    started.searchAttributes = {
+      indexedFields: { EnrichmentStatus: { metadata, data: Buffer.from('"ingesting"') } },
+    };
+    const options = { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate };
+    await Worker.runReplayHistory(options, history, name);
+  });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -185,12 +186,15 @@ describe('a schedule in Temporal', () => {
   });
 });
 
-it('the own schedules of the product are created again while a worker runs, after Temporal has lost them', async () => {
+it('a worker creates own schedules and search attributes again after Temporal has lost them', async () => {
   const { client } = temporal;
   const log = createLogger({ level: 'silent', format: 'json' });
   const stop = await keepOwnSchedules(client, { prunes: true, log, everyMilliseconds: 100 });
   onTestFinished(stop);
   for (const id of [sweepScheduleId, pruneScheduleId]) await client.schedule.getHandle(id).delete();
+  const { operatorService } = client.connection as Connection;
+  const { namespace } = client.options;
+  await operatorService.removeSearchAttributes({ namespace, searchAttributes: ['EnrichmentRows'] });
   for (const id of [sweepScheduleId, pruneScheduleId])
     await expect
       .poll(() =>
@@ -200,6 +204,8 @@ it('the own schedules of the product are created again while a worker runs, afte
           .catch(() => undefined),
       )
       .toMatchObject({ scheduleId: id });
+  const listed = () => operatorService.listSearchAttributes({ namespace });
+  await expect.poll(async () => (await listed()).customAttributes).toHaveProperty('EnrichmentRows');
 });
 
 describe('a schedule that makes up for times', () => {

@@ -89,9 +89,11 @@ export function workflowFailing(runId: string, reason?: string, cause?: unknown)
   const what = 'the workers cannot read or carry out the workflow of this run';
   return new Problem('run.workflow-failing', reason ? `${what}: ${reason}` : what, {
     where: runId,
-    next:
-      'set TEMPORAL_CODEC_KEYS to the keys of the workers, or unset it if the workers have none; if the keys are the ' +
-      'same, look at the log of the workers; Temporal retries the workflow within ten minutes: then repeat the command',
+    next: reason?.startsWith('BadSearchAttributes')
+      ? 'wait: the workers add missing search attributes within ten minutes, and Temporal retries the workflow; if ' +
+        'the server refuses, an administrator adds them with temporal operator search-attribute create'
+      : 'set TEMPORAL_CODEC_KEYS to the keys of the workers, or unset it if the workers have none; if the keys are the ' +
+        'same, look at the log of the workers; Temporal retries the workflow within ten minutes: then repeat the command',
     cause,
   });
 }
