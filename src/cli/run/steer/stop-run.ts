@@ -36,7 +36,8 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
   const { warehouse } = session;
   const mayCall = isInProgress(run.status) || run.status === 'paused';
   const isRecorded = mayCall && (await hasPeopleLeft(warehouse, run));
-  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseByPerson(run.runId, reason));
+  const pauseReason = pauseByPerson(run.runId, reason);
+  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
   try {
     if (session.stack.temporal.embedded) await session.work();
     const isSent = await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
