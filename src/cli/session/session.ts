@@ -86,7 +86,7 @@ export async function withSession<Result>(
     });
   } catch (error) {
     throw adviseOnEmbedded(
-      await describeFailure(error, stack),
+      await describeFailure(error, stack, needs.temporal || config.temporalAddress !== undefined),
       stack.embedded,
       config.embedded.directories.postgres,
     );
@@ -104,8 +104,10 @@ async function renewFeed({ warehouse, log }: Session): Promise<void> {
     );
 }
 
-async function describeFailure(error: unknown, stack: Stack): Promise<unknown> {
+/** @param usesTemporal a server is configured, or the command said that it needs an embedded one */
+async function describeFailure(error: unknown, stack: Stack, usesTemporal: boolean): Promise<unknown> {
   if (canSucceedLater(error)) return describeDatabaseFailure(error, stack.databaseUrl);
+  if (!usesTemporal) return error;
   const { describeTemporalFailure } = await import('../../temporal/connection.ts');
   return describeTemporalFailure(error, stack.temporal);
 }
