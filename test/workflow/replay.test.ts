@@ -34,6 +34,6 @@ describe('a history of an earlier release replays', () => {
       indexedFields: { EnrichmentStatus: { metadata, data: Buffer.from('"ingesting"') } },
     };
     const options = { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate };
-    await Worker.runReplayHistory(options, history, name);
+    await expect(Worker.runReplayHistory(options, history, name)).resolves.toBeUndefined();
   });
 });
