@@ -92,8 +92,9 @@ export function workflowFailing(runId: string, reason?: string, cause?: unknown)
     next: reason?.startsWith('BadSearchAttributes')
       ? 'wait: the workers add missing search attributes within ten minutes, and Temporal retries the workflow; if ' +
         'the server refuses, an administrator adds them with temporal operator search-attribute create'
-      : 'set TEMPORAL_CODEC_KEYS to the keys of the workers, or unset it if the workers have none; if the keys are the ' +
-        'same, look at the log of the workers; Temporal retries the workflow within ten minutes: then repeat the command',
+      : 'set TEMPORAL_CODEC_KEYS to the keys of the workers, or unset it if the workers have none; if the keys are ' +
+        'the same, look at the log of the workers; Temporal retries the workflow within ten minutes: then repeat ' +
+        'the command',
     cause,
   });
 }
