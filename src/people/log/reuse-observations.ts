@@ -63,8 +63,8 @@ interface RowRange {
 /**
  * Appends observations of undone runs for people whom a run left out because such a run had asked for them: otherwise
  * the answer would neither be used nor be asked for again. People of whom a run that counts knows as much are left as
- * they are, so that other runs do not bring back what was undone, except people whom a row without a contact finds only
- * by an identifier of an undone run.
+ * they are, so that other runs do not bring back what was undone. Exception: people whom a row without a person finds
+ * only by an identifier that an undone run knows, and people whom an undone run found for the record of such a row.
  *
  * @returns whether observations were appended
  */
@@ -98,7 +98,8 @@ async function readLeftOut(
       select * from unnest(${fieldGroups}::text[], ${fieldGroups.map(kindOfGroup)}::text[],
         ${fieldGroups.map((group) => foundSeconds(freshness, group))}::float8[]) as c (field_group, kind, seconds)
     ), rows_left_out as materialized (
-      select distinct runs.source, r.contact_id, r.outcome, k.identity_key, clocks.kind, clocks.seconds
+      select distinct runs.source, r.contact_id, r.outcome, k.identity_key, u.run_id as undone_run_id, clocks.kind,
+        clocks.seconds
       from run_rows r
       join runs on runs.run_id = r.run_id
       cross join unnest(r.keys) as own (identity_key)
@@ -133,27 +134,47 @@ async function readLeftOut(
         left join observations origin on origin.observation_id = o.origin_observation_id
         where coalesce(origin.kind, o.kind) in (l.kind, 'reused')
           and extract(epoch from now() - o.asked_at) < l.seconds)
-    ), by_identifier as (
+    ), without_person as (
+      select * from rows_left_out l
+      where l.outcome in ('fresh', 'duplicate')
+        and not exists (select from contacts c where c.source = l.source and c.contact_id = l.contact_id)
+    ), of_undone_runs as (
       select o.kind, o.person_key
-      from rows_left_out l
+      from without_person l
       cross join lateral (
         select * from observations where identity_keys @> array[l.identity_key] offset 0
       ) o
       join runs u on u.run_id = o.run_id and u.undone_at is not null
-      where l.outcome in ('fresh', 'duplicate')
-        and o.service = ${service}
+      where o.service = ${service}
         and o.person_id is not null
         and o.kind <> 'reused'
-        and not exists (select from contacts c where c.source = l.source and c.contact_id = l.contact_id)
-        and exists (select from people p where p.service = o.service and p.person_key = o.person_key)
         and not exists (
           select
           from (select * from observations where service = ${service} and person_key = o.person_key offset 0) known
           join runs u on u.run_id = known.run_id and u.undone_at is null
           where known.identity_keys @> array[l.identity_key])
+      union all
+      select 'answer', unnest(coalesce(m.person_keys, array[m.person_key]))
+      from without_person l
+      cross join lateral (
+        select * from contact_records where keys @> array[l.identity_key] offset 0
+      ) k
+      cross join lateral (
+        select * from contact_matches where source = k.source and contact_id = k.contact_id offset 0
+      ) m
+      where k.run_id = l.undone_run_id
+        and k.contact_id = l.contact_id
+        and m.run_id = k.run_id
+        and m.service = ${service}
+        and m.person_key is not null
     )
     select l.kind, array_agg(distinct person_key) as people
-    from (select * from of_left_out union all select * from by_identifier) l
+    from (
+      select * from of_left_out
+      union all
+      select u.* from of_undone_runs u
+      where exists (select from people p where p.service = ${service} and p.person_key = u.person_key)
+    ) l
     group by l.kind
   `.execute(transaction);
   return leftOut.rows;

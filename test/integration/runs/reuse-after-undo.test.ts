@@ -195,6 +195,37 @@ it('a contact gets a known person by an address that only an undone run knows', 
   expect(await emails()).toEqual([{ contact_id: 'moved-1', email: former }]);
 });
 
+it('a contact gets a known person by a name and an employer that only an undone run knows', async () => {
+  const runOf = async (organizationName: string): Promise<string> => {
+    const name = { firstName: 'Una', lastName: 'Weak', organizationName };
+    const contactId = `weak-${organizationName}`;
+    return runningRunOf(warehouse, [{ ...name, contactId, keys: [`name:una weak|${organizationName}`] }]);
+  };
+  const endOf = async (runId: string): Promise<void> => {
+    await reconcileContacts(warehouse, runId, new AbortController().signal);
+    await endRun(warehouse, runId, 'finished', undefined);
+  };
+  const runs = [];
+  for (const name of ['orbit', 'delta']) {
+    const runId = await runOf(name);
+    await answerBatch(warehouse, { runId }, () => [
+      { id: 'P-weak', first_name: 'Una', last_name: 'Weak', organization: { name } },
+    ]);
+    await endOf(runId);
+    runs.push(runId);
+  }
+  const employers = () =>
+    warehouse.query`
+      select contact_id, organization_name from enriched_contacts where contact_id like 'weak-%' order by 1`;
+  const both = await employers();
+  await undo(runs[1]!);
+  const again = await runOf('delta');
+  expect(await outcomesOf(warehouse, again)).toEqual(['fresh']);
+  await endOf(again);
+  expect(await employers()).toEqual(both);
+  expect(both).toEqual([{ contact_id: 'weak-delta', organization_name: 'delta' }]);
+});
+
 describe('a contact that another service has found as well', () => {
   const serviceOf = async ({ people }: PhonesCall): Promise<readonly (string | null)[]> => {
     const { rows } = await warehouse.pool.query<{ service: string }>(
