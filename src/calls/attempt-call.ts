@@ -4,7 +4,7 @@ import type { PauseReason } from '../contract/pause-reasons.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
-import type { BudgetAlarm } from '../ledger/budget-alarms.ts';
+import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
@@ -58,7 +58,6 @@ export type AttemptResult =
   /** Answered, and the first `people` have their outcome. After a partial answer some of them are open. */
   | {
       readonly kind: 'recorded';
-      readonly called: true;
       readonly attemptId: string;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
@@ -69,14 +68,13 @@ export type AttemptResult =
    */
   | {
       readonly kind: 'unknown';
-      readonly called: true;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
       /** Why the run is paused already: the answer could not be recorded. */
       readonly paused?: PauseReason;
     }
   /** The service refused the first `people` and billed nothing. */
-  | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
+  | { readonly kind: 'refused'; readonly people: number; readonly reason: string }
   /** Nothing was billed; the same people can be sent again. */
   | { readonly kind: 'again' }
   | ({ readonly kind: 'wait' } & Wait)
@@ -160,7 +158,7 @@ async function recordCall(
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
     return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
   });
-  const ended = { called: true, attemptId, people: people.length } as const;
+  const ended = { attemptId, people: people.length } as const;
   if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };
   killPoint('recorded');
   dependencies.streak.end();
@@ -249,7 +247,7 @@ async function closeFailure(
     if (failure.mayHaveBeenBilled) {
       await markUnknown(warehouse, attemptId, reason, httpStatus);
       const pauses = disposition === 'pause' || (disposition === 'unknown' && streak.tooLong());
-      return { kind: 'unknown', called: true, people, pauseReason: pauses ? pauseReason : undefined };
+      return { kind: 'unknown', people, pauseReason: pauses ? pauseReason : undefined };
     }
     await closeWithoutCost(warehouse, attemptId, { status: 'refused', reason, httpStatus });
     switch (disposition) {
@@ -260,7 +258,7 @@ async function closeFailure(
       case 'pause':
         return { kind: 'stopped', pauseReason };
       case 'reject':
-        return { kind: 'refused', called: true, people, reason: withAdvice(reason, failure) };
+        return { kind: 'refused', people, reason: withAdvice(reason, failure) };
     }
   });
 }

@@ -16,9 +16,7 @@ import {
 export interface AssignedPeople {
   /** All ids in the body. */
   readonly personIds: readonly string[];
-  /** Ids in the body that the answer of the call does not have. */
-  readonly otherIds: readonly string[];
-  /** `otherIds` that an answer of another call has. */
+  /** Ids in the body that the answer of the call does not have, and an answer of another call has. */
   readonly knownIds: readonly string[];
   readonly recipients: readonly NamedRecipient[];
   /** For each person of the body the indexes of their recipients. */
@@ -40,7 +38,7 @@ export async function assignPeople(
   const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
   const named = people.map(({ id, addresses }) => ({ id: foundIds.get(id ?? '') ?? id, addresses }));
   const assigned = assignDelivered(recipients, named, kind, [...attempt.foundIds, ...knownIds]);
-  return { personIds, otherIds, knownIds, recipients, assigned };
+  return { personIds, knownIds, recipients, assigned };
 }
 
 /**

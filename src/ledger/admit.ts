@@ -7,8 +7,7 @@ import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../suppression/write-about-people.ts';
 import { hashToken, newWebhookToken } from './webhook-token.ts';
-import type { BudgetAlarm } from './budget-alarms.ts';
-import { ownLimits, type BudgetLimits } from './credit-ledger.ts';
+import { ownLimits, type BudgetLimits, type BudgetAlarm } from './credit-ledger.ts';
 import { bulkMatchScope, describeWait, type SlotWait, type Wait } from './rate-windows.ts';
 
 export interface AdmissionRequest {

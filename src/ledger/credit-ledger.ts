@@ -2,13 +2,22 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { periodNames, type BudgetPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
-import type { BudgetAlarm } from './budget-alarms.ts';
 import { budgetOfRun } from '../domain/money/budget-name.ts';
 
 /** The limits of a process's settings. Undefined: no limit; the budget still counts what is spent. */
 export interface BudgetLimits extends PeriodLimits {
   /** Thresholds of alarms in percent of a limit; undefined: no alarms. */
   readonly alarmsAt?: readonly number[];
+}
+
+/** A budget has crossed a threshold of its limit. Credits are decimals as text. */
+export interface BudgetAlarm {
+  readonly budgetId: string;
+  /** Percent of the limit; 100 also if the limit refused a reservation. */
+  readonly percent: number;
+  readonly limit: string;
+  /** Credits that were settled or reserved at that moment. */
+  readonly used: string;
 }
 
 export interface Affordable {

@@ -92,7 +92,7 @@ class BatchInProgress {
     if (turn.kind === 'wait') return this.#wait(turn);
     if (!turn.result) return undefined;
     const { group, result, paused } = turn.result;
-    if ('called' in result) {
+    if ('people' in result) {
       this.#calls += 1;
       this.#isRegistered = false;
     }

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { asUnwritable } from '../../files/unwritable.ts';
-import { describeColumns, fieldsOfHeader } from '../../ingest/columns/mapping/recorded-mapping.ts';
+import { fieldsOfHeader, recordedMapping } from '../../ingest/columns/mapping/recorded-mapping.ts';
 import {
   refusePersonalColumns,
   refuseUnknownColumns,
@@ -65,7 +65,7 @@ export async function openWithMapping(
   if (opened instanceof Problem) return openWithProposal(path, reading, flags, { shown, problem: opened });
   const { header, recognised } = opened.layout;
   const { source } = opened.columns;
-  const { mapping: fieldOfColumn } = describeColumns(header, opened.columns);
+  const fieldOfColumn = recordedMapping(header, opened.columns);
   if (choice) {
     refuseUnknownColumns({ header, mapping: fieldOfColumn }, choice, recognised);
     refusePersonalColumns({ header, mapping: fieldOfColumn }, choice);

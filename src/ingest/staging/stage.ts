@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Pool } from 'pg';
 import { ChunkWriter } from './chunk-writer.ts';
 import { MalformedRows } from './malformed-rows.ts';
-import { describeColumns } from '../columns/mapping/recorded-mapping.ts';
+import { recordedMapping } from '../columns/mapping/recorded-mapping.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
 import { AbsentValues, UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
@@ -43,8 +43,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   if (opened.survey.sha256 !== run.fileSha256) throw changedExport(path);
   const { header } = opened.layout;
   const { source } = opened.columns;
-  const { mapping } = describeColumns(header, opened.columns);
-  const reading: ReadingRecord = { header, mapping, source };
+  const reading: ReadingRecord = { header, mapping: recordedMapping(header, opened.columns), source };
   const warnings = [...opened.warnings];
 
   const readRow = createRowReader(opened.columns);

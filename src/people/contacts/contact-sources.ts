@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 
@@ -42,4 +43,25 @@ export async function requireSource(database: Kysely<Tables>, source: string): P
     where: '--source',
     next: known.length === 0 ? 'enrich an export first: enrich run FILE' : `write one of ${known.join(', ')}`,
   });
+}
+
+/**
+ * Whether a contact has data of this service.
+ *
+ * @param choice only contacts of this CRM, or with their person from this run
+ */
+export async function hasContactsOf(
+  { database }: Warehouse,
+  service: string,
+  { source, runId }: { readonly source: string | undefined; readonly runId: string | undefined },
+): Promise<boolean> {
+  const contact = await database
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('service', '=', service)
+    .$if(source !== undefined, (contacts) => contacts.where('source', '=', source!))
+    .$if(runId !== undefined, (contacts) => contacts.where('run_id', '=', runId!))
+    .limit(1)
+    .executeTakeFirst();
+  return contact !== undefined;
 }

@@ -1,4 +1,4 @@
-import { describeColumns } from '../../../src/ingest/columns/mapping/recorded-mapping.ts';
+import { recordedMapping } from '../../../src/ingest/columns/mapping/recorded-mapping.ts';
 import type { Field } from '../../../src/ingest/columns/fields.ts';
 import { openExport, type ReadingOptions } from '../../../src/ingest/reading/open-export.ts';
 
@@ -13,7 +13,6 @@ interface InspectedExport {
   /** Raw header → field. */
   readonly mapping: Readonly<Record<string, Field>>;
   /** Unused columns. */
-  readonly ignored: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -26,7 +25,7 @@ export async function inspectExport(path: string, options: ReadingOptions = {}):
     lineEnds: layout.dialect.lineEnds,
     header: layout.header,
     source: columns.source,
-    ...describeColumns(layout.header, columns),
+    mapping: recordedMapping(layout.header, columns),
     warnings,
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
-import { describeColumns } from '../../../src/ingest/columns/mapping/recorded-mapping.ts';
+import { recordedMapping } from '../../../src/ingest/columns/mapping/recorded-mapping.ts';
 import { createRowReader, type StagedRow } from '../../../src/ingest/columns/rows/read-row.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
@@ -21,7 +21,7 @@ async function read(content: string, name?: string): Promise<ReadExport> {
   for await (const { records, faults } of readDataRecords(opened, () => {}))
     for (const [index, record] of records.entries())
       rows.push(readRow(record, rows.length + 1, faults.get(index)));
-  const { mapping } = describeColumns(opened.layout.header, opened.columns);
+  const mapping = recordedMapping(opened.layout.header, opened.columns);
   return { source: opened.columns.source, mapping, rows };
 }
 

@@ -19,8 +19,7 @@ import { exportedTableNames, type ExportedTableName } from '../../../export/expo
 import type { S3Settings } from '../../../files/s3-client.ts';
 import { writeS3Object } from '../../../files/write-s3-object.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
-import { requireSource } from '../../../people/contacts/contact-sources.ts';
-import { hasContactsOf } from '../../../people/contacts/has-contacts-of.ts';
+import { hasContactsOf, requireSource } from '../../../people/contacts/contact-sources.ts';
 import { newestCursor } from '../../../people/change-feed.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { describeSuppressed, writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';

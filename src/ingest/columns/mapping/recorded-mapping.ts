@@ -3,23 +3,18 @@ import { singleFields, type Field } from '../fields.ts';
 import { fieldOfScope } from '../opt-outs/opt-out-columns.ts';
 
 /** The recorded mapping: raw header → field. Columns without a name of their own have their number. */
-export function describeColumns(
-  header: readonly string[],
-  map: ColumnMap,
-): { mapping: Record<string, Field>; ignored: string[] } {
+export function recordedMapping(header: readonly string[], map: ColumnMap): Record<string, Field> {
   const fields = new Map<number, Field>();
   for (const field of singleFields) for (const column of map.single[field]) fields.set(column, field);
   for (const column of map.emails) fields.set(column, 'email');
   for (const { column, scope } of map.optOuts) fields.set(column, fieldOfScope[scope]);
-  const entries: [string, Field][] = [];
-  const ignored: string[] = [];
-  for (const [column, shown] of recordedNames(header).entries()) {
-    const field = fields.get(column);
-    if (field) entries.push([shown, field]);
-    else ignored.push(shown);
-  }
   // Not by assignment: a column may be called __proto__.
-  return { mapping: Object.fromEntries(entries), ignored };
+  return Object.fromEntries(
+    recordedNames(header).flatMap((name, column) => {
+      const field = fields.get(column);
+      return field === undefined ? [] : [[name, field]];
+    }),
+  );
 }
 
 /** The fields of a header's columns, from the recorded mapping. */
