@@ -1,4 +1,4 @@
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { checkOutput } from '../outputs/output-schemas.ts';
 
@@ -8,18 +8,43 @@ interface Written {
   readonly stderr: string;
 }
 
-let isRunning = false;
+interface Where {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly directory: string;
+}
+
+/** The command that runs in this process, and the test that began it. */
+let running: { readonly test: string | undefined; readonly ended: Promise<unknown> } | undefined;
 
 /**
  * Runs `enrich` in this process, from the sources: a separate process takes a second of processor time to start. Runs
  * only one command at a time, because it replaces the streams, the working directory and the environment.
  */
-export async function runHere(
-  parameters: readonly string[],
-  { environment, directory }: { environment: Readonly<Record<string, string>>; directory: string },
-): Promise<Written> {
-  if (isRunning) throw new Error('another command runs in this process: use a separate process');
-  isRunning = true;
+export async function runHere(parameters: readonly string[], where: Where): Promise<Written> {
+  const { currentTestName: test } = expect.getState();
+  if (running && running.test === test)
+    throw new Error('another command runs in this process: use a separate process');
+  await interruptHere();
+  const ended = run(parameters, where);
+  running = { test, ended };
+  try {
+    return await ended;
+  } finally {
+    running = undefined;
+  }
+}
+
+/**
+ * Ends a command that a test has left running, such as a test that timed out: the tests of all later files use this
+ * process.
+ */
+export async function interruptHere(): Promise<void> {
+  if (!running) return;
+  process.emit('SIGTERM', 'SIGTERM');
+  await running.ended.catch(() => {});
+}
+
+async function run(parameters: readonly string[], { environment, directory }: Where): Promise<Written> {
   const outer = {
     directory: process.cwd(),
     environment: { ...process.env },
@@ -51,7 +76,6 @@ export async function runHere(
       else process.env[name] = value;
     }
     process.exitCode = outer.exitCode;
-    isRunning = false;
   }
 }
 

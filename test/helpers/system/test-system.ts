@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { installRuntime } from '../../../src/temporal/runtime.ts';
 import { currentDetails } from '../temporal/current-details.ts';
 import { batchesReadyAt, countActions } from '../temporal/temporal-actions.ts';
 import { checkOutput } from '../outputs/output-schemas.ts';
-import { runHere } from './run-here.ts';
+import { interruptHere, runHere } from './run-here.ts';
 import { startWorkerHere, type WorkerHere } from './worker-here.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { testWarehouse, type TestWarehouse } from '../database/test-warehouse.ts';
@@ -63,6 +63,7 @@ export class TestSystem {
   #workerSettings: Record<string, string> = {};
   #client: Promise<Client> | undefined;
   #samples = 0;
+  readonly #begun = new Set<ChildProcess>();
 
   constructor(sandbox: RunningSandbox, databaseUrl: string) {
     this.sandbox = sandbox;
@@ -213,7 +214,9 @@ export class TestSystem {
     let output = '';
     child.stdout.on('data', (text) => (output += String(text)));
     child.stderr.on('data', (text) => (output += String(text)));
+    this.#begun.add(child);
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    child.on('close', () => this.#begun.delete(child));
     return { kill: (signal) => child.kill(signal), ended, output: () => output };
   }
 
@@ -339,6 +342,9 @@ export class TestSystem {
 
   /** Stops all processes, after a check that a rebuild from the log gives the same warehouse. */
   async close(): Promise<void> {
+    // Only a test that failed leaves processes, and these would wait for their servers without end.
+    for (const child of this.#begun) child.kill('SIGKILL');
+    await interruptHere();
     await this.stopWorker();
     try {
       await expectRebuildEqual(this.warehouse);
