@@ -1,10 +1,11 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import type { BudgetResolution } from '../../src/contract/activities.ts';
+import type { BatchResult, BudgetResolution } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
+import { gate } from '../helpers/temporal/gate.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
 import { Stage, phaseOf, untilPhase } from '../helpers/temporal/play-run.ts';
-import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
+import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 
 const stage = await Stage.ofFile();
@@ -145,40 +146,13 @@ describe('a run whose budget is empty', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  /** Activities whose second page finds no credits the first times, although its run finds some. */
-  function missesCredits(times: number): ScriptedActivities {
+  it('a run leaves the remaining people over budget when the budget is empty', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch) =>
-      batch < 100 || activities.meetings >= times
-        ? { kind: 'done', calls: 1 }
-        : { kind: 'over_budget', calls: 0, budget: 'day:2026-11-21' };
-    activities.meeting = () => ({ kind: 'open' });
-    return activities;
-  }
-
-  async function timersOf(handle: WorkflowHandle): Promise<number> {
-    const { events } = await handle.fetchHistory();
-    return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
-  }
-
-  it('a run opens a page again at once when a budget is raised just after the end of the page', async () => {
-    const activities = missesCredits(1);
-    await stage.play(activities, async (handle) => {
-      await handle.result();
-      expect(await timersOf(handle)).toBe(0);
-    });
-    expect(activities.statuses).toEqual(['running']);
-  });
-
-  it('a run waits when its page finds no credits twice, as at a worker with a lower limit', async () => {
-    const activities = missesCredits(2);
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => timersOf(handle)).toBe(1);
-      await handle.signal('budgetChanged');
-      await handle.result();
-      expect(await timersOf(handle)).toBe(1);
-    });
-    expect(activities.statuses).toEqual(['running']);
+      batch === 1 ? { kind: 'done', calls: 1 } : { kind: 'over_budget', calls: 1, budget: 'run:x' };
+    await stage.play(activities, (handle) => handle.result());
+    expect(activities.ending).toBe('over_budget');
+    expect(activities.batches).toEqual([1]);
   });
 
   it('a run with an empty budget can be cancelled while it waits', async () => {
@@ -190,4 +164,114 @@ describe('a run whose budget is empty', () => {
     });
     expect(activities.ending).toBe('cancelled');
   });
+});
+
+/** What batches come to if the third has no credits at first. */
+function thirdBatchNeeds(hasCredits: () => boolean): (batch: number) => BatchResult {
+  return (batch) =>
+    batch === 3 && !hasCredits()
+      ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+      : { kind: 'done', calls: 1 };
+}
+
+describe('a run whose late results release credits', () => {
+  const lateResults = { pollAfterSeconds: 3_600 };
+
+  it('late results that release credits let a run ask for people who were over budget', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch, execution) =>
+      batch === 3 && execution < 5
+        ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+        : { kind: 'done', calls: 1 };
+    activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
+    await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
+    expect(activities.batches).toContain(3);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it.each([
+    [
+      'its budget is raised',
+      (handle: WorkflowHandle) => handle.executeUpdate('raiseBudget', { args: ['500'] }),
+    ],
+    ['a budget is changed', (handle: WorkflowHandle) => handle.signal('budgetChanged')],
+    ['it is resumed', (handle: WorkflowHandle) => handle.executeUpdate('resume')],
+  ])(
+    'a run that was over budget and awaits late results asks for the other people when %s',
+    async (_, act) => {
+      const activities = new ScriptedActivities();
+      let hasCredits = false;
+      activities.answer = thirdBatchNeeds(() => hasCredits);
+      activities.sync = () =>
+        activities.batches.includes(3) ? nothingAwaited : { ...nothingAwaited, awaited: 1 };
+      await stage.play(
+        activities,
+        async (handle) => {
+          await untilPhase(handle, 'awaiting late results');
+          hasCredits = true;
+          await act(handle);
+          await handle.result();
+        },
+        { lateResults, batchConcurrency: 1 },
+      );
+      expect(activities.batches).toContain(3);
+      expect(activities.ending).toBe('finished');
+    },
+  );
+
+  /** Plays a run that is over budget, and whose budget is raised: the update ends after `meanwhile`. */
+  async function raiseBudgetDuring(
+    activities: ScriptedActivities,
+    meanwhile: (handle: WorkflowHandle) => Promise<void>,
+  ): Promise<void> {
+    const [begun, held] = [gate(), gate()];
+    let hasCredits = false;
+    activities.answer = thirdBatchNeeds(() => hasCredits);
+    activities.changeRunBudget = async () => {
+      begun.open();
+      await held.opened;
+      hasCredits = true;
+    };
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilPhase(handle, 'awaiting late results');
+        const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
+        await begun.opened;
+        const { syncs } = activities;
+        await meanwhile(handle);
+        await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
+        held.open();
+        await raised;
+        await handle.result();
+      },
+      { lateResults, batchConcurrency: 1 },
+    );
+  }
+
+  it('a run asks for the other people when its late results end while its budget is raised', async () => {
+    const activities = new ScriptedActivities();
+    let left = 1;
+    activities.sync = () => ({ ...nothingAwaited, awaited: left });
+    await raiseBudgetDuring(activities, async (handle) => {
+      left = 0;
+      await handle.signal('deliveryReceived');
+    });
+    expect(activities.batches).toContain(3);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it(
+    'a run asks for the other people when its budget is raised while it continues as new',
+    { timeout: 30_000 },
+    async () => {
+      const activities = new ScriptedActivities();
+      const askedAll = (): boolean => activities.batches.includes(102);
+      activities.sync = () => (askedAll() ? nothingAwaited : { ...nothingAwaited, awaited: 1 });
+      // The workflow continues as new when the update has ended.
+      await raiseBudgetDuring(activities, (handle) => reachHistoryLimit(handle, 'deliveryReceived'));
+      expect(askedAll()).toBe(true);
+      expect(activities.ending).toBe('finished');
+    },
+  );
 });

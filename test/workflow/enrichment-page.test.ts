@@ -1,12 +1,22 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { BatchResult } from '../../src/contract/activities.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { holding, untilSignalled } from '../helpers/temporal/holding.ts';
 import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
+import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
+import type { RunProgress } from '../../workflows/messages.ts';
 
 const stage = await Stage.ofFile();
 
 const pauseReason = { type: 'run.paused', reason: 'budget review', next: 'enrich resume' } as const;
+
+/** Number of timers in the history of a workflow. */
+async function timersOf(handle: WorkflowHandle): Promise<number> {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+}
 
 describe('a signal that comes while a batch is about to be told to wait for the rate window', () => {
   const anHour: BatchResult = {
@@ -50,6 +60,69 @@ describe('a signal that comes while a batch is about to be told to wait for the 
 });
 
 describe('a page', () => {
+  it('a run waits for a full rate window by one timer that names the reason, and then continues', async () => {
+    const activities = new ScriptedActivities();
+    const reason = 'the rate window of 600/hour is full';
+    activities.answer = (_, execution) =>
+      execution <= 2 ? { kind: 'wait', calls: 1, milliseconds: 1_000, reason } : { kind: 'done', calls: 1 };
+    let pageTimers = 0;
+    await stage.play(activities, async (handle) => {
+      const { run_id: runId } = (await handle.result()) as RunFacts;
+      pageTimers = await timersOf(stage.temporal.client.workflow.getHandle(`${runId}/page-1`));
+    });
+    expect(activities.batches).toHaveLength(5);
+    expect(pageTimers).toBe(1);
+  });
+
+  it('a run that waits for the next call asks at once when it is resumed', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (_, execution) =>
+      execution <= 1
+        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason: 'full' }
+        : { kind: 'done', calls: 1 };
+    await stage.play(activities, async (handle) => {
+      const pageWait = async () => (await handle.query<RunProgress>('progress')).pageWait;
+      await expect.poll(pageWait).toBe('full');
+      await handle.executeUpdate('resume');
+      await expect.poll(pageWait).toBeNull();
+    });
+  });
+
+  it('a run says that it waits for the next call while its page waits for a minute or more', async () => {
+    const activities = new ScriptedActivities();
+    const reason = 'the rate window of 600/hour is full';
+    activities.answer = (_, execution) =>
+      execution <= 1
+        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason }
+        : { kind: 'done', calls: 1 };
+    await stage.play(activities, async (handle) => {
+      const waitsFor = async (): Promise<unknown> => {
+        const { searchAttributes } = await handle.describe();
+        return searchAttributes['EnrichmentWaitsFor']?.[0];
+      };
+      await expect.poll(waitsFor).toBe('next call');
+      expect(await handle.query<RunProgress>('progress')).toMatchObject({
+        phase: 'enriching',
+        pageWait: reason,
+      });
+      await handle.executeUpdate('pause', { args: ['by hand'] });
+      await handle.executeUpdate('resume');
+      await handle.result();
+      expect(await waitsFor()).toBeNull();
+      expect(await handle.query<RunProgress>('progress')).toMatchObject({ pageWait: null });
+    });
+  });
+
+  it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch, execution) =>
+      batch === 2 && execution <= 3
+        ? { kind: 'wait', calls: 0, milliseconds: 1, reason: 'the window is full' }
+        : { kind: 'done', calls: 1 };
+    await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
+    expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
+  });
+
   it('a skipped page begins no further call, and completes its outcomes after its calls', async () => {
     const { activities, letGo, begun } = holding();
     await stage.play(
@@ -82,6 +155,39 @@ describe('a page', () => {
     expect(activities.skipped).toEqual([2]);
     expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3]);
     expect(activities.ending).toBe('finished');
+  });
+});
+
+describe('a page without credits', () => {
+  /** Activities whose second page finds no credits the first times, although its run finds some. */
+  function missesCredits(times: number): ScriptedActivities {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch) =>
+      batch < 100 || activities.meetings >= times
+        ? { kind: 'done', calls: 1 }
+        : { kind: 'over_budget', calls: 0, budget: 'day:2026-11-21' };
+    activities.meeting = () => ({ kind: 'open' });
+    return activities;
+  }
+
+  it('a run opens a page again at once when a budget is raised just after the end of the page', async () => {
+    const activities = missesCredits(1);
+    await stage.play(activities, async (handle) => {
+      await handle.result();
+      expect(await timersOf(handle)).toBe(0);
+    });
+    expect(activities.statuses).toEqual(['running']);
+  });
+
+  it('a run waits when its page finds no credits twice, as at a worker with a lower limit', async () => {
+    const activities = missesCredits(2);
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => timersOf(handle)).toBe(1);
+      await handle.signal('budgetChanged');
+      await handle.result();
+      expect(await timersOf(handle)).toBe(1);
+    });
+    expect(activities.statuses).toEqual(['running']);
   });
 });
 

@@ -1,13 +1,11 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
-import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
-import type { RunProgress } from '../../workflows/messages.ts';
 
 const pauseReason: PauseReason = {
   type: 'service.unauthorized',
@@ -252,79 +250,6 @@ describe('a run', () => {
       await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
     });
     expect(activities.ending).toBe('cancelled');
-  });
-
-  it('a run leaves the remaining people over budget when the budget is empty', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (batch) =>
-      batch === 1 ? { kind: 'done', calls: 1 } : { kind: 'over_budget', calls: 1, budget: 'run:x' };
-    await stage.play(activities, (handle) => handle.result());
-    expect(activities.ending).toBe('over_budget');
-    expect(activities.batches).toEqual([1]);
-  });
-
-  it('a run waits for a full rate window by one timer that names the reason, and then continues', async () => {
-    const activities = new ScriptedActivities();
-    const reason = 'the rate window of 600/hour is full';
-    activities.answer = (_, execution) =>
-      execution <= 2 ? { kind: 'wait', calls: 1, milliseconds: 1_000, reason } : { kind: 'done', calls: 1 };
-    let pageTimers = 0;
-    await stage.play(activities, async (handle) => {
-      const { run_id: runId } = (await handle.result()) as RunFacts;
-      const page = await stage.temporal.client.workflow.getHandle(`${runId}/page-1`).fetchHistory();
-      pageTimers = (page.events ?? []).filter((event) => event.timerStartedEventAttributes).length;
-    });
-    expect(activities.batches).toHaveLength(5);
-    expect(pageTimers).toBe(1);
-  });
-
-  it('a run that waits for the next call asks at once when it is resumed', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (_, execution) =>
-      execution <= 1
-        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason: 'full' }
-        : { kind: 'done', calls: 1 };
-    await stage.play(activities, async (handle) => {
-      const pageWait = async () => (await handle.query<RunProgress>('progress')).pageWait;
-      await expect.poll(pageWait).toBe('full');
-      await handle.executeUpdate('resume');
-      await expect.poll(pageWait).toBeNull();
-    });
-  });
-
-  it('a run says that it waits for the next call while its page waits for a minute or more', async () => {
-    const activities = new ScriptedActivities();
-    const reason = 'the rate window of 600/hour is full';
-    activities.answer = (_, execution) =>
-      execution <= 1
-        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason }
-        : { kind: 'done', calls: 1 };
-    await stage.play(activities, async (handle) => {
-      const waitsFor = async (): Promise<unknown> => {
-        const { searchAttributes } = await handle.describe();
-        return searchAttributes['EnrichmentWaitsFor']?.[0];
-      };
-      await expect.poll(waitsFor).toBe('next call');
-      expect(await handle.query<RunProgress>('progress')).toMatchObject({
-        phase: 'enriching',
-        pageWait: reason,
-      });
-      await handle.executeUpdate('pause', { args: ['by hand'] });
-      await handle.executeUpdate('resume');
-      await handle.result();
-      expect(await waitsFor()).toBeNull();
-      expect(await handle.query<RunProgress>('progress')).toMatchObject({ pageWait: null });
-    });
-  });
-
-  it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (batch, execution) =>
-      batch === 2 && execution <= 3
-        ? { kind: 'wait', calls: 0, milliseconds: 1, reason: 'the window is full' }
-        : { kind: 'done', calls: 1 };
-    await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
-    expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
   });
 
   it('a run fails with the reason and the next step when the file is refused', async () => {

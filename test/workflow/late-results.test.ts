@@ -1,6 +1,4 @@
-import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import type { BatchResult } from '../../src/contract/activities.ts';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { Stage, phaseOf, untilPhase } from '../helpers/temporal/play-run.ts';
@@ -10,14 +8,6 @@ import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 const pauseReason = { type: 'service.unauthorized', reason: 'refused', next: 'set another key' } as const;
 
 const stage = await Stage.ofFile();
-
-/** What batches come to if the third has no credits at first. */
-function thirdBatchNeeds(hasCredits: () => boolean): (batch: number) => BatchResult {
-  return (batch) =>
-    batch === 3 && !hasCredits()
-      ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
-      : { kind: 'done', calls: 1 };
-}
 
 describe('late results', () => {
   const lateResults = { pollAfterSeconds: 3_600 };
@@ -98,104 +88,6 @@ describe('late results', () => {
       { lateResults },
     );
   });
-
-  it('late results that release credits let a run ask for people who were over budget', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (batch, execution) =>
-      batch === 3 && execution < 5
-        ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
-        : { kind: 'done', calls: 1 };
-    activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
-    await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
-    expect(activities.batches).toContain(3);
-    expect(activities.ending).toBe('finished');
-  });
-
-  it.each([
-    [
-      'its budget is raised',
-      (handle: WorkflowHandle) => handle.executeUpdate('raiseBudget', { args: ['500'] }),
-    ],
-    ['a budget is changed', (handle: WorkflowHandle) => handle.signal('budgetChanged')],
-    ['it is resumed', (handle: WorkflowHandle) => handle.executeUpdate('resume')],
-  ])(
-    'a run that was over budget and awaits late results asks for the other people when %s',
-    async (_, act) => {
-      const activities = new ScriptedActivities();
-      let hasCredits = false;
-      activities.answer = thirdBatchNeeds(() => hasCredits);
-      activities.sync = () =>
-        activities.batches.includes(3) ? nothingAwaited : { ...nothingAwaited, awaited: 1 };
-      await stage.play(
-        activities,
-        async (handle) => {
-          await untilPhase(handle, 'awaiting late results');
-          hasCredits = true;
-          await act(handle);
-          await handle.result();
-        },
-        { lateResults, batchConcurrency: 1 },
-      );
-      expect(activities.batches).toContain(3);
-      expect(activities.ending).toBe('finished');
-    },
-  );
-
-  /** Plays a run that is over budget, and whose budget is raised: the update ends after `meanwhile`. */
-  async function raiseBudgetDuring(
-    activities: ScriptedActivities,
-    meanwhile: (handle: WorkflowHandle) => Promise<void>,
-  ): Promise<void> {
-    const [begun, held] = [gate(), gate()];
-    let hasCredits = false;
-    activities.answer = thirdBatchNeeds(() => hasCredits);
-    activities.changeRunBudget = async () => {
-      begun.open();
-      await held.opened;
-      hasCredits = true;
-    };
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilPhase(handle, 'awaiting late results');
-        const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
-        await begun.opened;
-        const { syncs } = activities;
-        await meanwhile(handle);
-        await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
-        held.open();
-        await raised;
-        await handle.result();
-      },
-      { lateResults, batchConcurrency: 1 },
-    );
-  }
-
-  it('a run asks for the other people when its late results end while its budget is raised', async () => {
-    const activities = new ScriptedActivities();
-    let left = 1;
-    activities.sync = () => ({ ...nothingAwaited, awaited: left });
-    await raiseBudgetDuring(activities, async (handle) => {
-      left = 0;
-      await handle.signal('deliveryReceived');
-    });
-    expect(activities.batches).toContain(3);
-    expect(activities.ending).toBe('finished');
-  });
-
-  it(
-    'a run asks for the other people when its budget is raised while it continues as new',
-    { timeout: 30_000 },
-    async () => {
-      const activities = new ScriptedActivities();
-      const askedAll = (): boolean => activities.batches.includes(102);
-      activities.sync = () => (askedAll() ? nothingAwaited : { ...nothingAwaited, awaited: 1 });
-      // The workflow continues as new when the update has ended.
-      await raiseBudgetDuring(activities, (handle) => reachHistoryLimit(handle, 'deliveryReceived'));
-      expect(askedAll()).toBe(true);
-      expect(activities.ending).toBe('finished');
-    },
-  );
 
   it(
     'late results take effect once when signals come on both sides of a continue-as-new',
