@@ -9,6 +9,14 @@ import { startTcpProxy } from '../../helpers/servers/tcp-proxy.ts';
 
 const databaseUrl = new URL(await createTestDatabase());
 
+/**
+ * A session whose process has not yet read a statement looks like a lost one. On a machine under load a process can
+ * wait for tenths of a second.
+ */
+const lostAfterMilliseconds = 1_000;
+/** Longer than a lost connection has. */
+const long = { milliseconds: 2_500, seconds: sql.lit(2.5) };
+
 function open(
   options: Parameters<typeof openWarehouse>[1],
   port = databaseUrl.port,
@@ -27,7 +35,7 @@ const lock = sql`select pg_advisory_xact_lock(1)`;
 it('a statement whose connection is lost without a word fails, and its session frees its locks', async () => {
   const proxy = await startTcpProxy(Number(databaseUrl.port));
   onTestFinished(() => proxy.close());
-  const warehouse = open({ lostAfterMilliseconds: 300 }, String(proxy.port));
+  const warehouse = open({ lostAfterMilliseconds }, String(proxy.port));
   const failure = await warehouse.database
     .transaction()
     .execute(async (transaction) => {
@@ -41,16 +49,16 @@ it('a statement whose connection is lost without a word fails, and its session f
 });
 
 it('a statement that takes long, or waits for a lock, keeps its connection', async () => {
-  const warehouse = open({ lostAfterMilliseconds: 100 });
+  const warehouse = open({ lostAfterMilliseconds });
   const other = open({});
   const [slept] = await Promise.all([
     warehouse.database.transaction().execute(async (transaction) => {
       await lock.execute(transaction);
-      return sql<{ slept: string }>`select pg_sleep(1)::text as slept`.execute(transaction);
+      return sql<{ slept: string }>`select pg_sleep(${long.seconds})::text as slept`.execute(transaction);
     }),
     other.database.transaction().execute(async (transaction) => {
       await lock.execute(transaction);
-      await sql`select pg_sleep(1)`.execute(transaction);
+      await sql`select pg_sleep(${long.seconds})`.execute(transaction);
     }),
   ]);
   expect(slept.rows).toEqual([{ slept: '' }]);
@@ -66,19 +74,19 @@ it('a login that takes another role when it connects keeps and loses its connect
   });
   const proxy = await startTcpProxy(Number(databaseUrl.port));
   onTestFinished(() => proxy.close());
-  const warehouse = open({ lostAfterMilliseconds: 100 }, String(proxy.port), `-c role=${role}`);
+  const warehouse = open({ lostAfterMilliseconds }, String(proxy.port), `-c role=${role}`);
   await sql`select`.execute(warehouse.database);
   proxy.lose();
   const failure = await sql`select`.execute(warehouse.database).catch((error: unknown) => error);
   expect(canSucceedLater(failure)).toBe(true);
-  const { rows } = await sql`select current_user as "user", pg_sleep(1)::text as slept`.execute(
+  const { rows } = await sql`select current_user as "user", pg_sleep(${long.seconds})::text as slept`.execute(
     warehouse.database,
   );
   expect(rows).toEqual([{ user: role, slept: '' }]);
 });
 
 it('rows that are read slowly keep their connection', async () => {
-  const warehouse = open({ lostAfterMilliseconds: 100 });
+  const warehouse = open({ lostAfterMilliseconds });
   const client = await warehouse.pool.connect();
   const rows = client.query(
     copyTo(`copy (select repeat('x', 1000) from generate_series(1, 1000)) to stdout`),
@@ -86,7 +94,7 @@ it('rows that are read slowly keep their connection', async () => {
   let bytes = 0;
   try {
     for await (const piece of rows as AsyncIterable<Buffer>) {
-      if (bytes === 0) await sleep(1_000);
+      if (bytes === 0) await sleep(long.milliseconds);
       bytes += piece.length;
     }
   } finally {
