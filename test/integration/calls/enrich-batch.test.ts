@@ -25,7 +25,7 @@ import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts
 import { gate } from '../../helpers/temporal/gate.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 /** What a worker needs for calls to a service that answers as given. */
 function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>): AttemptDependencies {

@@ -14,7 +14,7 @@ import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 beforeEach(() => warehouse.pool.query('truncate rate_calls, rate_reports, rate_scopes'));
 

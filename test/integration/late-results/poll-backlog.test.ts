@@ -12,7 +12,7 @@ let warehouse: TestWarehouse;
 let polls: string[];
 
 beforeEach(async () => {
-  warehouse = await openTestWarehouse();
+  warehouse = await openTestWarehouse({ keepsPlans: true });
   polls = [];
   return () => warehouse.close();
 });
