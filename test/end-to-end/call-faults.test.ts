@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -65,61 +64,42 @@ it('a call without an answer in time is unknown, and neither a mistyped id nor C
 /** Settings of a command that leaves the choice of the service to the workers. */
 const ofWorkers = { ENRICHMENT_BASE_URL: '' };
 
-describe('a call that was certainly not sent', () => {
-  const paused: RunFacts[] = [];
-
-  it.each(['refused connection', 'unknown name', 'failed TLS'])(
-    'a call that was not sent (%s) is retried, costs nothing, and finally pauses the run',
-    async (cause) => {
-      const addresses: Record<string, string> = {
-        'refused connection': `http://127.0.0.1:${await freePort()}/api/v1`,
-        'unknown name': 'https://service.invalid/api/v1',
-        'failed TLS': system.sandbox.baseUrl.replace('http:', 'https:'),
-      };
-      await system.startWorker({ ENRICHMENT_BASE_URL: addresses[cause]! });
-      const calls = system.sandbox.log.bill().calls;
-      const facts = (await system.here(['run', system.sample(20), '--yes', '--json'], ofWorkers)).facts();
-      expect(facts).toMatchObject({ status: 'paused', reason: expect.any(String) });
-      expect(facts.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
-      expect((await attemptsOf(facts.run_id))['released']).toBeGreaterThan(1);
-      expect(system.sandbox.log.bill().calls).toBe(calls);
-      paused.push(facts);
-    },
-    120_000,
-  );
-
-  it('a call that was not sent is made when the run is resumed with a reachable service', async () => {
-    await system.startWorker();
-    for (const { run_id: runId } of paused) {
-      const resumed = (await system.here(['resume', runId, '--json'])).facts();
-      expect(resumed).toMatchObject({ status: 'finished' });
-      expect(sum(resumed.outcomes)).toBe(20);
-    }
-    expect(paused).toHaveLength(3);
-    await system.stopWorker();
-    await expectPromisesKept(system);
-  });
+// Each reason for which a call is not sent is in the tests of the service's client.
+it('a call that was not sent is retried at no cost, and pauses its run until the service is reachable', async () => {
+  await system.startWorker({ ENRICHMENT_BASE_URL: `http://127.0.0.1:${await freePort()}/api/v1` });
+  const calls = system.sandbox.log.bill().calls;
+  const paused = (await system.here(['run', system.sample(20), '--yes', '--json'], ofWorkers)).facts();
+  expect(paused).toMatchObject({ status: 'paused', reason: expect.any(String) });
+  expect(paused.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
+  expect((await attemptsOf(paused.run_id))['released']).toBeGreaterThan(1);
+  expect(system.sandbox.log.bill().calls).toBe(calls);
+  await system.startWorker();
+  const resumed = (await system.here(['resume', paused.run_id, '--json'])).facts();
+  expect(resumed).toMatchObject({ status: 'finished' });
+  expect(sum(resumed.outcomes)).toBe(20);
+  await expectPromisesKept(system);
 });
 
 it('a worker that Temporal abandoned during its call asks for no person twice when it comes back', async () => {
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 15_000 }] });
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
-  const workers = [system.begin(['worker'], settings), system.begin(['worker'], settings)];
+  const abandoned = system.begin(['worker'], settings);
   // A worker alone would make both calls.
-  for (const worker of workers) await expect.poll(() => worker.output()).toContain('stop it with Ctrl-C');
+  await expect.poll(abandoned.output).toContain('stop it with Ctrl-C');
+  await system.startWorker(settings);
   const run = system.here(['run', system.sample(60), '--yes', '--json'], settings);
-  // One call at a time each: of the first two calls one is the first worker's.
+  // One call at a time each: of the first two calls one is the abandoned worker's.
   await expect.poll(() => system.sandbox.log.bill().calls - before, { interval: 50 }).toBe(2);
-  workers[0]!.kill('SIGSTOP');
+  abandoned.kill('SIGSTOP');
   const unknown = 'select count(*)::int as n from enrichment.attempts where reason like $1';
   await expect
     .poll(async () => (await system.warehouse.pool.query(unknown, ['the worker that made%'])).rows[0])
     .toEqual({ n: 1 });
-  workers[0]!.kill('SIGCONT');
+  abandoned.kill('SIGCONT');
   const facts = (await run).facts();
-  for (const worker of workers) worker.kill('SIGTERM');
-  await Promise.all(workers.map((worker) => worker.ended));
+  abandoned.kill('SIGTERM');
+  await abandoned.ended;
   expect(sum(facts.outcomes)).toBe(60);
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(system);

@@ -226,14 +226,8 @@ it('enrich plan leaves no row when it is interrupted; the next command removes r
     planning.kill(signal);
     return planning.ended;
   };
-  for (const [signal, exitCode] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const) {
-    expect(await stopInTheMiddle(signal)).toBe(exitCode);
-    expect(await staged()).toBe(0);
-  }
+  expect(await stopInTheMiddle('SIGHUP')).toBe(129);
+  expect(await staged()).toBe(0);
   await stopInTheMiddle('SIGKILL');
   expect(await staged()).toBeGreaterThan(0);
   expect((await system.here(['plan', system.sample(5)])).code).toBe(0);

@@ -123,45 +123,9 @@ describe('cancelling', () => {
     }
     await expectPromisesKept(system);
   });
-
-  it('enrich cancel ends a run whose workflow is gone', async () => {
-    const runId = await killedRun();
-    await system.terminateWorkflow(runId);
-    const calls = system.sandbox.log.bill().calls;
-    await system.startWorker();
-    expect((await system.here(['cancel', runId])).code).toBe(0);
-    await system.stopWorker();
-    expect(system.sandbox.log.bill().calls).toBe(calls);
-    expect(await statusOf(runId)).toMatchObject({ status: 'cancelled' });
-    await expectPromisesKept(system);
-  });
 });
 
 describe('pausing', () => {
-  it('Ctrl-C in enrich run waits for calls in flight and ends with a summary that says how to continue', async () => {
-    const calls = () => system.sandbox.log.calls().length;
-    const before = calls();
-    // Calls of the tests above are in the window.
-    const limits = `${(await countedCalls()) + 3}/hour`;
-    const begun = system.begin(['run', system.sample(60), '--yes', '--rate-limits', limits]);
-    await expect.poll(calls, { interval: 50 }).toBe(before + 3);
-    begun.kill('SIGINT');
-    await begun.ended;
-    const runId = await latestRun();
-    expect(begun.output()).toContain('stopping: no further call is sent');
-    expect(begun.output()).toMatch(
-      new RegExp(`run ${runId}: paused[^]*interrupted[^]*enrich resume ${runId}`),
-    );
-    expect(await statusOf(runId)).toMatchObject({
-      status: 'paused',
-      reason_type: 'run.interrupted',
-      calls: 3,
-      credits: { reserved: '0', unknown: '0' },
-    });
-    // While the run is paused, other runs end with 3 if they have one of its people.
-    expect((await system.hereAlone(['cancel', runId])).code).toBe(0);
-  });
-
   it('a signal at once ends enrich run with 3 and facts, and a worker of another command makes no call', async () => {
     const command = ['run', system.sample(70), '--yes', '--json'];
     const begun = system.begin(command);
@@ -212,7 +176,7 @@ describe('pausing', () => {
     await expectPromisesKept(system);
   });
 
-  it('a signal ends enrich run with 143 before its run begins, then with 3, and a second signal at once', async () => {
+  it('a signal ends enrich run with 143 before its run begins, then with 3 and a summary, and a second signal at once', async () => {
     const calls = () => system.sandbox.log.calls().length;
     const count = async (table: string): Promise<number> => {
       const found = await system.warehouse.pool.query<{ rows: number }>(
@@ -221,7 +185,8 @@ describe('pausing', () => {
       return found.rows[0]!.rows;
     };
     const runs = await count('runs');
-    const command = ['run', system.sample(60), '--yes', '--json'];
+    const ofFile = ['run', system.sample(60), '--yes'];
+    const command = [...ofFile, '--json'];
     // Each command reads this table when its session begins.
     const early = await begunBehindLock('enrichment.kysely_migration', 'access exclusive', command);
     early.kill('SIGTERM');
@@ -230,13 +195,24 @@ describe('pausing', () => {
     expect(early.output()).toContain('"exit_code":143');
     expect(await count('runs')).toBe(runs);
 
+    // Calls of the tests above are in the window.
     const limits = ['--rate-limits', `${(await countedCalls()) + 2}/hour`];
     const before = calls();
-    const interrupted = system.begin([...command, ...limits]);
+    const interrupted = system.begin([...ofFile, ...limits]);
     await expect.poll(calls, patient).toBe(before + 2);
-    interrupted.kill('SIGTERM');
+    interrupted.kill('SIGINT');
     expect(await interrupted.ended).toBe(3);
-    expect(interrupted.output()).toMatch(/"status":"paused".*"reason_type":"run.interrupted"/);
+    const runId = await latestRun();
+    expect(interrupted.output()).toContain('stopping: no further call is sent');
+    expect(interrupted.output()).toMatch(
+      new RegExp(`run ${runId}: paused[^]*interrupted[^]*enrich resume ${runId}`),
+    );
+    expect(await statusOf(runId)).toMatchObject({
+      status: 'paused',
+      reason_type: 'run.interrupted',
+      calls: 2,
+      credits: { reserved: '0', unknown: '0' },
+    });
 
     const twice = system.begin([...command, ...limits]);
     await expect.poll(twice.output, patient).toContain('enriching');
@@ -244,7 +220,6 @@ describe('pausing', () => {
     twice.kill('SIGTERM');
     // The system may deliver the second signal first.
     expect([130, 143]).toContain(await twice.ended);
-    const runId = await latestRun();
     expect(twice.output()).toContain(`continuing ${runId}`);
     expect(await count('runs')).toBe(runs + 1);
     // The workflow waits for the hour of the rate limit.
@@ -498,11 +473,8 @@ describe('with a worker of a server', () => {
       await expectPromisesKept(system);
     });
 
-    it.each([
-      ['a no', 'n\n'],
-      ['Ctrl-C', '\u0003'],
-    ])('a pilot on a terminal asks for no other person after %s, and can be resumed', async (_, answer) => {
-      const { code, run } = await pilot(answer);
+    it('a pilot on a terminal asks for no other person after a no, and can be resumed', async () => {
+      const { code, run } = await pilot('n\n');
       expect(code).toBe(3);
       expect(run).toMatchObject({
         status: 'paused',
@@ -513,6 +485,17 @@ describe('with a worker of a server', () => {
       expect(resumed.facts()).toMatchObject({ status: 'finished' });
       await expectPromisesKept(system);
     });
+  });
+
+  it('enrich cancel ends a run whose workflow is gone', async () => {
+    const piloted = await system.here(['run', system.sample(50), '--yes', '--json', '--pilot', '20']);
+    const runId = piloted.facts().run_id;
+    await system.terminateWorkflow(runId);
+    const calls = system.sandbox.log.bill().calls;
+    expect((await system.here(['cancel', runId])).code).toBe(0);
+    expect(system.sandbox.log.bill().calls).toBe(calls);
+    expect(await statusOf(runId)).toMatchObject({ status: 'cancelled' });
+    await expectPromisesKept(system);
   });
 
   it('an approval of a plan whose workflow is gone starts the workflow again with the approval', async () => {

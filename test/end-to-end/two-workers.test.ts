@@ -16,11 +16,11 @@ it('two workers, one killed and replaced in a window, hold one rate limit and co
   writeFileSync(file, [...sampleExport({ people: 1_300, seed: 5 })].join(''));
   const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };
   const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
-  const workers = [system.begin(['worker'], shared), watched];
+  const killed = system.begin(['worker'], shared);
   const run = system.here(['run', file, '--yes', '--json'], shared);
 
   await expect.poll(() => system.sandbox.log.bill().calls, { interval: 100 }).toBeGreaterThan(30);
-  workers[0]!.kill('SIGKILL');
+  killed.kill('SIGKILL');
   expect(watched.output()).toContain(`service: ${system.sandbox.baseUrl}; rate limits: 20/10s\n`);
   const metricsUrl = /metrics on (\S+)/.exec(watched.output())![1]!;
   // One scrape has what the process counted, what the database says, and what Temporal's SDK says of this worker. It
@@ -34,10 +34,10 @@ it('two workers, one killed and replaced in a window, hold one rate limit and co
   const targets = readPanels().flatMap(({ targets: ofPanel = [] }) => ofPanel);
   const asked = [...targets, ...readRules()].flatMap(({ expr }) => metricsOf(expr));
   await expect.poll(unserved, { interval: 1_000 }).toEqual([]);
-  workers.push(system.begin(['worker'], shared));
+  await system.startWorker(shared);
   const facts = (await run).facts();
-  for (const worker of workers) worker.kill('SIGTERM');
-  await Promise.all(workers.map((worker) => worker.ended));
+  watched.kill('SIGTERM');
+  await Promise.all([watched.ended, system.stopWorker()]);
 
   expect(facts.status).toBe('finished');
   // EnrichNoWorker knows a worker by it.
