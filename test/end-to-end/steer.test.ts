@@ -176,7 +176,7 @@ describe('pausing', () => {
     await expectPromisesKept(system);
   });
 
-  it('a signal ends enrich run with 143 before its run begins, then with 3 and a summary, twice at once', async () => {
+  it('a signal ends enrich run with 143 before its run begins, then with 3, and a second signal at once', async () => {
     const calls = () => system.sandbox.log.calls().length;
     const count = async (table: string): Promise<number> => {
       const found = await system.warehouse.pool.query<{ rows: number }>(
