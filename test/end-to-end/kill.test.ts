@@ -12,7 +12,7 @@ const staging = join(system.directory, 'state', 'staging');
 const points = ['planned', 'page-opened', 'admitted:3', 'calling:4', 'answered:5', 'recorded:6'] as const;
 
 describe('a command that is killed', () => {
-  it('a command that is killed at each point from its plan on is continued by repeating it, and pays once', async () => {
+  it('a command that is killed at each point from its plan on is repeated to its end, and pays once', async () => {
     const people = 320;
     const file = system.sample(people);
     const command = ['run', file, '--yes', '--json'];
