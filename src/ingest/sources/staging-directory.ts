@@ -63,7 +63,7 @@ export class StagingDirectory {
     const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
     try {
       makeFolder(this.#folder);
-      const file = new StagingFile(await open(partial, 'wx', 0o600));
+      const file = new StagingFile(await open(partial, 'wx', 0o600), this.#folder);
       let sha256;
       try {
         await fill(file);
@@ -116,11 +116,14 @@ function contentOf(name: string): string {
 /** A file that is being written, and its hash so far. */
 export class StagingFile {
   readonly #handle: FileHandle;
+  readonly #folder: string;
   #hash = createHash('sha256');
   #bytes = 0;
 
-  constructor(handle: FileHandle) {
+  /** @param folder the staging directory, for errors */
+  constructor(handle: FileHandle, folder: string) {
     this.#handle = handle;
+    this.#folder = folder;
   }
 
   /** Written so far. */
@@ -128,14 +131,14 @@ export class StagingFile {
     return this.#bytes;
   }
 
+  /** @throws Problem `data-directory.unusable`, so that a full disk is no fault of a connection */
   async append(piece: Uint8Array): Promise<void> {
     for (let written = 0; written < piece.length;) {
-      const { bytesWritten } = await this.#handle.write(
-        piece,
-        written,
-        piece.length - written,
-        this.#bytes + written,
-      );
+      const { bytesWritten } = await this.#handle
+        .write(piece, written, piece.length - written, this.#bytes + written)
+        .catch((error: unknown) => {
+          throw asUnusable(error, this.#folder);
+        });
       written += bytesWritten;
     }
     this.#hash.update(piece);

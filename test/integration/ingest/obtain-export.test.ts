@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
@@ -7,7 +8,7 @@ import { UsageProblem } from '../../../src/domain/problem.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { download, downloadLimits, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
-import { StagingDirectory } from '../../../src/ingest/sources/staging-directory.ts';
+import { StagingDirectory, StagingFile } from '../../../src/ingest/sources/staging-directory.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
@@ -51,6 +52,35 @@ async function contentOf(address: string): Promise<string> {
 }
 
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
+
+it('a download that meets a full disk ends at once, and names the folder of this machine', async () => {
+  let requests = 0;
+  const remote = {
+    shown: 'https://crm.example/contacts.csv',
+    open: async () => {
+      requests += 1;
+      return {
+        from: 0,
+        etag: undefined,
+        bytes: undefined,
+        body: (async function* () {
+          yield large;
+        })(),
+      };
+    },
+  };
+  // The device refuses every write, as a full disk does.
+  const handle = await open('/dev/full', 'w');
+  onTestFinished(() => handle.close());
+  await expect(
+    download(remote, new StagingFile(handle, folder), undefined, access.limits),
+  ).rejects.toMatchObject({
+    type: 'data-directory.unusable',
+    message: expect.stringContaining('ENOSPC'),
+    where: folder,
+  });
+  expect(requests).toBe(1);
+});
 
 it.each([
   ['does not exist', 'ENOTFOUND', 'export.host-unknown'],
