@@ -7,6 +7,7 @@ import { countCalls } from './calls/count-calls.ts';
 import { traceCalls } from './calls/trace-calls.ts';
 import { FailureStreak } from './calls/batches/failure-streak.ts';
 import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
+import { SentCalls } from './calls/sent-calls.ts';
 import { learnRateWindows } from './calls/service/learn-rate-windows.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits, recordWorkerBudgets } from './ledger/credit-ledger.ts';
@@ -185,6 +186,7 @@ async function workerOptions(
       admit: openAdmissions(callWarehouse.database, limits),
       patienceMilliseconds,
       streak: new FailureStreak(),
+      sentCalls: new SentCalls(callWarehouse, limits, log),
       refusals: new RefusalStreaks(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
       onBudgetAlarm: (alarm) => log.warn(alarm, 'settled and reserved credits reached an alarm of a budget'),

@@ -270,7 +270,7 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
   );
   run.showFigures(facts);
   if (facts.status === 'paused') {
-    await untilOverbillingIsSeen(run, facts);
+    await untilPauseIsSeen(run, facts);
     return finish(run, run.isCancelling ? { ...end, ending: 'cancelled' } : end);
   }
   run.enter(ending === 'cancelled' ? 'cancelled' : 'finished');
@@ -279,10 +279,10 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
 }
 
 /**
- * Late results were billed above their worst case after the last call: the tables have paused the run. A person may
- * have resumed it there before this workflow could be resumed.
+ * The tables have paused the run after its last call: late results were billed above their worst case, or the database
+ * has lost calls. A person may have resumed it there before this workflow could be resumed.
  */
-async function untilOverbillingIsSeen(run: RunState, facts: RunFacts): Promise<void> {
+async function untilPauseIsSeen(run: RunState, facts: RunFacts): Promise<void> {
   const { reason_type: type, reason, next } = facts;
   const isResumed = run.watchResume();
   run.enter('paused');

@@ -1,20 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract/pause-reasons.ts';
-import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
-import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
 import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
-import { bulkMatchScope, endCall, releaseSlot, slackSeconds, type Wait } from '../ledger/rate-windows.ts';
+import { bulkMatchScope, endCall, slackSeconds, type Wait } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isDatabaseAway } from '../db/postgres-errors.ts';
 import type { OpenPerson } from './batches/open-people.ts';
 import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
 import { recordOrKeep } from './answers/record-or-keep.ts';
@@ -22,10 +18,9 @@ import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './batches/failure-streak.ts';
 import type { RefusalStreaks } from './batches/refusal-streaks.ts';
 import { forWorkers } from './service/check-run-service.ts';
+import type { SentCall, SentCalls } from './sent-calls.ts';
+import { admitWhenAffordable, release } from './admit-call.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
-
-/** A worker that stops does not wait longer for a database that is away. */
-const releasePatienceMilliseconds = 20_000;
 
 export interface AttemptDependencies {
   readonly warehouse: Warehouse;
@@ -37,6 +32,7 @@ export interface AttemptDependencies {
   /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streak: FailureStreak;
+  readonly sentCalls: SentCalls;
   readonly refusals: RefusalStreaks;
   /** Already bound to the run and the batch. */
   readonly log: Logger;
@@ -95,13 +91,22 @@ export async function attemptCall(
   request: AttemptRequest,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const admission = await admitWhenAffordable(dependencies, request, signal);
+  const { sentCalls } = dependencies;
+  await sentCalls.recordLost();
+  const { lostConnections } = sentCalls;
+  const { admission, asked } = await admitWhenAffordable(dependencies, request, signal);
   if (admission.kind !== 'admitted') return admission;
   const admittedAt = performance.now();
   killPoint('admitted');
 
   const { attemptId, token, rowNumbers } = admission;
-  const call = { attemptId, run: request.run, people: request.people.slice(0, rowNumbers.length) };
+  const call: SentCall = {
+    attemptId,
+    run: request.run,
+    people: request.people.slice(0, rowNumbers.length),
+    admission: { ...asked, rowNumbers, token },
+    lostConnections,
+  };
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
   // A process that was suspended after the admission would send later than the rate window expects.
   if (signal.aborted || tooLate()) {
@@ -115,18 +120,14 @@ export async function attemptCall(
     answer = await send(dependencies, call, token);
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    return await closeFailure(dependencies, attemptId, call.people.length, error);
+    return await closeFailure(dependencies, call, error);
   }
   return recordCall(dependencies, call, answer);
 }
 
-interface AdmittedCall extends Pick<AttemptRequest, 'run' | 'people'> {
-  readonly attemptId: string;
-}
-
 async function send(
   { client, webhookUrl, callTimeoutSeconds }: AttemptDependencies,
-  { run, people }: AdmittedCall,
+  { run, people }: SentCall,
   token: string | undefined,
 ): Promise<BulkAnswer> {
   const calling = client.bulkMatch(
@@ -150,17 +151,20 @@ async function send(
 
 async function recordCall(
   dependencies: AttemptDependencies,
-  { attemptId, run, people }: AdmittedCall,
+  call: SentCall,
   answer: BulkAnswer,
 ): Promise<AttemptResult> {
-  const { warehouse, log, pollAfterSeconds } = dependencies;
+  const { warehouse, log, pollAfterSeconds, sentCalls } = dependencies;
+  const { attemptId, run, people } = call;
   const paused = await untilDatabaseIsBack(async () => {
+    await sentCalls.restoreIfLost(call);
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
     return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
   });
   const ended = { attemptId, people: people.length } as const;
   if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };
   killPoint('recorded');
+  sentCalls.keep(call, answer.raw.length, () => recordCall(dependencies, call, answer));
   dependencies.streak.end();
   log.debug({ attemptId, people: people.length }, 'a call is recorded');
   if (answer.unreadFields.length > 0)
@@ -171,68 +175,20 @@ async function recordCall(
   return { ...ended, kind: 'recorded', pauseReason: answer.partial && pauseReasonOf(answer.partial) };
 }
 
-/** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
-async function admitWhenAffordable(
-  dependencies: AttemptDependencies,
-  { run, batch, people }: AttemptRequest,
-  signal: AbortSignal,
-): Promise<Admission> {
-  for (;;) {
-    signal.throwIfAborted();
-    const admission = await admitOrRelease(dependencies, {
-      attemptId: randomUUID(),
-      runId: run.runId,
-      batch,
-      priority: run.options.priority,
-      rowNumbers: people.map((person) => person.rowNumber),
-      creditsPerPerson: worstCaseCredits(askOf(run.options)),
-      deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
-      lateResults: lateKindsOf(run.options).length > 0,
-    });
-    if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
-    if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
-    // A miss costs nothing: what calls in flight have reserved may come back within a second.
-    await sleep(200, undefined, { signal });
-  }
-}
-
-/**
- * Admits a call. If the reply to the admission is lost, the call may be admitted: it is released, because it was not
- * sent. Otherwise its people would wait for a person's decision.
- */
-async function admitOrRelease(
-  dependencies: AttemptDependencies,
-  request: AdmissionRequest,
-): Promise<Admission> {
-  try {
-    return await dependencies.admit(request);
-  } catch (error) {
-    if (isDatabaseAway(error))
-      await untilDatabaseIsBack(
-        () =>
-          release(
-            dependencies,
-            request.attemptId,
-            'the admission was not confirmed, and the call was not sent',
-          ),
-        releasePatienceMilliseconds,
-      ).catch(() => {});
-    throw error;
-  }
-}
-
 async function closeFailure(
   dependencies: AttemptDependencies,
-  attemptId: string,
-  people: number,
+  call: SentCall,
   failure: ServiceFailure,
 ): Promise<AttemptResult> {
-  const { warehouse, streak, log } = dependencies;
+  const { warehouse, streak, log, sentCalls } = dependencies;
+  const { attemptId } = call;
+  const people = call.people.length;
   const { type, disposition, httpStatus } = failure;
   log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
   const pauseReason = pauseReasonOf(failure);
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
+    await sentCalls.restoreIfLost(call);
     if (type.startsWith('not-sent.')) {
       await release(dependencies, attemptId, reason);
       return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
@@ -284,9 +240,4 @@ function withAdvice(text: string, { advice }: ServiceFailure): string {
 async function again(streak: FailureStreak): Promise<AttemptResult> {
   await sleep(streak.backoffMilliseconds());
   return { kind: 'again' };
-}
-
-async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
-  await closeWithoutCost(warehouse, attemptId, { status: 'released', reason });
-  await releaseSlot(warehouse.database, attemptId);
 }

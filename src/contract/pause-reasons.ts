@@ -61,6 +61,11 @@ export const pauseReasons = {
     meaning:
       'a paid answer cannot be recorded; its body is in `enrichment.raw_answers` and its call is unknown',
   },
+  'database.lost-calls': {
+    needs: 'fix',
+    meaning:
+      'the database has lost calls that Temporal has completed, as after a failover to a replica that lagged',
+  },
 } as const satisfies Readonly<Record<string, PauseReasonFacts>>;
 
 export type PauseReasonType = keyof typeof pauseReasons;

@@ -1,7 +1,9 @@
-import type { PauseReasonType } from '../contract/pause-reasons.ts';
+import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
+import { counted, nounFor } from '../domain/text/counted.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
+import { pauseCalls } from '../ledger/pause-calls.ts';
 import { readRunFacts } from './read-run-facts.ts';
 import { endRun } from './end-run.ts';
 import { getRun } from './runs.ts';
@@ -9,6 +11,9 @@ import { getRun } from './runs.ts';
 /**
  * Ends a run. Rows without an outcome get the outcome of the ending, such as `over_budget`. A run that late results
  * have paused, because they were billed above their worst case, stays paused until a person has seen it.
+ *
+ * The workflow ends a run after all its calls. If the database nevertheless has calls in flight, or rows without an
+ * outcome, it has lost commits: these calls become `unknown`, and the run pauses.
  *
  * @param ending `finished` requires that every row has an outcome
  * @param budget the empty budget, if the run ends because of it
@@ -24,7 +29,10 @@ export async function finishRun(
   else if (!(await isOverbilled(warehouse, runId))) {
     const reason = `no credits were left in ${budget ?? 'a budget'}`;
     const rest = ending === 'over_budget' ? ({ outcome: ending, reason } as const) : undefined;
-    await endRun(warehouse, runId, 'finished', rest);
+    await endOpenCalls(warehouse, runId, 'the database has lost the answer of this call');
+    const lost = rest ? undefined : await lostCallsOf(warehouse, runId);
+    if (lost) await pauseCalls(warehouse.database, runId, lost);
+    else await endRun(warehouse, runId, 'finished', rest);
   }
   return readRunFacts(warehouse, runId);
 }
@@ -34,15 +42,37 @@ export async function finishRun(
  * run did not ask for become `cancelled`.
  */
 export async function endAbandonedRun(warehouse: Warehouse, runId: string): Promise<void> {
-  const left = await warehouse.database
+  await endOpenCalls(warehouse, runId, 'the run was cancelled before this call was recorded');
+  await endCancelled(warehouse, runId);
+}
+
+async function endOpenCalls(warehouse: Warehouse, runId: string, reason: string): Promise<void> {
+  const open = await warehouse.database
     .selectFrom('attempts')
     .select('attempt_id')
     .where('run_id', '=', runId)
     .where('status', '=', 'admitted')
     .execute();
-  for (const { attempt_id: attemptId } of left)
-    await markUnknown(warehouse, attemptId, 'the run was cancelled before this call was recorded');
-  await endCancelled(warehouse, runId);
+  for (const { attempt_id: attemptId } of open) await markUnknown(warehouse, attemptId, reason);
+}
+
+async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseReason | undefined> {
+  const { rows } = await warehouse.database
+    .selectFrom('run_rows')
+    .select(({ fn }) => fn.countAll<string>().as('rows'))
+    .where('run_id', '=', runId)
+    .where('outcome', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (rows === '0') return undefined;
+  return {
+    type: 'database.lost-calls',
+    reason:
+      `${counted(rows, 'row')} ${nounFor(rows, 'has', 'have')} no outcome, ` +
+      'and Temporal has completed their calls',
+    next:
+      'the database was restored or failed over, and has lost calls that may be billed: follow "After restoring an ' +
+      `older state" in docs/production.md, then enrich cancel ${runId}`,
+  };
 }
 
 function endCancelled(warehouse: Warehouse, runId: string): Promise<void> {

@@ -1,13 +1,10 @@
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
-import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
-import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
-import { openAdmissions } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
@@ -15,11 +12,12 @@ import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
+import type { BulkAnswer } from '../../../src/service/client.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
+import { batchDependencies } from '../../helpers/warehouse/batch-dependencies.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { gate } from '../../helpers/temporal/gate.ts';
@@ -27,30 +25,7 @@ import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
-/** What a worker needs for calls to a service that answers as given. */
-function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>): AttemptDependencies {
-  const limits = { service: 'test', rateLimits: [], budgets: {} };
-  const queue = new CallQueue({
-    concurrency: 1,
-    freeSlots: () => Promise.resolve({ slots: 1, wait: undefined }),
-    patienceMilliseconds: 1_000,
-  });
-  return {
-    warehouse,
-    queue,
-    limits,
-    admit: openAdmissions(warehouse.database, limits),
-    patienceMilliseconds: 20,
-    pollAfterSeconds: 900,
-    client: { bulkMatch: answer },
-    streak: new FailureStreak(),
-    refusals: new RefusalStreaks(),
-    log: { debug: () => {}, warn: () => {} },
-    webhookUrl: (token: string) => token,
-    callTimeoutSeconds: 5,
-    onBudgetAlarm: () => {},
-  } as unknown as AttemptDependencies;
-}
+const dependenciesOf = batchDependencies(warehouse);
 
 /** A running run of these people. */
 async function runOf(emails: readonly string[], options: Partial<RunOptions> = {}): Promise<string> {

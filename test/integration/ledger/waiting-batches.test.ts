@@ -10,6 +10,7 @@ import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
 import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
 import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
+import { SentCalls } from '../../../src/calls/sent-calls.ts';
 import { openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
@@ -21,6 +22,7 @@ import {
   deregisterWaitingBatches,
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
+import type { Logger } from '../../../src/telemetry/log.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
@@ -33,6 +35,8 @@ const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
 
 const warehouse = await warehouseOfFile({ connections: 4 });
+const limits = { service, rateLimits: fourAMinute, budgets: {} };
+const sentCalls = new SentCalls(warehouse, limits, { warn: () => {} } as unknown as Logger);
 let night: string;
 let backfill: string;
 
@@ -172,7 +176,6 @@ describe('a batch', () => {
       patienceMilliseconds: 1_000,
     }),
   ): Promise<BatchResult> {
-    const limits = { service, rateLimits: fourAMinute, budgets: {} };
     const dependencies = {
       warehouse,
       queue,
@@ -181,6 +184,7 @@ describe('a batch', () => {
       patienceMilliseconds: 20,
       client: { bulkMatch: answer },
       streak: new FailureStreak(),
+      sentCalls,
       refusals: new RefusalStreaks(),
       log: { debug: () => {}, warn: () => {} },
       callTimeoutSeconds: 5,
