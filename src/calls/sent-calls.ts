@@ -90,7 +90,8 @@ export class SentCalls {
 
   /** Checks without a next call, too, until the database answers. */
   #checkSoon(): void {
-    this.#timer ??= setTimeout(() => {
+    if (this.#timer) return;
+    this.#timer = setTimeout(() => {
       this.#timer = undefined;
       if (this.#answered.size === 0 || this.#warehouse.pool.ending) return;
       this.recordLost().catch(() => this.#checkSoon());
