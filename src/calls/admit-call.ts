@@ -2,19 +2,37 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import type { Warehouse } from '../db/database.ts';
 import { isDatabaseAway } from '../db/postgres-errors.ts';
 import type { Admission, AdmissionRequest } from '../ledger/admit.ts';
+import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
 import { closeWithoutCost } from '../ledger/close-attempt.ts';
 import { releaseSlot, slackSeconds } from '../ledger/rate-windows.ts';
-import type { AttemptDependencies, AttemptRequest } from './attempt-call.ts';
+import type { OpenPerson } from './batches/open-people.ts';
+import type { RunRecord } from '../runs/runs.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
 /** A worker that stops does not wait longer for a database that is away. */
 const releasePatienceMilliseconds = 20_000;
 
+export interface AdmitDependencies {
+  readonly warehouse: Warehouse;
+  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
+  readonly callTimeoutSeconds: number;
+  /** Called once for each crossed threshold of a budget. */
+  readonly onBudgetAlarm: (alarm: BudgetAlarm) => void;
+}
+
+export interface AttemptRequest {
+  readonly run: RunRecord;
+  readonly batch: number;
+  /** At most ten; the budgets may pay for fewer. */
+  readonly people: readonly OpenPerson[];
+}
+
 /** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
 export async function admitWhenAffordable(
-  dependencies: AttemptDependencies,
+  dependencies: AdmitDependencies,
   { run, batch, people }: AttemptRequest,
   signal: AbortSignal,
 ): Promise<{ readonly admission: Admission; readonly asked: AdmissionRequest }> {
@@ -43,7 +61,7 @@ export async function admitWhenAffordable(
  * sent. Otherwise its people would wait for a person's decision.
  */
 async function admitOrRelease(
-  dependencies: AttemptDependencies,
+  dependencies: AdmitDependencies,
   request: AdmissionRequest,
 ): Promise<Admission> {
   try {
@@ -65,7 +83,7 @@ async function admitOrRelease(
 
 /** Releases a call that was not sent. */
 export async function release(
-  { warehouse }: AttemptDependencies,
+  { warehouse }: AdmitDependencies,
   attemptId: string,
   reason: string,
 ): Promise<void> {

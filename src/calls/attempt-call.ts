@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract/pause-reasons.ts';
-import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
-import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
+import type { AdmissionLimits } from '../ledger/admit.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
@@ -10,25 +9,19 @@ import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
-import type { Warehouse } from '../db/database.ts';
-import type { OpenPerson } from './batches/open-people.ts';
 import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
 import { recordOrKeep } from './answers/record-or-keep.ts';
-import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './batches/failure-streak.ts';
 import type { RefusalStreaks } from './batches/refusal-streaks.ts';
 import { forWorkers } from './service/check-run-service.ts';
 import type { SentCall, SentCalls } from './sent-calls.ts';
-import { admitWhenAffordable, release } from './admit-call.ts';
+import { admitWhenAffordable, release, type AdmitDependencies, type AttemptRequest } from './admit-call.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
-export interface AttemptDependencies {
-  readonly warehouse: Warehouse;
+export interface AttemptDependencies extends AdmitDependencies {
   readonly client: ServiceClient;
   readonly queue: CallQueue;
   readonly limits: AdmissionLimits;
-  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
-  readonly callTimeoutSeconds: number;
   /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streak: FailureStreak;
@@ -39,15 +32,6 @@ export interface AttemptDependencies {
   /** Returns the webhook address for the token of an attempt. */
   readonly webhookUrl: (token: string) => string;
   readonly pollAfterSeconds: number;
-  /** Called once for each crossed threshold of a budget. */
-  readonly onBudgetAlarm: (alarm: BudgetAlarm) => void;
-}
-
-export interface AttemptRequest {
-  readonly run: RunRecord;
-  readonly batch: number;
-  /** At most ten; the budgets may pay for fewer. */
-  readonly people: readonly OpenPerson[];
 }
 
 export type AttemptResult =
