@@ -7,7 +7,7 @@ import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts'
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const refused = { status: 'refused', reason: 'refused', httpStatus: 422 } as const;
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 const { callInFlight, admitAgain, record, attemptOf, moneyOf, claimsOf, lookupOf } = callsByHand(warehouse);
 
 it('a refused call releases its credits, and its people can be admitted again', async () => {

@@ -23,7 +23,7 @@ import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts
 import { gate } from '../../helpers/temporal/gate.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 const dependenciesOf = batchDependencies(warehouse);
 

@@ -10,7 +10,7 @@ import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
   'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',

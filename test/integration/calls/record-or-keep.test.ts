@@ -10,7 +10,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 const log = { error: () => {} } as unknown as Logger;
 

@@ -14,7 +14,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 const { signal } = new AbortController();
 

@@ -14,7 +14,7 @@ import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 beforeEach(() => warehouse.pool.query('truncate rate_calls, rate_reports, rate_scopes'));
 

@@ -12,7 +12,7 @@ let warehouse: TestWarehouse;
 let polls: string[];
 
 beforeEach(async () => {
-  warehouse = await openTestWarehouse({ keepsPlans: true });
+  warehouse = await openTestWarehouse();
   polls = [];
   return () => warehouse.close();
 });

@@ -12,7 +12,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { startPolledService } from '../../helpers/servers/polled-service.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 const service = await startPolledService();
 let call: PhonesCall;
 

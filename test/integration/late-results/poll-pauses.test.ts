@@ -12,7 +12,7 @@ const settings = {
   callTimeoutSeconds: 5,
   pollPath: '/webhook_result/{request_id}',
 } as const;
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 const sandbox = await startSandbox();
 const client = createServiceClient({ ...settings, baseUrl: sandbox.baseUrl });

@@ -112,7 +112,7 @@ describe('how long a run has been idle', () => {
 
   /** A run whose only call was answered an hour ago, and whose phones have not come. */
   beforeEach(async () => {
-    warehouse = await openTestWarehouse({ keepsPlans: true });
+    warehouse = await openTestWarehouse();
     const call = await answeredCall(warehouse);
     ({ runId } = call);
     await warehouse.query`update runs set created_at = now() - interval '2 hours', approved_at = null`;

@@ -14,7 +14,7 @@ import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
 
 const acme = { id: 'o-acme', name: 'Acme', domain: 'acme.example' };
 const orbit = { id: 'o-orbit', name: 'Orbit', domain: 'orbit.example' };
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 async function ask(question: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
   const { rows } = await warehouse.pool.query<Record<string, unknown>>(question, values);

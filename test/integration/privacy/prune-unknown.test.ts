@@ -10,7 +10,7 @@ import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const { signal } = new AbortController();
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 beforeEach(() => warehouse.pool.query('truncate runs, run_rows, attempts, attempt_people cascade'));
 

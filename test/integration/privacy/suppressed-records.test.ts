@@ -7,7 +7,7 @@ import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 let people = 0;
 
 /** A person whom the service has given another id, and a row that only the new address identifies. */

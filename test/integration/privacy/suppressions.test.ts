@@ -25,7 +25,7 @@ import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/ware
 
 const note = { by: 'somebody', reason: 'asked us to' };
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 beforeEach(() => warehouse.pool.query('delete from suppression_entries'));
 

@@ -75,7 +75,7 @@ async function insertContact(runId: string, contactId: string, fields: Readonly<
   });
 }
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 const run = await stagedRun(warehouse, [
   { keys: [], outcome: 'enriched', email: 'one@orbit.example' },
   { keys: [], outcome: 'enriched' },

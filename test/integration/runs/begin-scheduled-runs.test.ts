@@ -20,7 +20,7 @@ import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
-const warehouse = await warehouseOfFile({ connections: 2, keepsPlans: true });
+const warehouse = await warehouseOfFile({ connections: 2 });
 let folder: string;
 let exportAccess: ExportAccess;
 /** What the last schedule could not begin. */

@@ -9,7 +9,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf } from '../../helpers/warehouse/rows.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 
 const people = (file: string) =>
   [1, 2].map((number) => ({

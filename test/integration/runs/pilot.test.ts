@@ -10,7 +10,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
-const warehouse = await warehouseOfFile({ connections: 5, keepsPlans: true });
+const warehouse = await warehouseOfFile({ connections: 5 });
 const budgets = {};
 
 let runs = 0;

@@ -8,7 +8,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { insertLookup } from '../../helpers/warehouse/lookups.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
-const warehouse = await warehouseOfFile({ keepsPlans: true });
+const warehouse = await warehouseOfFile();
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' }, problem: { where: '--plan' } };
 const budgets = {};
 const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });

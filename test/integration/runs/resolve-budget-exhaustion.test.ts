@@ -13,7 +13,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
-const warehouse = await warehouseOfFile({ connections: 5, keepsPlans: true });
+const warehouse = await warehouseOfFile({ connections: 5 });
 const budgets = {};
 const note = { by: 'a test', reason: undefined };
 

@@ -8,7 +8,7 @@ import { getRun, setRunPriority, setRunStatus } from '../../../src/runs/runs.ts'
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
-const warehouse = await warehouseOfFile({ connections: 1, keepsPlans: true });
+const warehouse = await warehouseOfFile({ connections: 1 });
 
 const byHand: PauseReason = { type: 'run.paused', reason: 'budget review', next: 'enrich resume RUN' };
 const cancelled: StatusReason = { type: 'run.cancelled', reason: 'wrong file', next: 'enrich cancel RUN' };

@@ -13,7 +13,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const warehouse = await warehouseOfFile({ connections: 2, keepsPlans: true });
+const warehouse = await warehouseOfFile({ connections: 2 });
 
 beforeAll(async () => {
   for (const [name, people] of [
