@@ -75,7 +75,7 @@ export class LostConnections {
     try {
       await client.connect();
       // Answers may have arrived meanwhile, such as those for a process that was suspended.
-      const lost = await endIdle(client, this.#suspects());
+      const lost = await endIdle(client, this.#suspects(), this.#afterMilliseconds / 2);
       for (const suspect of this.#suspects()) if (lost.has(suspect.process)) void suspect.client.end();
     } catch {
       // The server does not answer. The next check follows.
@@ -87,16 +87,25 @@ export class LostConnections {
   }
 }
 
-/** Ends those sessions that wait for us. @returns the processes of these and of sessions that no longer exist */
-async function endIdle(client: pg.Client, sessions: readonly SessionId[]): Promise<ReadonlySet<number>> {
+/**
+ * Ends those sessions that wait for us for that long: the answer of a session that has just become idle is on its way.
+ *
+ * @returns the processes of these and of sessions that no longer exist
+ */
+async function endIdle(
+  client: pg.Client,
+  sessions: readonly SessionId[],
+  idleMilliseconds: number,
+): Promise<ReadonlySet<number>> {
   // A role that the login has taken does not see the login's sessions.
   await client.query('set role none');
   const { rows } = await client.query<{ process: number }>(
     `select s.process, pg_terminate_backend(a.pid)
     from unnest($1::integer[], $2::numeric[]) as s (process, seen_at)
     left join pg_stat_activity a on a.pid = s.process and extract(epoch from a.backend_start) <= s.seen_at
-    where a.pid is null or a.state like 'idle%'`,
-    [sessions.map(({ process }) => process), sessions.map(({ seenAt }) => seenAt)],
+    where a.pid is null
+      or (a.state like 'idle%' and a.state_change < clock_timestamp() - $3 * interval '1 millisecond')`,
+    [sessions.map(({ process }) => process), sessions.map(({ seenAt }) => seenAt), idleMilliseconds],
   );
   return new Set(rows.map(({ process }) => process));
 }
