@@ -94,7 +94,7 @@ function checkWorkerSettings(config: Config, ofWorkers: readonly string[]): Find
       'a minute';
     return [attention(part, `workers differ in ${amongWorkers.join(', ')}`, next)];
   }
-  const fromCommand = ofWorkers.flatMap((each) => differingSettings([each, markSettings(config)], false));
+  const fromCommand = differingSettings([...ofWorkers, markSettings(config)], false);
   if (fromCommand.length === 0) return [];
   const what = `the workers have other values than this command: ${fromCommand.join(', ')}`;
   return [attention(part, what, 'restart the workers after a change; or give this command their settings')];

@@ -27,6 +27,8 @@ it('differingSettings() names each shared setting in which two processes differ'
 it('differingSettings() names no setting if values are equal, differently written, or may differ', () => {
   const written = { RATE_LIMITS: '600/hour', CALL_TIMEOUT: '1m', CALL_CONCURRENCY: '9', LOG_LEVEL: 'debug' };
   expect(differingSettings([marks(), marks(written)])).toEqual([]);
+  const [one, other] = ['answers=30d,deliveries=20d', 'deliveries=20d,answers=30d'];
+  expect(differingSettings([marks({ RETENTION: one }), marks({ RETENTION: other })])).toEqual([]);
   expect(differingSettings([])).toEqual([]);
 });
 
