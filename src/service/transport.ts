@@ -116,15 +116,25 @@ export function createTransport(limits: Partial<TransportLimits> = {}): Transpor
   };
 }
 
+/** From the deadline to the end of a call. */
+const readMilliseconds = 100;
+
 function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const call = new Exchange(bounds, resolve, reject);
-    const deadline = setTimeout(() => call.stop('DEADLINE'), request.deadlineMilliseconds);
+    // After the suspension of a process its timers come first: an answer that has arrived meanwhile is still read.
+    let reading: NodeJS.Timeout | undefined;
+    const expire = (): void => {
+      reading ??= setTimeout(() => call.stop('DEADLINE'), readMilliseconds);
+    };
+    const deadline = setTimeout(expire, request.deadlineMilliseconds);
     const onAbort = (): void => {
-      call.stop(isTimeout(request.signal?.reason) ? 'DEADLINE' : 'ABORTED');
+      if (isTimeout(request.signal?.reason)) expire();
+      else call.stop('ABORTED');
     };
     call.onSettled = () => {
       clearTimeout(deadline);
+      clearTimeout(reading);
       request.signal?.removeEventListener('abort', onAbort);
     };
     if (request.signal?.aborted) {

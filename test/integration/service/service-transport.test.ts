@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -205,6 +208,24 @@ describe('a call that may have been billed', () => {
   it('a call without a head before the deadline is unknown', async () => {
     const { failure } = await failsWith([() => {}], { callTimeoutSeconds: 0.3 });
     expect(verdict(failure)).toEqual(unknown('timeout'));
+  });
+
+  it('an answer that arrives while the process is suspended beyond the deadline is read', async () => {
+    // Another thread, which answers meanwhile.
+    const server = new Worker(
+      `const { createServer } = require('node:http');
+      const { parentPort, workerData } = require('node:worker_threads');
+      const server = createServer((_, answer) => setTimeout(() => answer.end(workerData), 100));
+      server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+      { eval: true, workerData: good.padEnd(600_000) },
+    );
+    open.push({ close: async () => void (await server.terminate()) });
+    const [port] = (await once(server, 'message')) as [number];
+    const client = clientOf(`http://127.0.0.1:${port}/api/v1`, { callTimeoutSeconds: 0.3 });
+    const answer = client.bulkMatch({ details }, AbortSignal.timeout(300));
+    await sleep(50);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    expect((await answer).matches).toHaveLength(1);
   });
 
   it('a call whose body is still coming at the deadline is unknown', async () => {
