@@ -77,7 +77,7 @@ export async function attemptCall(
 ): Promise<AttemptResult> {
   const { sentCalls } = dependencies;
   await sentCalls.recordLost();
-  const { lostConnections } = sentCalls;
+  const { changedConnections } = sentCalls;
   const { admission, asked } = await admitWhenAffordable(dependencies, request, signal);
   if (admission.kind !== 'admitted') return admission;
   const admittedAt = performance.now();
@@ -88,8 +88,8 @@ export async function attemptCall(
     attemptId,
     run: request.run,
     people: request.people.slice(0, rowNumbers.length),
-    admission: { ...asked, rowNumbers, token },
-    lostConnections,
+    admission: { ...asked, rowNumbers, token, admittedAt },
+    changedConnections,
   };
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
   // A process that was suspended after the admission would send later than the rate window expects.
@@ -140,15 +140,16 @@ async function recordCall(
 ): Promise<AttemptResult> {
   const { warehouse, log, pollAfterSeconds, sentCalls } = dependencies;
   const { attemptId, run, people } = call;
-  const paused = await untilDatabaseIsBack(async () => {
-    await sentCalls.restoreIfLost(call);
-    await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
-    return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
-  });
+  const record = () =>
+    writeEnd(dependencies, call, async () => {
+      await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
+      return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
+    });
+  const paused = await record();
   const ended = { attemptId, people: people.length } as const;
   if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };
   killPoint('recorded');
-  sentCalls.keep(call, answer.raw.length, () => recordCall(dependencies, call, answer));
+  sentCalls.keep(attemptId, answer.raw.length, record);
   dependencies.streak.end();
   log.debug({ attemptId, people: people.length }, 'a call is recorded');
   if (answer.unreadFields.length > 0)
@@ -164,15 +165,14 @@ async function closeFailure(
   call: SentCall,
   failure: ServiceFailure,
 ): Promise<AttemptResult> {
-  const { warehouse, streak, log, sentCalls } = dependencies;
+  const { warehouse, streak, log } = dependencies;
   const { attemptId } = call;
   const people = call.people.length;
   const { type, disposition, httpStatus } = failure;
   log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
   const pauseReason = pauseReasonOf(failure);
-  return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
-    await sentCalls.restoreIfLost(call);
+  return writeEnd(dependencies, call, async (): Promise<AttemptResult> => {
     if (type.startsWith('not-sent.')) {
       await release(dependencies, attemptId, reason);
       return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
@@ -199,6 +199,20 @@ async function closeFailure(
         return { kind: 'stopped', pauseReason };
       case 'reject':
         return { kind: 'refused', people, reason: withAdvice(reason, failure) };
+    }
+  });
+}
+
+/** Writes how a call ended; again if the database has lost the call, because then there was nothing to write to. */
+function writeEnd<Result>(
+  { sentCalls }: AttemptDependencies,
+  call: SentCall,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  return untilDatabaseIsBack(async () => {
+    for (;;) {
+      const result = await write();
+      if (!(await sentCalls.restoreIfLost(call))) return result;
     }
   });
 }

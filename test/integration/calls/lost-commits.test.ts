@@ -1,8 +1,10 @@
 import { Client } from 'pg';
-import { expect, inject, it } from 'vitest';
+import { expect, inject, it, onTestFinished, vi } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
+import { bulkMatchScope, pauseScope } from '../../../src/ledger/rate-windows.ts';
+import { restoreAdmission, type AdmittedCall } from '../../../src/ledger/restore-admission.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -95,6 +97,49 @@ it('a recorded call that the database has lost is recorded again before the next
   ]);
 });
 
+it('a call that is recorded again keeps the time of its admission, and ends no later pause of the service', async () => {
+  const { runId, people } = await runOfTwoBatches();
+  const dependencies = dependenciesOf(async ({ details }) => answerWith(found(people, details)));
+  const times = () => warehouse.query<{ call: Date; slot: Date }>`
+    select admitted_at as call, started_at as slot from attempts join rate_calls on call_id = attempt_id
+    where run_id = ${runId} and batch = 2`;
+  const failOver = await lag();
+  await enrich(dependencies, runId, 2);
+  const [before] = await times();
+  await failOver();
+  await pauseScope(warehouse.database, bulkMatchScope, 'refused', 60);
+  await expect.poll(times, { timeout: 20_000 }).toHaveLength(1);
+  const [after] = await times();
+  expect(Math.abs(after!.call.getTime() - before!.call.getTime())).toBeLessThan(500);
+  expect(Math.abs(after!.slot.getTime() - before!.slot.getTime())).toBeLessThan(500);
+  await expect.poll(() => outcomesOf(warehouse, runId), { timeout: 20_000 }).toContain('enriched');
+  expect(
+    await warehouse.query`select refusals from rate_scopes where paused_until > clock_timestamp()`,
+  ).toEqual([{ refusals: 1 }]);
+  await warehouse.query`update rate_scopes set paused_until = null, refusals = 0`;
+});
+
+it('restoreAdmission() restores a call once if two sessions restore it', async () => {
+  const { runId } = await runOfTwoBatches();
+  const call: AdmittedCall = {
+    attemptId: `lost-${runId}`,
+    runId,
+    batch: 2,
+    priority: 'ad-hoc',
+    rowNumbers: [11, 12],
+    creditsPerPerson: 1_000_000n,
+    deadlineSeconds: 65,
+    lateResults: false,
+    token: undefined,
+    admittedAt: performance.now(),
+  };
+  const restored = Array.from({ length: 4 }, () =>
+    restoreAdmission(warehouse, { rateLimits: [], budgets: {} }, call),
+  );
+  expect((await Promise.all(restored)).filter(Boolean)).toEqual([true]);
+  expect(await moneyOf(runId)).toEqual({ reserved: 2, settled: 0 });
+});
+
 it('a recorded call that the database has lost is recorded again although no call follows', async () => {
   const { runId, people } = await runOfTwoBatches();
   const dependencies = dependenciesOf(async ({ details }) => answerWith(found(people, details)));
@@ -118,6 +163,25 @@ it('a call in flight whose admission the database has lost is recorded with its 
   await enrich(dependencies, runId, 2);
   expect((await outcomesOf(warehouse, runId)).slice(10)).toEqual(['enriched', 'enriched']);
   expect(await moneyOf(runId)).toEqual({ reserved: 0, settled: 2 });
+});
+
+it('a call in flight is recorded after a failover that ends none of the connections', async () => {
+  const { runId, people } = await runOfTwoBatches();
+  const { pool } = warehouse;
+  const emit = pool.emit.bind(pool);
+  // The end of a connection without an answer from its server is never reported.
+  const silence = vi
+    .spyOn(pool, 'emit')
+    .mockImplementation((...event) => event[0] === 'remove' || emit(...event));
+  onTestFinished(() => silence.mockRestore());
+  let failOver: () => Promise<void>;
+  const dependencies = dependenciesOf(async ({ details }) => {
+    await failOver();
+    return answerWith(found(people, details));
+  });
+  failOver = await lag();
+  await enrich(dependencies, runId, 2);
+  expect((await outcomesOf(warehouse, runId)).slice(10)).toEqual(['enriched', 'enriched']);
 });
 
 it('a call in flight that fails after its admission was lost keeps its credits reserved as unknown', async () => {
