@@ -97,7 +97,7 @@ it('a recorded call that the database has lost is recorded again before the next
   ]);
 });
 
-it('a call that is recorded again keeps the time of its admission, and ends no later pause of the service', async () => {
+it('a call that is recorded again keeps its time, and ends no later pause of the service', async () => {
   const { runId, people } = await runOfTwoBatches();
   const dependencies = dependenciesOf(async ({ details }) => answerWith(found(people, details)));
   const times = () => warehouse.query<{ call: Date; slot: Date }>`
