@@ -49,7 +49,7 @@ const endedReason = 'the decision that confirmed the person has ended';
  * Decides which people contacts are, by everything that the warehouse knows.
  *
  * @param beside.arrived people of an answer that is not recorded yet
- * @param beside.withUndone whether contacts without a person get people of whom only undone runs know
+ * @param beside.withUndone whether contacts without a person get people by what only undone runs know
  * @returns the contacts that change
  */
 export async function findChanges(
@@ -163,7 +163,7 @@ async function fillFromUndone(
 ): Promise<ContactChange[]> {
   const keysOf = ({ compared, verdicts }: ContactState): number[] =>
     matchKeysOfIdentityKeys([...compared.keys, ...confirmedKeys(verdicts)]);
-  const read = (keys: PeopleToRead) => readUndonePeople(database, service, keys);
+  const read = ({ matchKeys }: PeopleToRead) => readUndonePeople(database, service, { matchKeys });
   const found = await read({ matchKeys: [...new Set(contacts.flatMap(keysOf))] });
   const people = new ByMatchKey(found);
   const records = new KnownRecords(await withMergedRecords(read, found, found, found));
@@ -201,7 +201,10 @@ async function fillAnswered(
     state: { ...contact, wasAsked: true },
   }));
   const matchKeys = asked.flatMap(({ contact }) => matchKeysOfIdentity(contact.compared.identity));
-  const undone = await readUndonePeople(database, service, { matchKeys: [...new Set(matchKeys)] });
+  const undone = await readUndonePeople(database, service, {
+    matchKeys: [...new Set(matchKeys)],
+    personKeys: asked.flatMap(({ people }) => people),
+  });
   const states = asked.map(({ state }) => state);
   const nearby = await readNeighbourhood(database, service, states, undone);
   return asked.flatMap(({ contact, people, state }): ContactChange[] => {

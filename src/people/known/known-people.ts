@@ -115,40 +115,51 @@ export async function readKnownPeople(
 }
 
 /**
- * Reads people with an id of whom only undone runs know. Their answers were paid for, and so were the addresses of
- * their late results, which identify a person as those of a known person do.
+ * Reads people with an id whom only undone runs know by one of the match keys, as they would be if all kept answers
+ * counted. These answers were paid for, and so were the addresses of their late results, which identify a person as
+ * those of a known person do.
+ *
+ * @param keys.personKeys people to whom contacts were matched before an undo, also if other runs know as much
  */
 export async function readUndonePeople(
   database: Kysely<Tables>,
   service: string,
-  { matchKeys }: Pick<PeopleToRead, 'matchKeys'>,
+  { matchKeys, personKeys = [] }: Pick<PeopleToRead, 'matchKeys' | 'personKeys'>,
 ): Promise<KnownPerson[]> {
   if (matchKeys.length === 0) return [];
   return read(
     database,
     sql`
       with named as materialized (
-        select distinct o.person_key
+        select o.person_key
         from ${entriesByMatchKey('o', eachOf(matchKeys))}
+        cross join lateral (
+          select from runs where run_id = o.run_id and undone_at is not null offset 0
+        ) u
         where o.service = ${service}
           and o.person_id is not null
-          and not exists (select from people p where p.service = o.service and p.person_key = o.person_key)
-      ), undone as materialized (
+          and (o.person_key = any(${personKeys}::text[]) or exists (
+            (select unnest(o.match_keys) intersect ${eachOf(matchKeys)})
+            except
+            select unnest(known.match_keys)
+            from (select * from observations where service = ${service} and person_key = o.person_key offset 0) known
+            join runs on runs.run_id = known.run_id and runs.undone_at is null))
+        group by o.person_key
+      ), kept as materialized (
         select o.*
         from named
         cross join lateral (
           select * from observations where service = ${service} and person_key = named.person_key offset 0
         ) o
-        join runs u on u.run_id = o.run_id and u.undone_at is not null
         where o.kind <> 'reused'
       )
       select distinct on (o.person_key) o.person_key,
         ${personOfFacts} || jsonb_build_object('personal_emails', (
           select coalesce(jsonb_agg(distinct e ->> 'email'), '[]')
-          from undone each cross join jsonb_array_elements(each.facts -> 'emails') e
+          from kept each cross join jsonb_array_elements(each.facts -> 'emails') e
           where each.person_key = o.person_key)) as person,
         o.asked_at, '{}'::text[] as merged_keys, null as given_to
-      from undone o
+      from kept o
       where o.kind = 'answer'
       order by o.person_key, o.asked_at desc, o.observation_id desc`,
   );

@@ -9,8 +9,6 @@ import { lockLog, project } from '../project.ts';
  * Appends observations of undone runs again, for a run that would otherwise pay for them again. Each new observation
  * refers to its origin and has its lookup time. The caller holds the locks of these people, and projects them
  * afterwards.
- *
- * @returns the number of new observations
  */
 export async function reuseObservations(
   transaction: Transaction<Tables>,
@@ -26,9 +24,9 @@ export async function reuseObservations(
     /** Undefined: all. */
     readonly kinds?: readonly string[];
   },
-): Promise<number> {
-  if (personKeys.length === 0) return 0;
-  const { numAffectedRows } = await sql`
+): Promise<void> {
+  if (personKeys.length === 0) return;
+  await sql`
     insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
       origin_observation_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     select o.service, o.person_key, o.person_id, 'reused', o.asked_at, ${runId}, o.attempt_id, o.delivery_id,
@@ -43,7 +41,6 @@ export async function reuseObservations(
         select from observations n where n.run_id = ${runId} and n.origin_observation_id = o.observation_id)
     order by o.observation_id
   `.execute(transaction);
-  return Number(numAffectedRows ?? 0n);
 }
 
 /** What a run asks for, whose plan left people out. */
@@ -61,31 +58,26 @@ interface RowRange {
 }
 
 /**
- * Appends observations of undone runs for people whom a run left out because such a run had asked for them: otherwise
- * the answer would neither be used nor be asked for again. People of whom a run that counts knows as much are left as
- * they are, so that other runs do not bring back what was undone. Exception: people whom a row without a person finds
- * only by an identifier that an undone run knows, and people whom an undone run found for the record of such a row.
- *
- * @returns whether observations were appended
+ * Appends observations of undone runs for contacts with a person whom a run left out because such a run had asked for
+ * them: otherwise the answer would neither be used nor be asked for again. People of whom a run that counts knows as
+ * much are left as they are, so that other runs do not bring back what was undone.
  */
 export async function reuseForLeftOut(
   transaction: Transaction<Tables>,
   asked: LeftOutBy,
   rows: RowRange,
-): Promise<boolean> {
+): Promise<void> {
   const { runId, service } = asked;
   const read = () => readLeftOut(transaction, asked, rows);
   const people = [...new Set((await read()).flatMap((each) => each.people))];
-  if (people.length === 0) return false;
+  if (people.length === 0) return;
   await lockLog(transaction, { service, people, contacts: [] });
-  let appended = 0;
   // Before the lock, another run may have appended the same observations.
   for (const { kind, people: personKeys } of await read()) {
     const locked = personKeys.filter((key) => people.includes(key));
-    appended += await reuseObservations(transaction, { runId, service, personKeys: locked, kinds: [kind] });
+    await reuseObservations(transaction, { runId, service, personKeys: locked, kinds: [kind] });
   }
   await project(transaction, { service, people, contacts: [] });
-  return appended > 0;
 }
 
 async function readLeftOut(
@@ -97,11 +89,11 @@ async function readLeftOut(
     with clocks as (
       select * from unnest(${fieldGroups}::text[], ${fieldGroups.map(kindOfGroup)}::text[],
         ${fieldGroups.map((group) => foundSeconds(freshness, group))}::float8[]) as c (field_group, kind, seconds)
-    ), rows_left_out as materialized (
-      select distinct runs.source, r.contact_id, r.outcome, k.identity_key, u.run_id as undone_run_id, clocks.kind,
-        clocks.seconds
+    ), left_out as (
+      select distinct coalesce(c.person_keys, array[c.person_key]) as person_keys, clocks.kind, clocks.seconds
       from run_rows r
       join runs on runs.run_id = r.run_id
+      join contacts c on c.source = runs.source and c.contact_id = r.contact_id and c.service = ${service}
       cross join unnest(r.keys) as own (identity_key)
       cross join lateral (
         select own.identity_key union all (${addressesOfHash(service, sql`own.identity_key`)})
@@ -116,65 +108,20 @@ async function readLeftOut(
       join runs u on u.run_id = a.run_id and u.undone_at is not null
       where r.run_id = ${runId} and r.row_number > ${rows.after} and r.row_number <= ${rows.last}
         and exists (select from runs where undone_at is not null)
-    ), left_out as (
-      select distinct coalesce(c.person_keys, array[c.person_key]) as person_keys, l.kind, l.seconds
-      from rows_left_out l
-      join contacts c on c.source = l.source and c.contact_id = l.contact_id and c.service = ${service}
-    ), of_left_out as (
-      select l.kind, person_key
-      from left_out l
-      cross join unnest(l.person_keys) as person_key
-      where not exists (
-        select
-        from unnest(l.person_keys) as k (person_key)
-        cross join lateral (
-          select * from observations where service = ${service} and person_key = k.person_key offset 0
-        ) o
-        join runs u on u.run_id = o.run_id and u.undone_at is null
-        left join observations origin on origin.observation_id = o.origin_observation_id
-        where coalesce(origin.kind, o.kind) in (l.kind, 'reused')
-          and extract(epoch from now() - o.asked_at) < l.seconds)
-    ), without_person as (
-      select * from rows_left_out l
-      where l.outcome in ('fresh', 'duplicate')
-        and not exists (select from contacts c where c.source = l.source and c.contact_id = l.contact_id)
-    ), of_undone_runs as (
-      select o.kind, o.person_key
-      from without_person l
-      cross join lateral (
-        select * from observations where identity_keys @> array[l.identity_key] offset 0
-      ) o
-      join runs u on u.run_id = o.run_id and u.undone_at is not null
-      where o.service = ${service}
-        and o.person_id is not null
-        and o.kind <> 'reused'
-        and not exists (
-          select
-          from (select * from observations where service = ${service} and person_key = o.person_key offset 0) known
-          join runs u on u.run_id = known.run_id and u.undone_at is null
-          where known.identity_keys @> array[l.identity_key])
-      union all
-      select 'answer', unnest(coalesce(m.person_keys, array[m.person_key]))
-      from without_person l
-      cross join lateral (
-        select * from contact_records where keys @> array[l.identity_key] offset 0
-      ) k
-      cross join lateral (
-        select * from contact_matches where source = k.source and contact_id = k.contact_id offset 0
-      ) m
-      where k.run_id = l.undone_run_id
-        and k.contact_id = l.contact_id
-        and m.run_id = k.run_id
-        and m.service = ${service}
-        and m.person_key is not null
     )
     select l.kind, array_agg(distinct person_key) as people
-    from (
-      select * from of_left_out
-      union all
-      select u.* from of_undone_runs u
-      where exists (select from people p where p.service = ${service} and p.person_key = u.person_key)
-    ) l
+    from left_out l
+    cross join unnest(l.person_keys) as person_key
+    where not exists (
+      select
+      from unnest(l.person_keys) as k (person_key)
+      cross join lateral (
+        select * from observations where service = ${service} and person_key = k.person_key offset 0
+      ) o
+      join runs u on u.run_id = o.run_id and u.undone_at is null
+      left join observations origin on origin.observation_id = o.origin_observation_id
+      where coalesce(origin.kind, o.kind) in (l.kind, 'reused')
+        and extract(epoch from now() - o.asked_at) < l.seconds)
     group by l.kind
   `.execute(transaction);
   return leftOut.rows;

@@ -76,20 +76,13 @@ export async function reconcileContacts(
     );
     // First: a contact that loses its person leaves the person to a row of the run.
     await decide((transaction) => readContested(transaction, service, rows));
-    const reuse = (): Promise<boolean> =>
-      writeAboutPeople(warehouse.database, (transaction) =>
-        reuseForLeftOut(
-          transaction,
-          { runId, ...askedBy(run.options) },
-          { after, last: after + rowsPerBatch },
-        ),
-      );
-    do
-      await decide(
-        (transaction) => readRowsToDecide(transaction, service, rows),
-        (transaction, decided) => readReleasedContacts(transaction, service, decided),
-      );
-    while (await reuse());
+    await decide(
+      (transaction) => readRowsToDecide(transaction, service, rows),
+      (transaction, decided) => readReleasedContacts(transaction, service, decided),
+    );
+    await writeAboutPeople(warehouse.database, (transaction) =>
+      reuseForLeftOut(transaction, { runId, ...askedBy(run.options) }, { after, last: after + rowsPerBatch }),
+    );
   }
   for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'newer')))
     await decide((transaction) => readRows(transaction, service, batch));

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Freshness } from '../../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
@@ -22,7 +20,7 @@ import {
   type LateExtras,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { endedCall, noExtras } from '../../helpers/warehouse/renumbered-runs.ts';
 
@@ -150,80 +148,6 @@ it('a person whose phones a later run uses keeps the id that the service reuses 
     { first_name: 'Ada', phone: true },
     { first_name: 'Zoe', phone: false },
   ]);
-});
-
-it('a contact gets a known person by an address that only an undone run knows', async () => {
-  const runOf = (rows: readonly StagedRow[], freshness?: Freshness): Promise<string> =>
-    runningRunOf(warehouse, rows, { source: 'moved', ...(freshness && { freshness }) });
-  const endOf = async (runId: string): Promise<void> => {
-    await reconcileContacts(warehouse, runId, new AbortController().signal);
-    await endRun(warehouse, runId, 'finished', undefined);
-  };
-  const emails = () =>
-    warehouse.query`
-      select contact_id, email from enriched_contacts where contact_id like 'moved-%' order by contact_id`;
-  const [former, present] = ['ida@former.example', 'ida@present.example'];
-  const runs = [];
-  for (const email of [former, present]) {
-    const row = { contactId: 'moved-1', keys: [`email:${former}`], email: former };
-    const runId = await runOf([row], { enrichedSeconds: 0, notFoundSeconds: 0 });
-    await answerBatch(warehouse, { runId }, () => [
-      { id: 'P-moved', first_name: 'Ida', last_name: 'Moved', email },
-    ]);
-    await endOf(runId);
-    runs.push(runId);
-  }
-  await undo(runs[1]!);
-  const hashedEmail = createHash('md5').update(present).digest('hex');
-  const again = await runOf([{ contactId: 'moved-2', keys: [`hash:${hashedEmail}`], hashedEmail }]);
-  await warehouse.query`update run_rows set hashed_email = ${hashedEmail} where run_id = ${again}`;
-  const last = await runOf([{ contactId: 'moved-3', keys: [`email:${present}`], email: present }]);
-  for (const runId of [again, last]) expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
-  await endOf(again);
-  expect(await emails()).toEqual([
-    { contact_id: 'moved-1', email: present },
-    { contact_id: 'moved-2', email: present },
-  ]);
-  await undo(again);
-  expect(await emails()).toEqual([{ contact_id: 'moved-1', email: former }]);
-  await endOf(last);
-  expect(await emails()).toEqual([
-    { contact_id: 'moved-1', email: present },
-    { contact_id: 'moved-3', email: present },
-  ]);
-  await undo(last);
-  expect(await emails()).toEqual([{ contact_id: 'moved-1', email: former }]);
-});
-
-it('a contact gets a known person by a name and an employer that only an undone run knows', async () => {
-  const runOf = async (organizationName: string): Promise<string> => {
-    const name = { firstName: 'Una', lastName: 'Weak', organizationName };
-    const contactId = `weak-${organizationName}`;
-    return runningRunOf(warehouse, [{ ...name, contactId, keys: [`name:una weak|${organizationName}`] }]);
-  };
-  const endOf = async (runId: string): Promise<void> => {
-    await reconcileContacts(warehouse, runId, new AbortController().signal);
-    await endRun(warehouse, runId, 'finished', undefined);
-  };
-  const runs = [];
-  for (const name of ['orbit', 'delta']) {
-    const runId = await runOf(name);
-    await answerBatch(warehouse, { runId }, () => [
-      { id: 'P-weak', first_name: 'Una', last_name: 'Weak', organization: { name } },
-    ]);
-    await endOf(runId);
-    runs.push(runId);
-  }
-  const employers = () =>
-    warehouse.query`
-      select contact_id, organization_name from enriched_contacts where contact_id like 'weak-%' order by 1`;
-  const both = await employers();
-  await undo(runs[1]!);
-  const again = await runOf('delta');
-  expect(await outcomesOf(warehouse, again)).toEqual(['fresh']);
-  await endOf(again);
-  expect(await employers()).toEqual(both);
-  expect(both).toEqual([{ contact_id: 'weak-delta', organization_name: 'delta' }]);
 });
 
 describe('a contact that another service has found as well', () => {
