@@ -99,8 +99,10 @@ async function findLostWorkflows(session: Session, runs: readonly RunFacts[]): P
   const lines = await Promise.all(
     runs.map(async ({ run_id: runId, status }) => {
       const end = await readWorkflowEnd(client.workflow.getHandle(runId)).catch(() => undefined);
-      // A scheduled run gets its workflow only after the run before.
-      if (end !== undefined && status !== 'ingesting') {
+      // A scheduled run gets its workflow only after the run before. A run may have ended since its status was read.
+      const isLost = async (): Promise<boolean> =>
+        status !== 'ingesting' && (await getRun(session.warehouse, runId)).status === status;
+      if (end !== undefined && (await isLost())) {
         const { type, reason, next } = workflowEnded(runId, end);
         reasons.set(runId, { reason_type: type, reason, next });
         return [`  ${runId}: ${reason}`, `  next: ${next}`];
