@@ -119,8 +119,8 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
     return new UsageProblem('database.not-permitted', `the database user lacks a right: ${message}`, {
       where,
       next:
-        'set DATABASE_URL to the user that owns the database and its tables; for an empty database, CREATE on it is ' +
-        'enough; analysts query with psql or another client, not with enrich',
+        'set DATABASE_URL to the user that owns the database and its tables; for an empty database, CREATE and ' +
+        'TEMPORARY on it are enough; analysts query with psql or another client, not with enrich',
       cause: error,
     });
   }
