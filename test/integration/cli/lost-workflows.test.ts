@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { findInterrupted } from '../../../src/cli/run/describe/present-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
+import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -25,18 +26,31 @@ function sessionWith(describe: () => Promise<unknown>): Session {
   } as unknown as Session;
 }
 
-it.each([
-  { what: 'says that a run has lost its workflow if the workflow has ended', endsNow: false },
-  { what: 'says nothing of a run that has ended together with its workflow meanwhile', endsNow: true },
-])('findInterrupted() $what', async ({ endsNow }) => {
+/** What a command says about a run whose workflow has ended. @param then changes the run before its workflow is read */
+async function saidOf(status: RunStatus, then?: RunStatus) {
   const { runId } = await stagedRun(warehouse, []);
-  await setRunStatus(warehouse, runId, 'running', undefined);
-  const facts = await readRunFacts(warehouse, runId);
+  await setRunStatus(warehouse, runId, status, undefined);
   const session = sessionWith(async () => {
-    if (endsNow) await setRunStatus(warehouse, runId, 'finished', undefined);
-    return { status: { name: 'COMPLETED' } };
+    if (then) await setRunStatus(warehouse, runId, then, undefined);
+    return { status: { name: 'TERMINATED' } };
   });
-  const { reasons, lines } = await findInterrupted(session, [facts]);
-  expect(reasons.get(runId)?.reason_type).toBe(endsNow ? undefined : 'workflow.ended');
-  expect(lines).toHaveLength(endsNow ? 0 : 2);
+  const { reasons, lines } = await findInterrupted(session, [await readRunFacts(warehouse, runId)]);
+  return { runId, reason: reasons.get(runId), lines };
+}
+
+it.each([
+  ['running', 'resume'],
+  ['cancelling', 'cancel'],
+] as const)(
+  'findInterrupted() names the next step of a run that has lost its workflow: %s',
+  async (status, command) => {
+    const { runId, reason, lines } = await saidOf(status);
+    const next = `enrich ${command} ${runId}`;
+    expect(reason).toMatchObject({ reason_type: 'workflow.ended', next });
+    expect(lines).toEqual([`  ${runId}: ${reason?.reason}`, `  next: ${next}`]);
+  },
+);
+
+it('findInterrupted() says nothing of a run that has ended together with its workflow meanwhile', async () => {
+  expect(await saidOf('running', 'finished')).toMatchObject({ reason: undefined, lines: [] });
 });

@@ -103,7 +103,8 @@ async function findLostWorkflows(session: Session, runs: readonly RunFacts[]): P
       const isLost = async (): Promise<boolean> =>
         status !== 'ingesting' && (await getRun(session.warehouse, runId)).status === status;
       if (end !== undefined && (await isLost())) {
-        const { type, reason, next } = workflowEnded(runId, end);
+        const { type, reason, next: toContinue } = workflowEnded(runId, end);
+        const next = status === 'cancelling' ? `enrich cancel ${runId}` : toContinue;
         reasons.set(runId, { reason_type: type, reason, next });
         return [`  ${runId}: ${reason}`, `  next: ${next}`];
       }
