@@ -9,6 +9,7 @@ import { FailureStreak } from './calls/batches/failure-streak.ts';
 import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
 import { SentCalls } from './calls/sent-calls.ts';
 import { learnRateWindows } from './calls/service/learn-rate-windows.ts';
+import type { AdmissionLimits } from './ledger/admit.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits, recordWorkerBudgets } from './ledger/credit-ledger.ts';
 import { openAdmissions } from './ledger/admit.ts';
@@ -96,13 +97,20 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     freeSlots: () => freeSlots(callWarehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
     patienceMilliseconds,
   });
+  const limits = {
+    service,
+    rateLimits: config.rateLimits,
+    budgets: { ...config.budgets.perPeriod, alarmsAt: config.budgetAlarms },
+  };
+  const sentCalls = new SentCalls(callWarehouse, limits, log);
   const close = async (): Promise<void> => {
+    await sentCalls.close();
     await queue.close();
     await client.close();
     await Promise.all([warehouse.close(), callWarehouse.close()]);
   };
   try {
-    const parts = { warehouse, callWarehouse, client, service, queue };
+    const parts = { warehouse, callWarehouse, client, limits, queue, sentCalls };
     const workers = await createWorkers(await workerOptions(settings, parts));
     const drain = (): void => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -129,20 +137,18 @@ interface WorkerParts {
   /** Its connections keep the plans of the statements of a call. */
   readonly callWarehouse: Warehouse;
   readonly client: ServiceClient;
-  readonly service: string;
+  readonly limits: AdmissionLimits;
   readonly queue: CallQueue;
+  readonly sentCalls: SentCalls;
 }
 
 /** Options of the workers of all queues, the control queue's first. */
 async function workerOptions(
   settings: WorkerSettings,
-  { warehouse, callWarehouse, client, service, queue }: WorkerParts,
+  { warehouse, callWarehouse, client, limits, queue, sentCalls }: WorkerParts,
 ): Promise<WorkerOptions[]> {
   const { config, log, metrics } = settings;
-  const budgets = {
-    ...config.budgets.perPeriod,
-    alarmsAt: config.budgetAlarms,
-  };
+  const { service, budgets } = limits;
   await recordWorkerBudgets(warehouse.database, budgets);
   await applyBudgetLimits(warehouse.database, budgets);
   const unknown = await learnRateWindows(warehouse, service, client);
@@ -176,7 +182,6 @@ async function workerOptions(
     }),
     maxConcurrentActivityTaskExecutions: 4,
   };
-  const limits = { service, rateLimits: config.rateLimits, budgets };
   const callActivities = createCallActivities(
     {
       ...shared,
@@ -186,7 +191,7 @@ async function workerOptions(
       admit: openAdmissions(callWarehouse.database, limits),
       patienceMilliseconds,
       streak: new FailureStreak(),
-      sentCalls: new SentCalls(callWarehouse, limits, log),
+      sentCalls,
       refusals: new RefusalStreaks(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
       onBudgetAlarm: (alarm) => log.warn(alarm, 'settled and reserved credits reached an alarm of a budget'),

@@ -93,6 +93,12 @@ export class SentCalls {
       await (this.#checking ??= this.#recordMissing().finally(() => (this.#checking = undefined)));
   }
 
+  /** Checks for the last time, and forgets all calls. */
+  async close(): Promise<void> {
+    await this.recordLost().catch(() => {});
+    for (const attemptId of this.#answered.keys()) this.#forget(attemptId);
+  }
+
   /** Checks while answers are kept, also without a next call. */
   #checkRegularly(): void {
     if (this.#isTimed) return;

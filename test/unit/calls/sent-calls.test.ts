@@ -72,3 +72,14 @@ it('SentCalls keeps answers while the database is away, and lets no call begin',
   await sent.recordLost();
   expect(recordAgain).toHaveBeenCalledOnce();
 });
+
+it('SentCalls records lost calls again when its worker ends, and keeps none', async () => {
+  const { sent, pool } = callsOfEmptyDatabase();
+  const recordAgain = vi.fn(() => Promise.resolve(undefined));
+  sent.keep('attempt', 100, recordAgain);
+  pool.emit('remove');
+  await sent.close();
+  expect(recordAgain).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(recordAgain).toHaveBeenCalledOnce();
+});
