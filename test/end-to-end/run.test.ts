@@ -44,7 +44,7 @@ describe('enrich run', () => {
   it('the progress of a run ends with the people who were asked for, if others are over budget', async () => {
     const limits = ['--max-credits', '20', '--on-budget', 'finish', '--freshness', '0s'];
     const { stderr } = await system.here(['run', system.sample(60), '--yes', ...limits]);
-    const [, done, total] = /finishing +\[#+-+\] +(\d+)\/(\d+)/.exec(stderr) ?? [];
+    const [, done, total] = /finished +\[#+-+\] +(\d+)\/(\d+)/.exec(stderr) ?? [];
     expect(Number(done)).toBeGreaterThan(0);
     expect(Number(done)).toBeLessThan(Number(total));
   });
