@@ -84,4 +84,13 @@ describe('pauseRun() of a run without its workflow', () => {
     });
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'awaiting_approval' });
   });
+
+  it('pauseRun() says of a run that has ended in the meantime that the run has ended', async () => {
+    const run = await runOfOne('enriched');
+    executeUpdate.mockImplementationOnce(async () => {
+      await setRunStatus(warehouse, run.runId, 'finished', undefined);
+      throw gone;
+    });
+    await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.ended' });
+  });
 });

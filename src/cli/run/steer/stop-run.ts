@@ -43,8 +43,11 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
     const isSent = await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
       sendUpdate(session, run.runId, 'pause', [reason]),
     );
-    if (!isSent && !mayCall) throw notPausable(run);
-    if (!isSent && !isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
+    if (!isSent) {
+      requireUnfinished(await getRun(warehouse, run.runId));
+      if (!mayCall) throw notPausable(run);
+      if (!isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
+    }
     // No later command might record the calls of a killed one: the worker of this command makes them unknown.
     if (session.stack.temporal.embedded)
       await untilCallsAreRecorded(session, run.runId, session.config.service.callTimeoutSeconds * 1_000);
