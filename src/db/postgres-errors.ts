@@ -32,6 +32,7 @@ const awayMessages = new RegExp(
     'Connection terminated',
     '(?:connection error|closed) and is not queryable',
     'timeout exceeded when trying to connect',
+    '^timeout expired$',
     'Query read timeout',
   ].join('|'),
 );

@@ -1,6 +1,7 @@
-import { DatabaseError } from 'pg';
-import { expect, it } from 'vitest';
+import { Client, DatabaseError } from 'pg';
+import { expect, it, onTestFinished } from 'vitest';
 import { canSucceedLater, describeDatabaseFailure, passingStateOf } from '../../../src/db/postgres-errors.ts';
+import { startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
 it.each([
   ['28P01', 'database.login-refused', 2],
@@ -15,6 +16,18 @@ it.each([
     exitCode,
     where: 'postgres://ada@db/warehouse',
   });
+});
+
+it('a server that accepts a connection and answers no login is database.unreachable', async () => {
+  const silent = await startScriptedServer(
+    () => {},
+    () => true,
+  );
+  onTestFinished(() => silent.close());
+  const connectionString = `postgres://127.0.0.1:${silent.port}/warehouse`;
+  const client = new Client({ connectionString, connectionTimeoutMillis: 50 });
+  const error: unknown = await client.connect().catch((reason: unknown) => reason);
+  expect(describeDatabaseFailure(error, connectionString)).toMatchObject({ type: 'database.unreachable' });
 });
 
 it('the next step of a lacking right makes no analyst the owner of the database', () => {
