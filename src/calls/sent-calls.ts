@@ -26,6 +26,7 @@ interface AnsweredCall {
 
 /** How long the answers of a worker stay in its memory: longer than a replica usually lags behind. */
 const keptMilliseconds = 120_000;
+/** Of bodies. With what is read from them, 16.7 MB of bodies of the sandbox took 72 MB. */
 const keptBytes = 16 * 1024 * 1024;
 /** From a failover to the check, if no call follows. */
 const checkMilliseconds = 1_000;
