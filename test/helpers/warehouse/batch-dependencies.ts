@@ -16,7 +16,7 @@ export function batchDependencies(
   warehouse: TestWarehouse,
 ): (answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>) => AttemptDependencies {
   const limits = { service: 'test', rateLimits: [], budgets: {} };
-  const log = { debug: () => {}, warn: () => {} } as unknown as Logger;
+  const log = { debug: () => {}, warn: () => {}, error: () => {} } as unknown as Logger;
   const sentCalls = new SentCalls(warehouse, limits, log);
   return (answer) =>
     ({

@@ -9,6 +9,7 @@ import { finishRun } from '../../../src/runs/finish-run.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
+import { suppress } from '../../../src/suppression/suppression-list.ts';
 import type { BulkRequest } from '../../../src/service/client.ts';
 import { operations } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -195,6 +196,32 @@ it('a call in flight that fails after its admission was lost keeps its credits r
   await enrich(dependencies, runId, 2);
   expect((await outcomesOf(warehouse, runId)).slice(10)).toEqual(['unknown', 'unknown']);
   expect(await moneyOf(runId)).toEqual({ reserved: 2, settled: 0 });
+});
+
+it('a call recorded again after its run was cancelled gives no outcome to people suppressed since', async () => {
+  const { runId, people } = await runOfTwoBatches();
+  const dependencies = dependenciesOf(async ({ details }) => answerWith(found(people, details)));
+  const failOver = await lag();
+  await enrich(dependencies, runId, 2);
+  await failOver();
+  const { email } = people[10]!.row;
+  await warehouse.database
+    .transaction()
+    .execute((transaction) => suppress(transaction, [`email:${email}`], { by: 'test', reason: 'asked' }));
+  await finishRun(warehouse, runId, 'cancelled', undefined);
+  await expect.poll(() => moneyOf(runId), { timeout: 20_000 }).toEqual({ reserved: 0, settled: 2 });
+  expect((await outcomesOf(warehouse, runId)).slice(9)).toEqual(['cancelled', 'suppressed', 'enriched']);
+  expect(
+    await warehouse.query`
+      select runs.status, body_gzip, found_ids from attempts join runs using (run_id)
+      left join raw_answers using (attempt_id) where run_id = ${runId}`,
+  ).toEqual([
+    {
+      status: 'cancelled',
+      body_gzip: null,
+      found_ids: [expect.stringMatching(/^suppressed-/), people[11]!.person.id],
+    },
+  ]);
 });
 
 it('a run whose calls the database has lost pauses at its end, and its open calls are unknown', async () => {

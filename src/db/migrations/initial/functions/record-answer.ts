@@ -128,7 +128,8 @@ export const recordFunctions = [
           and r.row_number = answer.row_number
           and (
             r.outcome is null
-            or r.outcome = 'unknown'
+            -- The database had lost the call when its run ended.
+            or r.outcome in ('unknown', 'cancelled', 'over_budget')
             or (r.outcome = 'suppressed' and r.reason not like '%; the answer was discarded%')
             or (answer.outcome = 'enriched' and r.outcome in (${oneOf(outcomesWithoutContact)}))
           );
