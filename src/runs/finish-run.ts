@@ -70,8 +70,8 @@ async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseRe
       `${counted(rows, 'row')} ${nounFor(rows, 'has', 'have')} no outcome, ` +
       'and Temporal has completed their calls',
     next:
-      'the database was restored or failed over, and has lost calls that may be billed: follow "After restoring an ' +
-      `older state" in docs/production.md, then enrich cancel ${runId}`,
+      'the database was restored or failed over, and has lost calls that may be billed: follow "After a failover to ' +
+      `a replica that lagged" in docs/production.md, then enrich cancel ${runId}`,
   };
 }
 
