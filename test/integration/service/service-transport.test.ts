@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
@@ -215,7 +214,10 @@ describe('a call that may have been billed', () => {
     const server = new Worker(
       `const { createServer } = require('node:http');
       const { parentPort, workerData } = require('node:worker_threads');
-      const server = createServer((_, answer) => setTimeout(() => answer.end(workerData), 100));
+      const server = createServer((_, answer) => {
+        parentPort.postMessage('asked');
+        setTimeout(() => answer.end(workerData), 100);
+      });
       server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
       { eval: true, workerData: good.padEnd(600_000) },
     );
@@ -223,7 +225,7 @@ describe('a call that may have been billed', () => {
     const [port] = (await once(server, 'message')) as [number];
     const client = clientOf(`http://127.0.0.1:${port}/api/v1`, { callTimeoutSeconds: 0.3 });
     const answer = client.bulkMatch({ details }, AbortSignal.timeout(300));
-    await sleep(50);
+    await once(server, 'message');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
     expect((await answer).matches).toHaveLength(1);
   });
