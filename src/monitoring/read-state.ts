@@ -4,7 +4,7 @@ import { anyOf } from '../db/one-of.ts';
 import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.ts';
 import { sql, type Transaction } from 'kysely';
 import type { AdmissionLimits } from '../ledger/admit.ts';
-import { readPeriodBudgets, type PeriodBudget } from '../ledger/credit-ledger.ts';
+import { readPeriodBudgets } from '../ledger/credit-ledger.ts';
 import { readReports } from '../ledger/rate-reports.ts';
 import { bulkMatchScope, matchScope, ownFreeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
@@ -13,64 +13,8 @@ import { rowCount } from '../db/expressions.ts';
 import { isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
-export interface StateOfRun {
-  readonly runId: string;
-  readonly status: string;
-  readonly rowsStaged: number;
-  /** People in the plan; null before planning. */
-  readonly planned: number | null;
-  /** People in the plan whose call was answered or may have been. */
-  readonly asked: number;
-  /** Credits, here and below, are decimals as text. */
-  readonly settled: string;
-  readonly reserved: string;
-  readonly unknown: string;
-  readonly limit: string | null;
-  /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
-  readonly idleSeconds: number;
-  /** Runs of a higher priority have waiting batches, so this run makes no calls; this is no fault. */
-  readonly isPreempted: boolean;
-}
-
-export interface StateOfWindow extends RateLimit {
-  readonly scope: string;
-  readonly countedBy: 'us' | 'service';
-  readonly free: number;
-}
-
-/** The state of the warehouse at one moment, for metrics. */
-export interface State {
-  /** Credits of all months. */
-  readonly settledTotal: string;
-  readonly budgets: readonly PeriodBudget[];
-  readonly windows: readonly StateOfWindow[];
-  readonly pauses: readonly { readonly scope: string; readonly seconds: number }[];
-  readonly openAttempts: readonly {
-    readonly status: string;
-    readonly attempts: number;
-    readonly credits: string;
-    /** Of the oldest. */
-    readonly seconds: number;
-    /** Calls whose late result is overdue or expired. */
-    readonly expired: number;
-    /** Calls whose late result is due later. */
-    readonly awaited: number;
-  }[];
-  readonly inbox: { readonly deliveries: number; readonly seconds: number };
-  readonly quarantinedDeliveries: readonly { readonly status: string; readonly deliveries: number }[];
-  readonly runs: readonly {
-    readonly status: string;
-    readonly pauseReason: string | null;
-    readonly runs: number;
-  }[];
-  /** Notifications of the last day that are not delivered. */
-  readonly undeliveredNotifications: number;
-  /** Times of schedules that failed without a run, of all time. */
-  readonly failedScheduledTimes: number;
-  /** Seconds since the epoch; null before the first finished run. */
-  readonly lastFinished: number | null;
-  readonly unfinished: readonly StateOfRun[];
-}
+/** The state of the warehouse at one moment, for metrics. Credits are decimals as text. */
+export type State = Awaited<ReturnType<typeof readState>>;
 
 /** Statements are cancelled after this time, to relieve a slow database. */
 const statementMilliseconds = 3_000;
@@ -80,7 +24,7 @@ const runsShown = 20;
 const newestCalls = peoplePerPage / peoplePerCall;
 
 /** Reads the state in one read-only transaction. Each statement takes at most 3 s. */
-export function readState(warehouse: Warehouse, limits: AdmissionLimits): Promise<State> {
+export function readState(warehouse: Warehouse, limits: AdmissionLimits) {
   return warehouse.database
     .transaction()
     .setAccessMode('read only')
@@ -105,7 +49,7 @@ export function readState(warehouse: Warehouse, limits: AdmissionLimits): Promis
     });
 }
 
-/** The sum over the months' budgets, because attempts are far more rows. */
+/** The credits of all months: the sum over their budgets, because attempts are far more rows. */
 async function readSettled(transaction: Transaction<Tables>): Promise<string> {
   const { rows } = await sql<{ settled: string }>`
     select trim_scale(coalesce(sum(settled), 0))::text as settled
@@ -115,11 +59,8 @@ async function readSettled(transaction: Transaction<Tables>): Promise<string> {
   return rows[0]!.settled;
 }
 
-async function readWindows(
-  transaction: Transaction<Tables>,
-  { service, rateLimits }: AdmissionLimits,
-): Promise<StateOfWindow[]> {
-  const windows: StateOfWindow[] = [];
+async function readWindows(transaction: Transaction<Tables>, { service, rateLimits }: AdmissionLimits) {
+  const windows: (RateLimit & { scope: string; countedBy: 'us' | 'service'; free: number })[] = [];
   for (const scope of [bulkMatchScope, matchScope, webhookResultScope]) {
     for (const window of await ownFreeSlots(transaction, scope, rateLimits))
       windows.push({ ...window, scope, countedBy: 'us' });
@@ -129,16 +70,24 @@ async function readWindows(
   return windows;
 }
 
-async function readPauses(transaction: Transaction<Tables>): Promise<State['pauses']> {
-  const { rows } = await sql<State['pauses'][number]>`
+async function readPauses(transaction: Transaction<Tables>) {
+  const { rows } = await sql<{ scope: string; seconds: number }>`
     select scope, coalesce(greatest(0, extract(epoch from paused_until - clock_timestamp())), 0)::float8 as seconds
     from rate_scopes
   `.execute(transaction);
   return rows;
 }
 
-async function readOpenAttempts(transaction: Transaction<Tables>): Promise<State['openAttempts']> {
-  const { rows } = await sql<State['openAttempts'][number]>`
+/** Age of the oldest call in seconds, and calls whose late result is due later (`awaited`) or did not come in time. */
+async function readOpenAttempts(transaction: Transaction<Tables>) {
+  const { rows } = await sql<{
+    status: string;
+    attempts: number;
+    credits: string;
+    seconds: number;
+    expired: number;
+    awaited: number;
+  }>`
     select status, count(*)::int as attempts, trim_scale(sum(credits_reserved))::text as credits,
       extract(epoch from clock_timestamp() - min(admitted_at))::float8 as seconds,
       (count(*) filter (
@@ -151,10 +100,8 @@ async function readOpenAttempts(transaction: Transaction<Tables>): Promise<State
   return rows;
 }
 
-async function readDeliveries(
-  transaction: Transaction<Tables>,
-): Promise<Pick<State, 'inbox' | 'quarantinedDeliveries'>> {
-  const inbox = await sql<State['inbox']>`
+async function readDeliveries(transaction: Transaction<Tables>) {
+  const inbox = await sql<{ deliveries: number; seconds: number }>`
     select count(*)::int as deliveries,
       coalesce(extract(epoch from clock_timestamp() - min(received_at)), 0)::float8 as seconds
     from webhook_deliveries
@@ -169,8 +116,9 @@ async function readDeliveries(
   return { inbox: inbox.rows[0]!, quarantinedDeliveries };
 }
 
-async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, 'runs' | 'lastFinished'>> {
-  const runs = await sql<State['runs'][number]>`
+/** `lastFinished` in seconds since the epoch; null before the first finished run. */
+async function readRuns(transaction: Transaction<Tables>) {
+  const runs = await sql<{ status: string; pauseReason: string | null; runs: number }>`
     select status, pause_reason->>'type' as "pauseReason", count(*)::int as runs
     from runs
     where ${maySpend}
@@ -184,6 +132,7 @@ async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, '
   return { runs: runs.rows, lastFinished: last.rows[0]!.seconds };
 }
 
+/** Notifications of the last day that are not delivered. */
 async function readUndelivered(transaction: Transaction<Tables>): Promise<number> {
   const { notifications } = await transaction
     .selectFrom('notifications')
@@ -194,6 +143,7 @@ async function readUndelivered(transaction: Transaction<Tables>): Promise<number
   return notifications;
 }
 
+/** Times of schedules that failed without a run, of all time. */
 async function readFailedTimes(transaction: Transaction<Tables>): Promise<number> {
   const { times } = await transaction
     .selectFrom('notifications')
@@ -210,8 +160,24 @@ async function readFailedTimes(transaction: Transaction<Tables>): Promise<number
  *
  * A run can have millions of calls. Its budget has their credits, and its open and newest calls show when it moved.
  */
-async function readUnfinished(transaction: Transaction<Tables>): Promise<readonly StateOfRun[]> {
-  const { rows } = await sql<StateOfRun>`
+async function readUnfinished(transaction: Transaction<Tables>) {
+  const { rows } = await sql<{
+    runId: string;
+    status: string;
+    rowsStaged: number;
+    /** People in the plan; null before planning. */
+    planned: number | null;
+    /** People in the plan whose call was answered or may have been. */
+    asked: number;
+    settled: string;
+    reserved: string;
+    unknown: string;
+    limit: string | null;
+    /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
+    idleSeconds: number;
+    /** Runs of a higher priority have waiting batches, so this run makes no calls; this is no fault. */
+    isPreempted: boolean;
+  }>`
     select r.run_id as "runId", r.status, r.rows_staged as "rowsStaged", (r.plan->>'people')::int as planned,
       a.asked, trim_scale(coalesce(b.settled, 0))::text as settled,
       trim_scale(coalesce(b.reserved, 0) - held.unknown)::text as reserved,

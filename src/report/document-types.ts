@@ -10,6 +10,7 @@ export interface ReportDocument {
   readonly footer: string;
 }
 
+/** Documents leave out tables without rows. */
 export interface Section {
   readonly id: 'run' | 'outcomes' | 'coverage' | 'credits' | 'calls' | 'late-results' | 'evaluation';
   readonly title: string;
@@ -27,6 +28,15 @@ export interface Table {
 export interface Column {
   readonly title: string;
   readonly numeric?: true;
+}
+
+/** A table whose columns after the first have numbers. */
+export function tableOfNumbers(
+  caption: string,
+  [name = '', ...numbers]: readonly string[],
+  rows: Table['rows'],
+): Table {
+  return { caption, columns: [{ title: name }, ...numberColumns(...numbers)], rows };
 }
 
 export function numberColumns(...titles: readonly string[]): Column[] {

@@ -6,13 +6,12 @@ import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
 import { evaluateTruth } from './evaluation/evaluate-truth.ts';
 import { needsPerson } from './needs-person.ts';
 import { readCalls } from './figures/read-calls.ts';
-import { readContestedRows } from './figures/read-contested-rows.ts';
 import { readCosts } from './figures/read-costs.ts';
 import { readCoverage } from './figures/read-coverage.ts';
 import { readCredits } from './figures/read-credits.ts';
 import { readWaste } from './figures/read-waste.ts';
 import { readLateResults } from './figures/read-late-results.ts';
-import { readLostContacts } from './figures/read-lost-contacts.ts';
+import { readContestedRows, readLostContacts } from './figures/read-row-figures.ts';
 import type { ReportedRun, RunReport } from './report-types.ts';
 
 /**

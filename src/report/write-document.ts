@@ -38,7 +38,7 @@ export function documentOf(report: RunReport): ReportDocument {
       callsSection(report),
       lateResultsSection(report),
       runSection(report),
-    ],
+    ].map((section) => ({ ...section, tables: section.tables.filter(({ rows }) => rows.length > 0) })),
     footer:
       `Created ${moment(report.generated_at)} by enrich report ${run.run_id}. ` +
       'Contains no data of the people in the file.',

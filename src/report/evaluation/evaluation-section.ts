@@ -1,11 +1,10 @@
 import { describeRate } from '../../domain/runs/match-rate.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import { numberColumns, type Section, type Table } from '../document-types.ts';
+import { numberColumns, tableOfNumbers, type Section, type Table } from '../document-types.ts';
 import { fieldName } from '../wording.ts';
 import type { Evaluation } from '../../domain/evaluation/evaluate.ts';
 
-/** The section on the comparison with a truth file. */
 export function evaluationSection(evaluation: Evaluation): Section {
   const { people, enriched, source, identities_compared: compared, wrong_people: wrong } = evaluation;
   return {
@@ -17,15 +16,15 @@ export function evaluationSection(evaluation: Evaluation): Section {
       'accuracy the share of these values that are the known ones, each with its 95 % interval (Wilson). ' +
       `Of ${countedPeople(compared)} whose name or profile is known, ${counted(wrong.length, 'contact')} ` +
       `${wrong.length === 1 ? 'holds' : 'hold'} the data of another person.`,
-    tables: [fieldTable(evaluation), ...(wrong.length === 0 ? [] : [wrongPeopleTable(evaluation)])],
+    tables: [fieldTable(evaluation), wrongPeopleTable(evaluation)],
   };
 }
 
 function fieldTable({ fields }: Evaluation): Table {
-  return {
-    caption: 'Coverage and accuracy, by field',
-    columns: [{ title: 'Field' }, ...numberColumns('Known', 'Filled', 'Correct', 'Coverage', 'Accuracy')],
-    rows: fields.map(({ field, known, filled, correct, coverage, accuracy }) => [
+  return tableOfNumbers(
+    'Coverage and accuracy, by field',
+    ['Field', 'Known', 'Filled', 'Correct', 'Coverage', 'Accuracy'],
+    fields.map(({ field, known, filled, correct, coverage, accuracy }) => [
       fieldName(field),
       formatNumber(known),
       formatNumber(filled),
@@ -33,7 +32,7 @@ function fieldTable({ fields }: Evaluation): Table {
       coverage === null ? '–' : describeRate(coverage),
       accuracy === null ? '–' : describeRate(accuracy),
     ]),
-  };
+  );
 }
 
 function wrongPeopleTable({ wrong_people: wrong }: Evaluation): Table {

@@ -1,12 +1,11 @@
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
-import { numberColumns, type Section, type Table } from '../document-types.ts';
+import { tableOfNumbers, type Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import { moment } from '../wording.ts';
 
-/** The section on calls: by status, and the most in each window of the rate limits. */
 export function callsSection({ calls }: RunReport): Section {
   const { by_status: statuses, first_at: first, last_at: last, windows } = calls;
   return {
@@ -18,31 +17,23 @@ export function callsSection({ calls }: RunReport): Section {
         : `${counted(countSentCalls(statuses), 'call')} from ${moment(first)} to ${moment(last)}. ` +
           'All runs at one service share its limits. The charts show the current limits.',
     tables: [
-      ...(windows.length === 0
-        ? []
-        : [
-            {
-              caption: 'Maximum calls in a trailing window, of all runs',
-              columns: [{ title: 'Limit' }, ...numberColumns('Maximum', 'Share of the limit')],
-              rows: windows.map(({ limit, seconds, peak }) => [
-                formatRateLimits([{ calls: limit, seconds }]),
-                formatNumber(peak),
-                formatPercent(peak, limit),
-              ]),
-            } satisfies Table,
-          ]),
-      ...(Object.keys(statuses).length === 0
-        ? []
-        : [
-            {
-              caption: 'Calls by status',
-              columns: [{ title: 'Status' }, ...numberColumns('Calls')],
-              rows: Object.entries(statuses).map(([status, number]) => [
-                status === 'released' ? 'released, never sent' : status,
-                formatNumber(number),
-              ]),
-            } satisfies Table,
-          ]),
+      tableOfNumbers(
+        'Maximum calls in a trailing window, of all runs',
+        ['Limit', 'Maximum', 'Share of the limit'],
+        windows.map(({ limit, seconds, peak }) => [
+          formatRateLimits([{ calls: limit, seconds }]),
+          formatNumber(peak),
+          formatPercent(peak, limit),
+        ]),
+      ),
+      tableOfNumbers(
+        'Calls by status',
+        ['Status', 'Calls'],
+        Object.entries(statuses).map(([status, number]) => [
+          status === 'released' ? 'released, never sent' : status,
+          formatNumber(number),
+        ]),
+      ),
     ],
   };
 }

@@ -1,11 +1,10 @@
-import { numberColumns, type Section } from '../document-types.ts';
+import { tableOfNumbers, type Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import { fieldName } from '../wording.ts';
 
-/** The section on coverage: contacts with each field, before the run and now. */
 export function coverageSection({ coverage }: RunReport): Section {
   const { contacts, fields } = coverage;
   const title = 'Coverage before and after';
@@ -21,13 +20,10 @@ export function coverageSection({ coverage }: RunReport): Section {
       'and unreadable rows): in the export, and now in the export or the warehouse. ' +
       'A dash means that no column is recognised for the field.',
     tables: [
-      {
-        caption: 'Contacts with a value, by field',
-        columns: [
-          { title: 'Field' },
-          ...numberColumns('Before', 'After', 'Gained', 'Before, share', 'After, share'),
-        ],
-        rows: fields.map(({ field, before, after, gained }) => [
+      tableOfNumbers(
+        'Contacts with a value, by field',
+        ['Field', 'Before', 'After', 'Gained', 'Before, share', 'After, share'],
+        fields.map(({ field, before, after, gained }) => [
           fieldName(field),
           before === null ? '–' : formatNumber(before),
           formatNumber(after),
@@ -35,7 +31,7 @@ export function coverageSection({ coverage }: RunReport): Section {
           before === null ? '–' : formatPercent(before, contacts),
           formatPercent(after, contacts),
         ]),
-      },
+      ),
     ],
   };
 }

@@ -1,12 +1,11 @@
 import { deliveryKindNames, deliveryKinds } from '../../domain/late-results/delivery-kinds.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
-import { numberColumns, type Section, type Table } from '../document-types.ts';
+import { tableOfNumbers, type Section } from '../document-types.ts';
 import type { RunReport, Waste } from '../report-types.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { formatPrice } from '../../domain/money/format-price.ts';
 import { fieldName } from '../wording.ts';
 
-/** The section on credits: cost by kind, cost per usable field, and credits without a result. */
 export function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
   const { settled, held, planned, budgets } = money;
   const isFinal = run.status === 'finished' && held.total === '0' && (outcomes.over_budget ?? 0) === 0;
@@ -22,51 +21,48 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
     ['held for late results', held.awaiting],
     ['held, cost unknown', held.unknown],
   ];
-  const tables: Table[] = [
-    {
-      caption: 'Credits by kind',
-      columns: [{ title: 'Kind' }, ...numberColumns('Credits')],
-      rows: kinds
+  const tables = [
+    tableOfNumbers(
+      'Credits by kind',
+      ['Kind', 'Credits'],
+      kinds
         .filter(([kind, value]) => value !== '0' || kind === 'settled')
         .map(([kind, value]) => [kind, formatNumber(value)]),
-    },
-    {
-      caption: 'Cost per usable field of the enriched rows',
-      columns: [{ title: 'Field' }, ...numberColumns('Count', 'Credits', 'Each')],
-      rows:
-        costs.length === 0
-          ? [['not known: retention has removed the rows', '–', '–', '–']]
-          : costs.map(({ field, count: number, credits: value, each }) => [
-              fieldName(field),
-              formatNumber(number),
-              formatNumber(value),
-              each === null ? '–' : formatPrice(each),
-            ]),
-    },
-    {
-      caption: 'Credits without a result',
-      columns: [{ title: 'Where' }, ...numberColumns('Count', 'Credits')],
-      rows:
-        waste.length === 0
-          ? [['none', '0', '0']]
-          : waste.map(({ kind, count: number, credits: value }) => [
-              wasteOf[kind],
-              formatNumber(number),
-              formatNumber(value),
-            ]),
-    },
-  ];
-  if (budgets.length > 0)
-    tables.push({
-      caption: 'Budgets of the calls, with all their runs',
-      columns: [{ title: 'Budget' }, ...numberColumns('Limit', 'Settled', 'Reserved')],
-      rows: budgets.map(({ budget, limit, settled: spent, reserved }) => [
+    ),
+    tableOfNumbers(
+      'Cost per usable field of the enriched rows',
+      ['Field', 'Count', 'Credits', 'Each'],
+      costs.length === 0
+        ? [['not known: retention has removed the rows', '–', '–', '–']]
+        : costs.map(({ field, count: number, credits: value, each }) => [
+            fieldName(field),
+            formatNumber(number),
+            formatNumber(value),
+            each === null ? '–' : formatPrice(each),
+          ]),
+    ),
+    tableOfNumbers(
+      'Credits without a result',
+      ['Where', 'Count', 'Credits'],
+      waste.length === 0
+        ? [['none', '0', '0']]
+        : waste.map(({ kind, count: number, credits: value }) => [
+            wasteOf[kind],
+            formatNumber(number),
+            formatNumber(value),
+          ]),
+    ),
+    tableOfNumbers(
+      'Budgets of the calls, with all their runs',
+      ['Budget', 'Limit', 'Settled', 'Reserved'],
+      budgets.map(({ budget, limit, settled: spent, reserved }) => [
         budget,
         limit === null ? 'none' : formatNumber(limit),
         formatNumber(spent),
         formatNumber(reserved),
       ]),
-    });
+    ),
+  ];
   return {
     id: 'credits',
     title: 'Credits',

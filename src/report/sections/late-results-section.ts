@@ -1,10 +1,9 @@
-import type { Section } from '../document-types.ts';
+import { tableOfNumbers, type Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 
-/** The section on late results: what arrived, how, and what is missing. */
 export function lateResultsSection({ calls, late_results: late }: RunReport): Section {
   const figures: [string, number][] = [
     ['calls that wait for late results', late.awaited],
@@ -35,14 +34,12 @@ export function lateResultsSection({ calls, late_results: late }: RunReport): Se
     lead: none
       ? 'The run has no late results.'
       : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}${missing}`,
-    tables: none
-      ? []
-      : [
-          {
-            caption: 'Late results',
-            columns: [{ title: 'Kind' }, { title: 'Count', numeric: true }],
-            rows: figures.map(([what, number]) => [what, formatNumber(number)]),
-          },
-        ],
+    tables: [
+      tableOfNumbers(
+        'Late results',
+        ['Kind', 'Count'],
+        none ? [] : figures.map(([what, number]) => [what, formatNumber(number)]),
+      ),
+    ],
   };
 }

@@ -1,11 +1,10 @@
 import { isOutcome, outcomeFacts } from '../../domain/runs/outcome.ts';
-import { numberColumns, type Section } from '../document-types.ts';
+import { numberColumns, tableOfNumbers, type Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import { words } from '../wording.ts';
 
-/** The section on outcomes: how many rows ended in each. */
 export function outcomesSection({
   run,
   outcomes,
@@ -17,7 +16,7 @@ export function outcomesSection({
     words(outcome),
     formatNumber(number),
     formatPercent(number, whole),
-    isOutcome(outcome) ? outcomeFacts[outcome].meaning : openRows,
+    isOutcome(outcome) ? outcomeFacts[outcome].meaning : 'not decided yet',
   ]);
   return {
     id: 'outcomes',
@@ -29,26 +28,16 @@ export function outcomesSection({
         columns: [{ title: 'Outcome' }, ...numberColumns('Rows', 'Share'), { title: 'Meaning' }],
         rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
       },
-      ...(contested === 0
-        ? []
-        : [
-            {
-              caption: 'Rows whose record id names different people, which the run does not ask for',
-              columns: [{ title: 'Outcome' }, ...numberColumns('Rows')],
-              rows: [['duplicate', formatNumber(contested)]],
-            },
-          ]),
-      ...(lost.length === 0
-        ? []
-        : [
-            {
-              caption: 'Rows whose contact has lost its person since',
-              columns: [{ title: 'Reason' }, ...numberColumns('Rows')],
-              rows: lost.map(({ reason, rows: number }) => [reason, formatNumber(number)]),
-            },
-          ]),
+      tableOfNumbers(
+        'Rows whose record id names different people, which the run does not ask for',
+        ['Outcome', 'Rows'],
+        contested === 0 ? [] : [['duplicate', formatNumber(contested)]],
+      ),
+      tableOfNumbers(
+        'Rows whose contact has lost its person since',
+        ['Reason', 'Rows'],
+        lost.map(({ reason, rows: number }) => [reason, formatNumber(number)]),
+      ),
     ],
   };
 }
-
-const openRows = 'not decided yet';

@@ -5,7 +5,6 @@ import { formatElapsed } from '../../domain/text/duration.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { moment, words } from '../wording.ts';
 
-/** The section on the run itself: its file, options and times. */
 export function runSection({ run }: RunReport): Section {
   const { reveal, waterfall } = run.asked_for;
   const extras = [...reveal.map((kind) => `reveal ${kind}`), ...waterfall.map((kind) => `waterfall ${kind}`)];
