@@ -1,14 +1,12 @@
 import { sql, type Transaction } from 'kysely';
-import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
-import type { DeliveredPerson } from '../service/answers/late-result.ts';
+import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { recordLateLookups, type LateLookups } from '../people/known/lookup-history.ts';
 import { recordLateResults } from '../people/log/late-observations.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockAttempt, readRecipients } from './awaiting-call.ts';
-import { contentOf } from './delivery-content.ts';
 import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 
@@ -34,7 +32,7 @@ export async function lockEarlierCalls(
   return calls.rows.map((call) => call.attemptId);
 }
 
-/** A person of a delivery without a body, with the phones as the log of observations has them. */
+/** A person of a delivery, with the phones as the log of observations has them. */
 interface LoggedPerson {
   readonly id: string;
   readonly phones: readonly {
@@ -49,8 +47,8 @@ interface LoggedPerson {
 }
 
 /**
- * Gives contacts of a call with a skipped phone request the phones that earlier calls have received. Later phones reach
- * them with the delivery of the earlier call. If retention has removed the body of a delivery, the log has the phones.
+ * Gives contacts of a call with a skipped phone request the phones that earlier calls have received, as the log has
+ * them. Later phones reach them with the delivery of the earlier call.
  *
  * @param earlier ids of locked calls
  */
@@ -61,40 +59,29 @@ export async function giveEarlierPhones(
 ): Promise<void> {
   if (earlier.length === 0) return;
   const attempt = await lockAttempt(transaction, attemptId);
-  const deliveries = await sql<{
-    deliveryId: string;
-    body: Buffer | null;
-    contentEncoding: string | null;
-    foundIds: readonly string[];
-    phones: readonly LoggedPerson[];
-  }>`
-    select d.delivery_id as "deliveryId", d.body, d.content_encoding as "contentEncoding", a.found_ids as "foundIds",
-      array(
+  const { service } = attempt.options;
+  const deliveries = await sql<{ deliveryId: string; logged: readonly LoggedPerson[] }>`
+    select d.delivery_id as "deliveryId", array(
         select jsonb_build_object('id', o.person_id, 'phones', o.facts -> 'phones') from observations o
-        where d.body is null and o.person_key = any(${attempt.foundIds.map(keyOfId)}::text[])
-          and o.service = ${attempt.options.service} and o.kind = 'phones'
+        where o.person_key = any(${attempt.foundIds.map(keyOfId)}::text[])
+          and o.service = ${service} and o.kind = 'phones'
           and o.attempt_id = d.attempt_id and o.delivery_id = d.delivery_id
           and o.person_id is not null
         order by o.observation_id
-      ) as phones
-    from webhook_deliveries d join attempts a using (attempt_id)
+      ) as logged
+    from webhook_deliveries d
     where d.attempt_id = any(${earlier}::text[]) and d.status in (${anyOf(creditedStatuses)})
       and d.subject like 'phones:%'
     order by d.received_at, d.delivery_id
   `.execute(transaction);
-  const { service } = attempt.options;
   const recipients = await readRecipients(transaction, attempt, []);
   const lookups: LateLookups[] = [];
-  for (const { body, phones, ...delivery } of deliveries.rows) {
-    const delivered =
-      body === null ? phones.map(deliveredOf) : ((await contentOf({ ...delivery, body }))?.people ?? []);
-    // A body is believed only about the people of its own call.
-    const people = delivered.filter(({ id }) => id !== undefined && delivery.foundIds.includes(id));
+  for (const { deliveryId, logged } of deliveries.rows) {
+    const people = logged.map(deliveredOf);
     const assigned = assignDelivered(recipients, people, 'phones', attempt.foundIds);
     const suppressed = await suppressedOfDelivery(transaction, attempt, people, recipients, assigned);
     const given = givenResults(people, recipients, assigned, suppressed, () => ['phone']);
-    const logged = { deliveryId: delivery.deliveryId, kind: 'phones', service } as const;
-    lookups.push(await recordLateResults(transaction, logged, given));
+    lookups.push(await recordLateResults(transaction, { deliveryId, kind: 'phones', service }, given));
   }
   await recordLateLookups(transaction, service, {
     people: lookups.flatMap(({ people }) => people),
@@ -102,7 +89,7 @@ export async function giveEarlierPhones(
   });
 }
 
-function deliveredOf({ id, phones }: LoggedPerson): DeliveredPerson {
+function deliveredOf({ id, phones }: LoggedPerson) {
   return {
     id,
     phones: phones.map((phone) => ({
