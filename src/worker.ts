@@ -24,7 +24,12 @@ import { createServiceClient, type ServiceClient } from './service/client.ts';
 import { openWarehouse, type Warehouse } from './db/database.ts';
 import { Problem } from './domain/problem.ts';
 import { webhookPath } from './late-results/receiver.ts';
-import { commonWorkerOptions, workflowBundle, type WorkerConnection } from './temporal/worker-options.ts';
+import {
+  commonWorkerOptions,
+  drainSeconds,
+  workflowBundle,
+  type WorkerConnection,
+} from './temporal/worker-options.ts';
 import { runWorkers } from './temporal/run-workers.ts';
 import { workflowIsolate } from './temporal/workflow-isolate.ts';
 
@@ -103,8 +108,12 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     budgets: { ...config.budgets.perPeriod, alarmsAt: config.budgetAlarms },
   };
   const sentCalls = new SentCalls(callWarehouse, limits, log);
+  let drainedSince: number | undefined;
   const close = async (): Promise<void> => {
-    await sentCalls.close();
+    const drained = performance.now() - (drainedSince ?? performance.now());
+    // An embedded database has no replica, and can have failed for good.
+    const patience = config.databaseUrl === undefined ? 0 : drainSeconds(config) * 1_000 - drained;
+    await sentCalls.close(patience);
     await queue.close();
     await client.close();
     await Promise.all([warehouse.close(), callWarehouse.close()]);
@@ -113,6 +122,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     const parts = { warehouse, callWarehouse, client, limits, queue, sentCalls };
     const workers = await createWorkers(await workerOptions(settings, parts));
     const drain = (): void => {
+      drainedSince ??= performance.now();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       queue.handBack();
     };

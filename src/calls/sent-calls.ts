@@ -6,6 +6,7 @@ import { restoreAdmission, type AdmittedCall } from '../ledger/restore-admission
 import type { RunRecord } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { OpenPerson } from './batches/open-people.ts';
+import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
 /** A call that was admitted and sent. */
 export interface SentCall {
@@ -94,9 +95,20 @@ export class SentCalls {
       await (this.#checking ??= this.#recordMissing().finally(() => (this.#checking = undefined)));
   }
 
-  /** Checks for the last time, and forgets all calls. */
-  async close(): Promise<void> {
-    await this.recordLost().catch(() => {});
+  /**
+   * Checks for the last time, and forgets all calls.
+   *
+   * @param patienceMilliseconds how long to wait for the database while it is away
+   */
+  async close(patienceMilliseconds: number): Promise<void> {
+    // The pool does not report a connection that is lost without a word, and no later check follows.
+    this.#changed += 1;
+    await untilDatabaseIsBack(() => this.recordLost(), patienceMilliseconds).catch((error: unknown) => {
+      this.#log.error(
+        { err: error, calls: this.#answered.size },
+        'the last calls could not be checked for loss',
+      );
+    });
     for (const attemptId of this.#answered.keys()) this.#forget(attemptId);
   }
 

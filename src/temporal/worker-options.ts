@@ -19,6 +19,11 @@ export interface WorkerConnection {
 /** Time to record an answer after the longest call: a deployment must not cut off a paid call. */
 const graceSecondsBeyondCall = 30;
 
+/** How long a worker drains at most. Its calls are then cut off. */
+export function drainSeconds({ service }: Config): number {
+  return service.callTimeoutSeconds + 2 * graceSecondsBeyondCall;
+}
+
 /** Options of the workers of all queues. */
 export function commonWorkerOptions(
   { connection, namespace, codec, version }: WorkerConnection,
@@ -50,7 +55,7 @@ export function commonWorkerOptions(
     // more often than needed, because Temporal bills each heartbeat.
     maxHeartbeatThrottleInterval: '5 seconds',
     shutdownGraceTime: `${callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
-    shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
+    shutdownForceTime: `${drainSeconds(config)} seconds`,
     ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
   };
 }

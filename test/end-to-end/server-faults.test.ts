@@ -54,7 +54,8 @@ describe('a server that is killed in the middle of a run and started again', () 
     const postgres = await startEmbeddedPostgres({ directory });
     const settings = { ...own.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };
     const untilCalls = callsFromNow(own);
-    begun.push(own.begin(['worker'], settings));
+    const worker = own.begin(['worker'], settings);
+    begun.push(worker);
     const running = own.here(['run', own.sample(100), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
@@ -65,6 +66,9 @@ describe('a server that is killed in the middle of a run and started again', () 
     await expectPromisesKept({ warehouse, sandbox: own.sandbox });
     await expectRebuildEqual(warehouse);
     await warehouse.close();
+    // A worker whose database is away waits for it.
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toBe(0);
     await stopEmbeddedPostgres(directory);
   });
 });

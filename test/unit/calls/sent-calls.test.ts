@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 /** The calls of a worker whose database has lost them all. */
-function callsOfEmptyDatabase(): { sent: SentCalls; pool: EventEmitter } {
+function callsOfEmptyDatabase() {
   const pool = Object.assign(new EventEmitter(), { totalCount: 0 });
   const database = new Kysely({
     dialect: {
@@ -23,7 +23,8 @@ function callsOfEmptyDatabase(): { sent: SentCalls; pool: EventEmitter } {
   });
   const limits = { service: 'test', rateLimits: [], budgets: {} };
   const warehouse = { pool, database } as unknown as Warehouse;
-  return { sent: new SentCalls(warehouse, limits, { error: () => {} } as unknown as Logger), pool };
+  const log = { error: vi.fn() };
+  return { sent: new SentCalls(warehouse, limits, log as unknown as Logger), pool, log };
 }
 
 it('SentCalls records a lost call again although the worker has no connection at the failover', async () => {
@@ -78,8 +79,35 @@ it('SentCalls records lost calls again when its worker ends, and keeps none', as
   const recordAgain = vi.fn(() => Promise.resolve(undefined));
   sent.keep('attempt', 100, recordAgain);
   pool.emit('remove');
-  await sent.close();
+  await sent.close(0);
   expect(recordAgain).toHaveBeenCalledOnce();
   await vi.advanceTimersByTimeAsync(3_000);
   expect(recordAgain).toHaveBeenCalledOnce();
+});
+
+it('SentCalls waits for the database when its worker ends, and records the calls that were lost', async () => {
+  const { sent } = callsOfEmptyDatabase();
+  const away = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  const recordAgain = vi.fn<() => Promise<unknown>>(() => Promise.reject(away));
+  sent.keep('attempt', 100, recordAgain);
+  const closed = sent.close(60_000);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(recordAgain.mock.calls.length).toBeGreaterThan(10);
+  recordAgain.mockReset().mockResolvedValue(undefined);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await closed;
+  expect(recordAgain).toHaveBeenCalledOnce();
+});
+
+it('SentCalls ends with an error in the log if the database stays away when its worker ends', async () => {
+  const { sent, log } = callsOfEmptyDatabase();
+  const away = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  sent.keep('attempt', 100, () => Promise.reject(away));
+  const closed = sent.close(60_000);
+  await vi.advanceTimersByTimeAsync(61_000);
+  await closed;
+  expect(log.error).toHaveBeenCalledExactlyOnceWith(
+    { err: away, calls: 1 },
+    'the last calls could not be checked for loss',
+  );
 });

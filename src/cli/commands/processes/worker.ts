@@ -12,7 +12,8 @@ export function workerCommand(): Command {
     .description('Run a worker of a Temporal server in the foreground.')
     .explain(`
 Any number of workers may run, on any number of machines: they share rate limits and budgets through the database.
-SIGTERM drains: the worker begins no call and waits for calls in flight, for at most CALL_TIMEOUT + 30 s.
+SIGTERM drains: the worker begins no call and waits for calls in flight, for at most CALL_TIMEOUT + 30 s. If the
+database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.
 
 Example:
   TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`)
