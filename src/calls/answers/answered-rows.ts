@@ -14,7 +14,15 @@ export type AnswerToRecord = Pick<
   'httpStatus' | 'requestId' | 'matches' | 'unreadableMatches' | 'creditsConsumed' | 'creditsProblem' | 'raw'
 > &
   Partial<
-    Pick<BulkAnswer, 'partial' | 'uniqueEnrichedRecords' | 'missingRecords' | 'phoneEnrichment' | 'waterfall'>
+    Pick<
+      BulkAnswer,
+      | 'exactMatches'
+      | 'partial'
+      | 'uniqueEnrichedRecords'
+      | 'missingRecords'
+      | 'phoneEnrichment'
+      | 'waterfall'
+    >
   >;
 
 /** A row of the export with its outcome, in the form of the tables. */
@@ -52,12 +60,12 @@ export function answeredRows(
   const inPlace = answer.matches.length === people.length;
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   const isCut = answer.unreadableMatches.some(({ index }) => index >= answer.matches.length);
-  const factsOf = (person: Person): ObservedFacts =>
-    factsOfAnswer(person, documentedPerson(person), answer.waterfall);
+  const factsAt = (person: Person, matchIndex: number): ObservedFacts =>
+    factsOfAnswer(person, documentedPerson(person, answer.exactMatches?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
     if (!person) return [];
-    const unmatchedFacts = factsOf(person);
+    const unmatchedFacts = factsAt(person, matchIndex);
     const id = unmatchedFacts.person_id;
     const key = id === null ? keyOfStranger(person) : keyOfId(id);
     return [{ matchIndex, key, facts: unmatchedFacts }];
@@ -81,7 +89,7 @@ export function answeredRows(
         const { person, matchIndex, evidence } = row;
         const matchKeys = keepsMatchKeys(evidence) ? matchKeysOfMatch(identity, person) : null;
         const fields = contactFields(person);
-        return { ...answered, evidence, matchKeys, matchIndex, fields, facts: factsOf(person) };
+        return { ...answered, evidence, matchKeys, matchIndex, fields, facts: factsAt(person, matchIndex) };
       }
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };

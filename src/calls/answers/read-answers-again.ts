@@ -14,7 +14,7 @@ import {
 import { rewriteObservations } from '../../people/log/rewrite-observations.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
-import { documentedPerson } from '../../service/answers/documented-person.ts';
+import { documentedPerson, exactJson } from '../../service/answers/documented-person.ts';
 import { operations } from '../../service/endpoints.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 
@@ -102,10 +102,10 @@ async function readAnswer({ body }: StoredBody): Promise<FactsById> {
   const raw = await decompress(body);
   try {
     const answer = { status: 200, headers: {}, body: raw, receivedAt: 0 };
-    const { matches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
-    const people = matches.flatMap((person): Named<ObservedFacts>[] => {
+    const { matches, exactMatches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
+    const people = matches.flatMap((person, index): Named<ObservedFacts>[] => {
       if (person === null) return [];
-      const facts = factsOfAnswer(person, documentedPerson(person), waterfall);
+      const facts = factsOfAnswer(person, documentedPerson(person, exactMatches?.[index]), waterfall);
       return facts.person_id === null ? [] : [[facts.person_id, facts]];
     });
     return byId(people, (facts) => facts);
@@ -172,6 +172,6 @@ async function rewrite(
       const facts = factsById.get(personId)?.(kind);
       return facts ? [{ ...row, facts }] : [];
     });
-    return rewriteObservations(transaction, service, entries);
+    return rewriteObservations(transaction, service, entries, exactJson);
   });
 }

@@ -7,6 +7,7 @@ import type { SettledCredits } from '../../ledger/close-attempt.ts';
 import type { LogEntries } from '../../people/log/append-to-log.ts';
 import { logJson } from '../../people/log/log-json.ts';
 import { keysLearned } from '../../people/known/lookup-history.ts';
+import { exactJson } from '../../service/answers/documented-person.ts';
 import type { AnsweredRow, AnswerToRecord, UnmatchedPerson } from './answered-rows.ts';
 
 /** What an answer brought, without people on the suppression list. */
@@ -50,7 +51,7 @@ export async function writeAnswer(
       facts.person_id === null ? [] : facts.identity_keys.map((key) => learnedKey(key, null)),
     ),
   ];
-  const log = logJson(entries.observations);
+  const log = logJson(entries.observations, exactJson);
   await sql`
     select write_answer(${attemptId}, ${asked.service}, ${bodyGzip}::bytea,
       ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(quarantined)}::jsonb,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { explainIssues, readAnswer } from './answer.ts';
-import { unreadFields } from './documented-person.ts';
+import { readExactMatches, unreadFields } from './documented-person.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import { isMissOfAll, isRefusedMiss } from '../failures/error-of-success.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
@@ -23,6 +23,8 @@ export interface BulkAnswer {
   readonly matches: readonly (Person | null)[];
   /** The service did not process everybody: a person who was not found can be asked for again. */
   readonly partial?: ServiceFailure | undefined;
+  /** Elements of `matches` with the numbers marked that a float would round; undefined: there are none. */
+  readonly exactMatches?: readonly unknown[] | undefined;
   /**
    * Elements of `matches` that are no documented person, and one for all elements beyond the limit. They may be billed;
    * no row gets their data.
@@ -98,6 +100,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
     requestId: readRequestId(members.get('request_id')),
     ...people,
     partial,
+    exactMatches: readExactMatches(members.get('matches') ?? ''),
     creditsConsumed: credits,
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,

@@ -105,7 +105,7 @@ function endOfValue(text: string, start: number): number {
 }
 
 /** @returns the position after the closing quote of the string that begins at `start` */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end < 0 ? text.length : end + 1;

@@ -10,9 +10,10 @@ import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile();
 const { callInFlight, record, moneyOf, contact } = callsByHand(warehouse);
 
-/** A body with a byte order mark and a request id that a float would round, as the client reads it. */
+/** A body with a byte order mark and numbers that a float would round, as the client reads it. */
 function answerAsRead(person: object): AnswerToRecord {
-  const body = `\ufeff{"request_id":-9007199254740993123,"credits_consumed":1,"matches":${JSON.stringify([person])}}`;
+  const matches = JSON.stringify([person]).replace('"12345678901234567"', '12345678901234567');
+  const body = `\ufeff{"request_id":-9007199254740993123,"credits_consumed":1,"matches":${matches}}`;
   const http = { status: 200, headers: {}, body: Buffer.from(body), receivedAt: 0 };
   return readBulkAnswer(http, operations.bulkMatch);
 }
@@ -21,8 +22,9 @@ async function saidBy({ attemptId }: AdmittedCall) {
   const rows = await warehouse.query<{
     facts: Record<string, unknown>;
     organization: unknown;
+    rank: string;
   }>`
-    select o.facts, f.facts as organization
+    select o.facts, o.facts #>> '{account,traffic_ranking}' as rank, f.facts as organization
     from observations o left join organization_facts f on f.facts_hash = o.organization_facts
     where o.attempt_id = ${attemptId}`;
   return rows;
@@ -31,7 +33,7 @@ async function saidBy({ attemptId }: AdmittedCall) {
 it('an answer with a part of another type gives a row the rest of its person, and settles the price', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
-  const job = { organization_name: 'Fjord', title: 7 };
+  const [job, account] = [{ organization_name: 'Fjord', title: 7 }, { traffic_ranking: '12345678901234567' }];
   await record(
     call,
     answerAsRead({
@@ -39,6 +41,7 @@ it('an answer with a part of another type gives a row the rest of its person, an
       organization: 'Orbit',
       contact: ['saved'],
       employment_history: ['x', job],
+      account,
     }),
   );
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
@@ -46,6 +49,7 @@ it('an answer with a part of another type gives a row the rest of its person, an
   const [said] = await saidBy(call);
   expect(said).toMatchObject({
     organization: null,
+    rank: '12345678901234567',
     facts: { employment: [{ organization_name: 'Fjord' }] },
   });
   expect(said!.facts).not.toHaveProperty('contact');

@@ -350,6 +350,18 @@ describe('readBulkAnswer', () => {
     expect(answer.matches).toMatchObject([person]);
   });
 
+  it('readBulkAnswer() reads an answer with a long number beside a text of 12 MB', () => {
+    const text = 'x'.repeat(12_000_000);
+    const answer = read(
+      `{"credits_consumed":1,"matches":[{"id":"p1","headline":"${text}",` +
+        '"organization":{"annual_revenue":12345678901234567890}}]}',
+    );
+    expect(answer.matches[0]?.id).toBe('p1');
+    expect(answer.exactMatches).toMatchObject([
+      { organization: { annual_revenue: '\u000012345678901234567890' } },
+    ]);
+  });
+
   it('readBulkAnswer() reads or refuses any body, and never invents a number', () => {
     const member = fc.oneof(fc.jsonValue(), fc.constantFrom(null, -1, 0.1, 1e30, '3'));
     const body = fc
