@@ -3,18 +3,12 @@ import { residenceOf } from './residence.ts';
 import { account, accountId, companyProfile, contact, employment } from './saved-records.ts';
 
 export interface PersonOptions {
-  /**
-   * `match` includes the saved contact, `bulk_match` the account, and `search` neither of them and no
-   * address.
-   */
-  readonly endpoint: 'match' | 'bulk_match' | 'search';
+  /** `match` includes the saved contact, `bulk_match` the account. */
+  readonly endpoint: 'match' | 'bulk_match';
   readonly personalEmails?: boolean;
   /** Approximate bytes of JSON; undefined: the default size. */
   readonly bytes?: number | undefined;
 }
-
-/** Search returns it instead of an address that the team has not paid for. */
-const lockedEmail = 'email_not_unlocked@domain.com';
 
 /** Renders people and companies as JSON. Nine tenths of a person are its organization, as observed. */
 export class Renderer {
@@ -28,18 +22,10 @@ export class Renderer {
 
   person(known: Known, options: PersonOptions): string {
     const { organization } = known;
-    const text = JSON.stringify({ ...personRecord(known, options), ...savedRecord(known, options) });
-    return `${text.slice(0, -1)},"organization":${this.organization(organization, options.bytes)}}`;
-  }
-
-  /**
-   * A company as JSON text.
-   *
-   * @param bytes approximate size of a person with this company
-   */
-  organization(company: Company, bytes = this.#bytes): string {
-    const text = JSON.stringify(companyRecord(company));
-    return `${text.slice(0, -1)},"keywords":${this.#padding(bytes)}}`;
+    const person = JSON.stringify({ ...personRecord(known, options), ...savedRecord(known, options) });
+    const company = JSON.stringify(companyRecord(organization));
+    const padding = this.#padding(options.bytes ?? this.#bytes);
+    return `${person.slice(0, -1)},"organization":${company.slice(0, -1)},"keywords":${padding}}}`;
   }
 
   /** Cached for each size, so that benchmarks do not measure rendering. */
@@ -59,7 +45,7 @@ function keywords(bytes: number): string[] {
   return Array.from({ length: Math.ceil(bytes / (word.length + 3)) }, () => word);
 }
 
-function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions): Record<string, unknown> {
+function personRecord(known: Known, { personalEmails }: PersonOptions): Record<string, unknown> {
   const { organization, email } = known;
   const { city, state, country, isRegulated } = residenceOf(known.id);
   return {
@@ -70,7 +56,7 @@ function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions)
     proflink_url: known.profileUrl,
     title: known.title,
     headline: `${known.title} at ${organization.name}`,
-    email: email !== null && endpoint === 'search' ? lockedEmail : email,
+    email,
     email_status: email === null ? null : 'verified',
     photo_url: null,
     microblog_url: null,
@@ -82,7 +68,7 @@ function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions)
     state,
     city,
     country,
-    revealed_for_current_team: endpoint !== 'search',
+    revealed_for_current_team: true,
     is_likely_to_engage: false,
     intent_strength: null,
     show_intent: false,
@@ -97,14 +83,9 @@ function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions)
 }
 
 function savedRecord(known: Known, { endpoint }: PersonOptions): Record<string, unknown> {
-  switch (endpoint) {
-    case 'match':
-      return { contact_id: `c${known.id.slice(1)}`, contact: contact(known) };
-    case 'bulk_match':
-      return { account_id: accountId(known.organization), account: account(known.organization) };
-    case 'search':
-      return { person_id: known.id };
-  }
+  return endpoint === 'match'
+    ? { contact_id: `c${known.id.slice(1)}`, contact: contact(known) }
+    : { account_id: accountId(known.organization), account: account(known.organization) };
 }
 
 /**
