@@ -6,12 +6,11 @@ import { anyValue, rowCount } from '../db/expressions.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
 import { formsOfKey } from '../keys/hashed-addresses.ts';
 import type { Tables } from '../db/schema.ts';
-import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
 
 export interface SuppressionEntry {
   /** First characters of its hash, enough to tell entries apart. */
   readonly entry: string;
-  readonly kind: SuppressionEntriesTable['kind'];
+  readonly kind: Tables['suppression_entries']['kind'];
   readonly domain: string | null;
   readonly reason: string | null;
   readonly added_by: string;

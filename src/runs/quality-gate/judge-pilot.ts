@@ -9,7 +9,7 @@ import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { recordPilot, readPilot, type PilotResult } from './pilot.ts';
 import { getRun, type RunRecord } from '../runs.ts';
-import type { PilotFigures } from '../../db/schema/runs.ts';
+import type { PilotFigures } from '../../db/schema/run-tables.ts';
 
 /**
  * Reads the results of a run's pilot and decides whether the run continues. The run's quality gates decide; without

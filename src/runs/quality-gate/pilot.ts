@@ -9,7 +9,7 @@ import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { pauseCalls } from '../../ledger/pause-calls.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { PilotFigures } from '../../db/schema/runs.ts';
+import type { PilotFigures } from '../../db/schema/run-tables.ts';
 
 /**
  * Puts a pilot's people on the first pages, so that the run asks for them first. The pilot is a sample of the people in
