@@ -68,6 +68,40 @@ const tables: Readonly<Record<string, string>> = {
   employment_history: 'All jobs of each person',
   suppression_entries: 'People and domains that are never asked for, as hashes',
   erasures: 'One erasure: when, by whom and how much, without the person',
+  job_changes_of_last_run: 'People whose move to another employer the newest finished run detected',
+  contact_phones:
+    'Phones of each contact: when asked for, when received, and the run, call and delivery of each',
+  run_costs:
+    'Cost of each run, and the number of people, addresses and phones that its calls found for contacts',
+  calls_without_data: 'Calls that were or may have been billed, and enriched no row',
+  row_results: 'Rows of runs with their outcome, and why the contact of a row has lost its person',
+  changes_of_last_day:
+    'Contacts that changed within 24 hours: the last operation, and all groups of fields that changed',
+  coverage_by_segment:
+    'How many contacts of a source have an address, phone or title: all, by country, by industry, by seniority',
+  oldest_values: 'Current values of contacts, the oldest first',
+  duplicate_contacts: 'People with more than one CRM contact',
+  people: 'What is known about each person now',
+  organization_values: 'Columns of organizations that are no lists; read organizations',
+  organizations: 'What is known about each company now',
+  contacts: 'Which person each CRM contact is now, by its newest valid match',
+  changes:
+    'Changed and deleted contacts, in order; read only transactions below pg_snapshot_xmin(pg_current_snapshot())',
+  changes_pruned: 'The newest cursor whose change retention has dropped',
+  contact_decisions:
+    'Decisions of people that a contact is, or is not, a known person; of a contact and a person the newest counts',
+  field_provenance: 'The call, delivery and run of each current value of a contact, by group of fields',
+  contact_history:
+    'Values of each group of fields of a contact as each answer said them; the value without an end is current',
+  job_changes:
+    'People who moved to another employer, with the second sign that shows it; one row for each move',
+  organization_facts: 'Facts about companies in answers, stored once for all people with the same facts',
+  observations: 'Facts about one person in one answer, delivery or poll',
+  contact_records: 'Cells of a CRM contact that identify the person, as in an export',
+  contact_matches:
+    'Decisions about the person of a CRM contact; without a person, an earlier decision no longer counts',
+  prune_candidates:
+    'Observations that retention compares, once they are old, with the current values of their people and companies',
 };
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -81,7 +115,7 @@ const rows = [
   ...Object.entries(common).map(([column, text]) => `(2, null, ${literal(column)}, ${literal(text)})`),
 ];
 
-/** Comments that psql, dbt and BI tools show. Does not replace comments that a table's own file sets. */
+/** Comments that psql, dbt and BI tools show. Does not replace comments of columns that a table's own file sets. */
 export const comments = [
   `do $comments$
     declare each record;

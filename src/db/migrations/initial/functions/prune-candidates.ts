@@ -11,8 +11,6 @@ export const pruneCandidates = [
     queued_by xid8 not null default pg_current_xact_id()
   )`,
   `create index prune_candidates_by_age on enrichment.prune_candidates (recorded_at, observation_id)`,
-  `comment on table enrichment.prune_candidates is
-    'Observations that retention compares, once they are old, with the current values of their people and companies'`,
 
   // What is said about a person changes only with the person's observations.
   `create function enrichment.queue_for_prune(of_service text, of_people text[]) returns void language plpgsql as $$

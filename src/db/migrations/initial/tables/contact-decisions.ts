@@ -19,6 +19,4 @@ export const contactDecisions = [
   `create index contact_decisions_by_contact
     on enrichment.contact_decisions (source, contact_id, service, person_key, decision_id desc)`,
   `create index contact_decisions_by_person on enrichment.contact_decisions (person_key, service)`,
-  `comment on table enrichment.contact_decisions is
-    'Decisions of people that a contact is, or is not, a known person; of a contact and a person the newest counts'`,
 ];

@@ -30,8 +30,6 @@ export const peopleHistory = [
     cross join lateral jsonb_each_text(p.said_by) as s (field_group, observation_id)
     join enrichment.observations o on o.observation_id = s.observation_id::bigint
     where s.field_group in (${groupNames})`,
-  `comment on view enrichment.field_provenance is
-    'The call, delivery and run of each current value of a contact, by group of fields'`,
 
   // Computes the state at each moment when an entry about the contact or its person was recorded. The same function
   // computes the current state, so the two cannot disagree. PL/pgSQL with a generic plan, because a session then plans
@@ -109,8 +107,6 @@ export const peopleHistory = [
     select c.source, c.contact_id, h.*
     from (select distinct source, contact_id from enrichment.contact_matches) c
     cross join lateral enrichment.history_of(c.source, c.contact_id) h`,
-  `comment on view enrichment.contact_history is
-    'Values of each group of fields of a contact as each answer said them; the value without an end is current'`,
 
   // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
   // of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
@@ -216,6 +212,4 @@ export const peopleHistory = [
           and (email_domain = domain or email_domain like '%.' || domain)
           and email_domain <> all (former_email_domains))
     order by service, person_key, stay, asked_at, observation_id`,
-  `comment on view enrichment.job_changes is
-    'People who moved to another employer, with the second sign that shows it; one row for each move'`,
 ];

@@ -8,8 +8,6 @@ export const peopleLog = [
     facts_hash bytea primary key,
     facts jsonb not null
   )`,
-  `comment on table enrichment.organization_facts is
-    'Facts about companies in answers, stored once for all people with the same facts'`,
 
   `create table enrichment.observations (
     observation_id bigint generated always as identity primary key,
@@ -42,8 +40,6 @@ export const peopleLog = [
   // fastupdate off: each lookup would read the whole pending list.
   `create index observations_by_key on enrichment.observations using gin (identity_keys) with (fastupdate = off)`,
   `create index observations_by_match_key on enrichment.observations using gin (match_keys) with (fastupdate = off)`,
-  `comment on table enrichment.observations is
-    'Facts about one person in one answer, delivery or poll'`,
 
   `create table enrichment.contact_records (
     source text not null,
@@ -59,8 +55,6 @@ export const peopleLog = [
   )`,
   `create index contact_records_by_run on enrichment.contact_records (run_id, row_number)`,
   `create index contact_records_by_key on enrichment.contact_records using gin (keys) with (fastupdate = off)`,
-  `comment on table enrichment.contact_records is
-    'Cells of a CRM contact that identify the person, as in an export'`,
 
   `create table enrichment.contact_matches (
     match_id bigint generated always as identity primary key,
@@ -94,8 +88,6 @@ export const peopleLog = [
   `create index contact_matches_by_run on enrichment.contact_matches (run_id, match_id)`,
   `create index contact_matches_by_undone on enrichment.contact_matches using gin (while_undone)
     with (fastupdate = off) where while_undone is not null`,
-  `comment on table enrichment.contact_matches is
-    'Decisions about the person of a CRM contact; without a person, an earlier decision no longer counts'`,
 
   // Every projection looks for undone runs, which are few.
   `create index runs_undone on enrichment.runs (run_id) where undone_at is not null`,

@@ -23,7 +23,6 @@ export const peopleProjections = [
   )`,
   `create index people_by_organization on enrichment.people (organization_domain)
     where organization_domain is not null`,
-  `comment on table enrichment.people is 'What is known about each person now'`,
   `comment on column enrichment.people.said_by is
     'The observation of each group of fields that has a value'`,
 
@@ -40,8 +39,6 @@ export const peopleProjections = [
     primary key (organization_key, service)
   )`,
   `create index organization_values_by_domain on enrichment.organization_values (domain) where domain is not null`,
-  `comment on table enrichment.organization_values is
-    'Columns of organizations that are no lists; read organizations'`,
   // Lists can be nine tenths of what an answer says about a company, so they are stored once, in the facts. PostgreSQL
   // leaves out the joins for queries without a list.
   `create view enrichment.organizations as
@@ -56,7 +53,6 @@ export const peopleProjections = [
     from enrichment.organization_values v
     left join enrichment.observations o on o.observation_id = v.observation_id
     left join enrichment.organization_facts f on f.facts_hash = o.organization_facts`,
-  `comment on view enrichment.organizations is 'What is known about each company now'`,
 
   `create table enrichment.contacts (
     source text not null,
@@ -75,7 +71,6 @@ export const peopleProjections = [
   `create index contacts_by_keys on enrichment.contacts using gin (person_keys) with (fastupdate = off)
     where person_keys is not null`,
   `create index contacts_by_run on enrichment.contacts (run_id)`,
-  `comment on table enrichment.contacts is 'Which person each CRM contact is now, by its newest valid match'`,
 
   `create table enrichment.changes (
     change_id bigint generated always as identity primary key,
@@ -89,15 +84,12 @@ export const peopleProjections = [
   `create index changes_by_transaction on enrichment.changes (transaction_id, change_id)`,
   `create index changes_by_contact on enrichment.changes (source, contact_id, transaction_id)`,
   `create index changes_by_age on enrichment.changes using brin (changed_at)`,
-  `comment on table enrichment.changes is
-    'Changed and deleted contacts, in order; read only transactions below pg_snapshot_xmin(pg_current_snapshot())'`,
 
   `create table enrichment.changes_pruned (
     singleton boolean primary key default true check (singleton),
     pruned_transaction_id xid8 not null,
     pruned_change_id bigint not null
   )`,
-  `comment on table enrichment.changes_pruned is 'The newest cursor whose change retention has dropped'`,
 
   `create view enrichment.enriched_contacts as
     select c.source, c.contact_id,

@@ -30,8 +30,6 @@ export const questions = [
     ) j
     left join enrichment.people on people.service = j.service and people.person_key = j.person_key
     where j.run_id = last.run_id`,
-  `comment on view enrichment.job_changes_of_last_run is
-    'People whose move to another employer the newest finished run detected'`,
 
   `create view enrichment.contact_phones as
     select c.source, c.contact_id, n.number, n.e164, n.type, n.status, n.dnc_status, n.number = p.phone as is_first,
@@ -40,8 +38,6 @@ export const questions = [
     join enrichment.people p on p.service = c.service and p.person_key = c.person_key
     join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
     join enrichment.observations o on o.observation_id = n.observation_id`,
-  `comment on view enrichment.contact_phones is
-    'Phones of each contact: when asked for, when received, and the run, call and delivery of each'`,
 
   `create view enrichment.run_costs as
     select r.run_id, r.file_name, r.source, r.finished_at, coalesce(a.credits_settled, 0) as credits_settled,
@@ -81,8 +77,6 @@ export const questions = [
       group by run_id
     ) o on o.run_id = r.run_id
     where r.status <> 'planned'`,
-  `comment on view enrichment.run_costs is
-    'Cost of each run, and the number of people, addresses and phones that its calls found for contacts'`,
 
   `create view enrichment.calls_without_data as
     select a.attempt_id, a.run_id, a.status, a.people, a.credits_settled, a.credits_answered, a.credits_reserved,
@@ -91,8 +85,6 @@ export const questions = [
     where (coalesce(a.credits_settled, a.credits_answered) > 0 or a.status = 'unknown')
       and not exists (
         select from enrichment.attempt_people p where p.attempt_id = a.attempt_id and p.outcome = 'enriched')`,
-  `comment on view enrichment.calls_without_data is
-    'Calls that were or may have been billed, and enriched no row'`,
 
   // Reads the log only for rows that gave their contact a person, and whose contact has no person now.
   `create view enrichment.row_results as
@@ -115,8 +107,6 @@ export const questions = [
       order by m.decided_at desc, m.match_id desc
       limit 1
     ) lost on lost.person_key is null`,
-  `comment on view enrichment.row_results is
-    'Rows of runs with their outcome, and why the contact of a row has lost its person'`,
 
   `create function enrichment.contacts_of_organization(of_domain text)
     returns setof enrichment.enriched_contacts language sql stable as $$
@@ -134,8 +124,6 @@ export const questions = [
     left join lateral unnest(c.field_groups) as g (field_group) on true
     where c.changed_at > now() - interval '1 day'
     group by c.source, c.contact_id`,
-  `comment on view enrichment.changes_of_last_day is
-    'Contacts that changed within 24 hours: the last operation, and all groups of fields that changed'`,
 
   `create view enrichment.coverage_by_segment as
     select c.source, s.segment, s.segment_value, count(*) as contacts, count(c.email) as emails,
@@ -147,14 +135,11 @@ export const questions = [
         ('seniority', c.seniority)
     ) as s (segment, segment_value)
     group by c.source, s.segment, s.segment_value`,
-  `comment on view enrichment.coverage_by_segment is
-    'How many contacts of a source have an address, phone or title: all, by country, by industry, by seniority'`,
 
   `create view enrichment.oldest_values as
     select source, contact_id, field_group, value, observed_at, now() - observed_at as age
     from enrichment.field_provenance
     order by observed_at`,
-  `comment on view enrichment.oldest_values is 'Current values of contacts, the oldest first'`,
 
   // people_at also computes the current state, so the two cannot disagree.
   `create function enrichment.contact_as_of(of_source text, of_contact text, moment timestamptz)
@@ -180,5 +165,4 @@ export const questions = [
     join enrichment.people p on p.service = c.service and p.person_key = c.person_key
     group by c.service, c.person_key, p.person_id, p.first_name, p.last_name
     having count(*) > 1`,
-  `comment on view enrichment.duplicate_contacts is 'People with more than one CRM contact'`,
 ];
