@@ -38,14 +38,11 @@ export function hasDecisions(
  * Condition: the newest decision about a contact and a person says that the contact wrongly had the person. A decision
  * about another id of the person counts if there is none about the id itself.
  *
- * @param match.evidence by which the contact had the person
+ * @param match SQL expressions; `evidence` by which the contact had the person
  */
-export function isOverruled(match: {
-  readonly source: RawBuilder<unknown>;
-  readonly contactId: RawBuilder<unknown>;
-  readonly personKey: RawBuilder<unknown>;
-  readonly evidence: RawBuilder<unknown>;
-}): RawBuilder<boolean> {
+export function isOverruled(
+  match: Readonly<Record<'source' | 'contactId' | 'personKey' | 'evidence', RawBuilder<unknown>>>,
+): RawBuilder<boolean> {
   return sql`exists (
     select from (
       select d.verdict
@@ -65,6 +62,14 @@ export function isOverruled(match: {
     ) newest
     where newest.verdict = 'rejected' or newest.verdict = 'withdrawn' and ${match.evidence} = 'confirmed')`;
 }
+
+/** Condition on a row `m` of `contact_matches`: `isOverruled`. */
+export const isOverruledMatch = isOverruled({
+  source: sql`m.source`,
+  contactId: sql`m.contact_id`,
+  personKey: sql`m.person_key`,
+  evidence: sql`m.evidence`,
+});
 
 /**
  * The decisions that hold for a contact with these cells. A decision ends when the record gets another name, or gets or

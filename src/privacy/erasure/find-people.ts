@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RowKey } from '../../keys/contact-key.ts';
 import { unnestRows } from '../../keys/unnest-keys.ts';
 import type { Tables } from '../../db/schema.ts';
-import { isOverruled } from '../../people/decisions/contact-decisions.ts';
+import { isOverruledMatch } from '../../people/decisions/contact-decisions.ts';
 import type { NameCells } from '../../domain/identity/names/name-agreement.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 
@@ -45,12 +45,7 @@ export async function findPeople(
         where o.service = m.service and o.person_key = any(coalesce(m.person_keys, array[m.person_key]))
         offset 0
       ) s
-      where not ${isOverruled({
-        source: sql`m.source`,
-        contactId: sql`m.contact_id`,
-        personKey: sql`m.person_key`,
-        evidence: sql`m.evidence`,
-      })})`,
+      where not ${isOverruledMatch})`,
   );
 }
 

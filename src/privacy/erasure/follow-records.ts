@@ -3,7 +3,7 @@ import type { Tables } from '../../db/schema.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import { compareNameCells, type NameCells } from '../../domain/identity/names/name-agreement.ts';
 import type { ContactKey, RowKey } from '../../keys/contact-key.ts';
-import { isOverruled } from '../../people/decisions/contact-decisions.ts';
+import { isOverruled, isOverruledMatch } from '../../people/decisions/contact-decisions.ts';
 import { unnestContacts } from '../../keys/unnest-keys.ts';
 import { type FoundPerson, nameOf, peopleOf } from './find-people.ts';
 
@@ -42,12 +42,7 @@ export async function followRecords(
         select unnest(coalesce(m.person_keys, array[m.person_key]))
         from contact_matches m
         where m.run_id = r.run_id and m.row_number = r.row_number and starts_with(m.person_key, 'person:')
-          and not ${isOverruled({
-            source: sql`m.source`,
-            contactId: sql`m.contact_id`,
-            personKey: sql`m.person_key`,
-            evidence: sql`m.evidence`,
-          })}
+          and not ${isOverruledMatch}
       ) as "personKeys"
     from (select distinct * from ${unnestContacts(followed)} as t (source, contact_id)) named
     cross join lateral (
