@@ -42,21 +42,7 @@ export interface ContactState extends ContactKey {
   readonly verdicts: Verdicts;
 }
 
-interface StateRow extends IdentityColumns {
-  readonly source: string;
-  readonly contact_id: string;
-  readonly run_id: string;
-  readonly row_number: number;
-  readonly was_asked: boolean;
-  readonly last_asked_at: Date | null;
-  readonly person_key: string | null;
-  readonly person_keys: string[] | null;
-  readonly evidence: Evidence | null;
-  readonly is_new_row: boolean;
-  readonly ignored_runs: string[];
-  readonly is_suppressed: boolean | null;
-  readonly decisions: readonly ContactDecision[] | null;
-}
+type StateRow = Omit<ContactState, 'compared' | 'verdicts'> & IdentityColumns;
 
 /** The cells of a contact, the row `c`, in the newest export of those that the log has, without undone runs. */
 export const newestRecord = sql`
@@ -191,22 +177,15 @@ export async function readMatchedCells(
   service: string,
   which: RawBuilder<unknown>,
 ): Promise<MatchedContact[]> {
-  const { rows } = await sql<
-    IdentityColumns & { readonly source: string; readonly contact_id: string; readonly person_key: string }
-  >`
-    select c.source, c.contact_id, c.person_key, ${identityCells('k')}
+  const { rows } = await sql<Omit<MatchedContact, 'compared'> & IdentityColumns>`
+    select c.source, c.contact_id as "contactId", c.person_key as "personKey", ${identityCells('k')}
     from (${which}) as named
     cross join lateral (${contactOf(sql`named.source`, sql`named.contact_id`)}) c
     cross join lateral (${newestRecord}) k
     where c.service = ${service}
     order by c.source, c.contact_id
   `.execute(database);
-  return rows.map((row) => ({
-    source: row.source,
-    contactId: row.contact_id,
-    personKey: row.person_key,
-    compared: readyIdentity(identityOfColumns(row)),
-  }));
+  return rows.map((row) => ({ ...row, compared: readyIdentity(identityOfColumns(row)) }));
 }
 
 /** A call asked for the row. */
@@ -220,9 +199,9 @@ export async function readStates(
 ): Promise<ContactState[]> {
   const { rows } = await sql<StateRow>`
     with r as materialized (${which})
-    select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${identityCells('r')},
-      c.person_key, c.person_keys, c.evidence,
-      own.outcome = 'suppressed' or own.is_contested as is_suppressed,
+    select r.source, r.contact_id as "contactId", r.run_id as "runId", r.row_number as "rowNumber",
+      r.is_new_row as "isNewRow", ${identityCells('r')}, c.person_key as "personKey", c.person_keys as "personKeys",
+      c.evidence, coalesce(own.outcome = 'suppressed' or own.is_contested, false) as "isSuppressed",
       ${decisionsOf(sql`${service}`, sql`r.source`, sql`r.contact_id`)} as decisions,
       array(
         select u.run_id
@@ -234,7 +213,7 @@ export async function readStates(
             union all
             select from contact_matches m
             where m.source = r.source and m.contact_id = r.contact_id and m.run_id = u.run_id)
-      ) as ignored_runs,
+      ) as "ignoredRuns",
       ${isAnswered} or exists (
         select from contact_matches m
         join contact_records k using (source, contact_id, run_id)
@@ -244,8 +223,8 @@ export async function readStates(
           and (m.asked or m.match_keys is not null and m.evidence <> 'confirmed')
           and k.keys && r.keys
           and ${sql.raw(isValidMatch('m'))}
-      ) as was_asked,
-      case when ${isAnswered} then runs.created_at end as last_asked_at
+      ) as "wasAsked",
+      case when ${isAnswered} then runs.created_at end as "lastAskedAt"
     from r
     join runs on runs.run_id = r.run_id
     left join lateral (
@@ -261,22 +240,7 @@ export async function readStates(
   `.execute(database);
   return rows.map((row) => {
     const compared = readyIdentity(identityOfColumns(row));
-    return {
-      source: row.source,
-      contactId: row.contact_id,
-      runId: row.run_id,
-      rowNumber: row.row_number,
-      compared,
-      wasAsked: row.was_asked || isWeak(row.evidence),
-      lastAskedAt: row.last_asked_at,
-      personKey: row.person_key,
-      personKeys: row.person_keys,
-      evidence: row.evidence,
-      isNewRow: row.is_new_row,
-      ignoredRuns: row.ignored_runs,
-      isSuppressed: row.is_suppressed === true,
-      decisions: row.decisions,
-      verdicts: verdictsOf(row.decisions, { identity: compared.identity }),
-    };
+    const verdicts = verdictsOf(row.decisions, compared);
+    return { ...row, compared, wasAsked: row.wasAsked || isWeak(row.evidence), verdicts };
   });
 }

@@ -16,15 +16,8 @@ export interface KnownRow extends ContactKey {
   readonly verdicts: Verdicts;
 }
 
-interface FoundRow extends IdentityColumns {
-  readonly source: string;
-  readonly contact_id: string;
-  readonly run_id: string;
-  readonly as_of: Date;
-  readonly created_at: Date;
-  readonly match_keys: number[];
-  readonly decisions: readonly ContactDecision[] | null;
-}
+type FoundRow = Omit<KnownRow, 'compared' | 'verdicts'> &
+  IdentityColumns & { readonly decisions: readonly ContactDecision[] | null };
 
 /**
  * Reads the contacts that have one of the match keys: rows of every export and source, whatever their outcome. Of
@@ -40,7 +33,8 @@ export async function readKnownRows(
 ): Promise<KnownRow[]> {
   if (matchKeys.length === 0) return [];
   const { rows } = await sql<FoundRow>`
-    select known.*, ${decisionsOf(sql`${service}`, sql`known.source`, sql`known.contact_id`)} as decisions
+    select known.source, known.contact_id as "contactId", known.match_keys as "matchKeys", ${identityCells('known')},
+      ${decisionsOf(sql`${service}`, sql`known.source`, sql`known.contact_id`)} as decisions
     from (
       select distinct on (source, r.contact_id) runs.source, r.contact_id,
         r.run_id, runs.as_of, runs.created_at, r.match_keys, ${identityCells('r')}
@@ -65,12 +59,6 @@ export async function readKnownRows(
   `.execute(database);
   return rows.map((row) => {
     const compared = readyIdentity(identityOfColumns(row));
-    return {
-      source: row.source,
-      contactId: row.contact_id,
-      matchKeys: row.match_keys,
-      compared,
-      verdicts: verdictsOf(row.decisions, compared),
-    };
+    return { ...row, compared, verdicts: verdictsOf(row.decisions, compared) };
   });
 }
