@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { DeliveryKind, LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { GivenLateResult } from '../people/log/late-observations.ts';
-import { factsOfLateResult, keyOfId } from '../people/log/observation.ts';
+import { factsOfLateResult, keyOfId, type ObservedFacts } from '../people/log/observation.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { NamedRecipient } from './awaiting-call.ts';
 import type { SuppressedPeople } from './suppressed-of-delivery.ts';
@@ -46,39 +47,23 @@ export async function withoutGivenBefore<Given extends GivenLateResult>(
 ): Promise<readonly Given[]> {
   const { deliveryId, service } = logged;
   const keys = given.map(({ recipient }) => keyOfId(recipient.personId));
-  const { rows } = await sql<{ personKey: string; attemptId: string; facts: LateFacts }>`
+  const { rows } = await sql<{ personKey: string; attemptId: string; facts: ObservedFacts['facts'] }>`
     select person_key as "personKey", attempt_id as "attemptId", facts from observations
     where service = ${service} and person_key = any(${keys}::text[]) and delivery_id = ${deliveryId}
       and origin_observation_id is null
   `.execute(transaction);
   return given.filter(({ recipient: { attemptId, personId }, person }) => {
-    const before = rows.filter((row) => row.attemptId === attemptId && row.personKey === keyOfId(personId));
-    const valuesBefore = new Set(before.flatMap(({ facts }) => valuesOf(facts)));
     const { facts } = factsOfLateResult(personId, logged.kind, person);
-    return before.length === 0 || valuesOf(facts).some((value) => !valuesBefore.has(value));
+    return !rows.some(
+      (row) =>
+        row.attemptId === attemptId &&
+        row.personKey === keyOfId(personId) &&
+        isDeepStrictEqual(row.facts, asStored(facts)),
+    );
   });
 }
 
-/** The values of a late result in the facts of an observation. */
-interface LateFacts {
-  readonly phones?: readonly Readonly<Record<string, unknown>>[];
-  readonly emails?: readonly Readonly<Record<string, unknown>>[];
+/** As the database returns it: without members that are undefined. */
+function asStored(facts: ObservedFacts['facts']): unknown {
+  return JSON.parse(JSON.stringify(facts));
 }
-
-/** The numbers and addresses of a late result, each with what the result says about it. */
-function valuesOf({ phones = [], emails = [] }: LateFacts): string[] {
-  return [...phones, ...emails].map((value) =>
-    JSON.stringify(comparedMembers.map((member) => value[member] ?? null)),
-  );
-}
-
-/** Without the place in the list and the ranks, which follow from these members. */
-const comparedMembers = [
-  'number',
-  'type',
-  'status',
-  'dnc_status',
-  'confidence',
-  'email',
-  'email_status',
-] as const;
