@@ -8,6 +8,7 @@ import {
   type LateKind,
   type LateValues,
 } from '../../domain/late-results/delivery-kinds.ts';
+import type { Outcome } from '../../domain/runs/outcome.ts';
 import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rowCount } from '../../db/expressions.ts';
@@ -153,16 +154,10 @@ export async function recordRejected(
   rowNumber: number,
   asked: AskedExtras & { readonly service: string },
 ): Promise<void> {
+  const answered = [{ row_number: rowNumber, outcome: 'rejected' satisfies Outcome, is_lookup: true }];
   await sql`
-    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-    select key_hash(key, ${asked.service}), field_group, false, clock_timestamp(),
-      number_lookup_run(${runId}, ${asked.service})
-    from run_rows, unnest(keys) as key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
-    where run_id = ${runId} and row_number = ${rowNumber}
-    order by 1, 2
-    on conflict (key_hash, field_group) do update
-      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
-      where m.asked_at <= excluded.asked_at
+    select record_lookup(${asked.service}, ${runId}, clock_timestamp(), ${JSON.stringify(answered)}::jsonb, '[]',
+      ${askedFieldGroups(asked)}::text[])
   `.execute(transaction);
 }
 
