@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Bottleneck from 'bottleneck';
 import { taskPriorities, type RunPriority } from '../contract/run-priorities.ts';
 import type { Wait } from './rate-windows.ts';
@@ -145,12 +146,12 @@ export class CallQueue {
       } else if (wait && wait.milliseconds > this.#options.patienceMilliseconds) {
         for (const abandon of this.#abandon) abandon(wait);
       } else {
-        await pause(wait?.milliseconds ?? 100);
+        await sleep(wait?.milliseconds ?? 100, undefined, { ref: false });
         this.#dry = true;
       }
     } catch {
       // The database is away. The waiting activity reports it; the queue only tries again.
-      await pause(1_000);
+      await sleep(1_000, undefined, { ref: false });
       this.#dry = true;
     }
   }
@@ -164,10 +165,4 @@ export class CallQueue {
 function startAtOnce(limiter: Bottleneck): void {
   const { _store: store } = limiter as unknown as { readonly _store: object };
   Object.defineProperty(store, '_nextRequest', { get: () => 0, set: () => {} });
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds).unref();
-  });
 }
