@@ -32,8 +32,8 @@ export async function keepOwnSchedules(
   const { prunes, log, everyMilliseconds = checkEveryMilliseconds } = options;
   const ensure = async (): Promise<void> => {
     await registerSearchAttributes(client);
-    await ensureSweepSchedule(client);
-    if (prunes) await ensurePruneSchedule(client);
+    await ensureSchedule(client, ownSchedules.sweep);
+    if (prunes) await ensureSchedule(client, ownSchedules.prune);
   };
   await ensure();
   const checks = setInterval(
@@ -47,43 +47,31 @@ export async function keepOwnSchedules(
   return () => clearInterval(checks);
 }
 
-/** Creates the schedule that sweeps late results of ended runs, if it is missing. */
-export function ensureSweepSchedule(client: Client): Promise<void> {
-  return ensureSchedule(client, {
+export const ownSchedules = {
+  sweep: {
     scheduleId: sweepScheduleId,
     workflowType: workflowTypes.sweep,
     spec: { intervals: [{ every: sweepEvery }] },
     summary: 'late results of runs that have ended',
     note: 'applies deliveries to ended runs, and polls their awaited results',
-  });
-}
-
-/** Creates the schedule that removes data older than `RETENTION` every night, if it is missing. */
-export function ensurePruneSchedule(client: Client): Promise<void> {
-  return ensureSchedule(client, {
+  },
+  prune: {
     scheduleId: pruneScheduleId,
     workflowType: workflowTypes.prune,
     spec: { calendars: [{ hour: 4, minute: 15 }], timezone: 'UTC', jitter: '15 minutes' },
     summary: 'remove data older than RETENTION',
     note: 'removes data that is older than the RETENTION of the workers',
-  });
-}
+  },
+} satisfies Readonly<Record<string, { readonly spec: ScheduleSpec } & Readonly<Record<string, unknown>>>>;
 
 /**
  * Creates a schedule unless it exists: operators may have paused or changed it. Missed times are not caught up, because
  * each time handles all data.
  */
-async function ensureSchedule(
+export async function ensureSchedule(
   client: Client,
-  schedule: {
-    readonly scheduleId: string;
-    readonly workflowType: string;
-    readonly spec: ScheduleSpec;
-    readonly summary: string;
-    readonly note: string;
-  },
+  { scheduleId, workflowType, spec, summary, note }: (typeof ownSchedules)['sweep' | 'prune'],
 ): Promise<void> {
-  const { scheduleId, workflowType, spec, summary, note } = schedule;
   try {
     await client.schedule.create({
       scheduleId,

@@ -13,11 +13,7 @@ import {
   triggerSchedule,
 } from '../../../src/cli/schedule/schedule-server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import {
-  ensurePruneSchedule,
-  ensureSweepSchedule,
-  keepOwnSchedules,
-} from '../../../src/temporal/own-schedules.ts';
+import { ensureSchedule, ownSchedules, keepOwnSchedules } from '../../../src/temporal/own-schedules.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import type { ScheduledRunResult } from '../../../src/contract/scheduled-run-input.ts';
 import {
@@ -31,7 +27,7 @@ import { recordHistories } from '../../helpers/temporal/histories.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { builtWorkflowBundle } from '../../helpers/temporal/workflow-bundle.ts';
-import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
+import { workflowIsolate } from '../../../src/temporal/worker-options.ts';
 import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
 let name: string;
@@ -171,8 +167,8 @@ describe('a schedule in Temporal', () => {
   });
 
   it('schedules of other products in Temporal are neither listed nor changed', async () => {
-    await ensureSweepSchedule(temporal.client);
-    await ensurePruneSchedule(temporal.client);
+    await ensureSchedule(temporal.client, ownSchedules.sweep);
+    await ensureSchedule(temporal.client, ownSchedules.prune);
     await putSchedule(temporal.client, definition());
     const names = async (): Promise<string[]> =>
       (await listSchedules(temporal.client)).map((known) => known.definition.name);
@@ -246,16 +242,16 @@ describe('a schedule that makes up for times', () => {
 
 describe('a schedule that fires', () => {
   it.each([
-    [sweepScheduleId, ensureSweepSchedule, { applied: 0 }],
-    [pruneScheduleId, ensurePruneSchedule, { answers: 1, deliveries: 2, rows: 3 }],
-  ])('the schedule %s is created by a worker and runs its activity', async (scheduleId, ensure, expected) => {
+    [ownSchedules.sweep, { applied: 0 }],
+    [ownSchedules.prune, { answers: 1, deliveries: 2, rows: 3 }],
+  ])('the schedule $scheduleId is created by a worker and runs its activity', async (own, expected) => {
     const { client } = temporal;
     const activities = new ScriptedActivities();
-    await ensure(client);
-    await ensure(client);
+    await ensureSchedule(client, own);
+    await ensureSchedule(client, own);
     const worker = await controlWorker(activities);
     await worker.runUntil(async () => {
-      const schedule = client.schedule.getHandle(scheduleId);
+      const schedule = client.schedule.getHandle(own.scheduleId);
       await schedule.trigger();
       const recent = async () => (await schedule.describe()).info.recentActions;
       await expect.poll(recent).not.toEqual([]);
