@@ -3,8 +3,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
 import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
-import { countCalls } from './calls/count-calls.ts';
-import { traceCalls } from './calls/trace-calls.ts';
+import { countCalls, traceCalls } from './calls/observe-calls.ts';
 import { FailureStreak } from './calls/batches/failure-streak.ts';
 import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
 import { SentCalls } from './calls/sent-calls.ts';
@@ -28,10 +27,10 @@ import {
   commonWorkerOptions,
   drainSeconds,
   workflowBundle,
+  workflowIsolate,
   type WorkerConnection,
 } from './temporal/worker-options.ts';
 import { runWorkers } from './temporal/run-workers.ts';
-import { workflowIsolate } from './temporal/workflow-isolate.ts';
 
 export interface WorkerSettings {
   readonly config: Config;

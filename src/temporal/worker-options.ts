@@ -6,7 +6,6 @@ import { projectFile } from '../files/project-file.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
 import { workerIdentity } from './worker-identity.ts';
-import { workerVersioning } from './worker-versioning.ts';
 
 export interface WorkerConnection {
   readonly connection: NativeConnection;
@@ -93,3 +92,29 @@ export function workflowBundle(config: Config): { codePath: string } {
 function compiledPath(file: string): string {
   return projectFile(`dist/${file}`);
 }
+
+/**
+ * Options of a worker for Temporal's Worker Versioning. Workflows are pinned: a run, its pages and its calls stay on
+ * the version on which the run began, so every task queue needs a worker of this version.
+ *
+ * @param version undefined: not versioned
+ */
+export function workerVersioning(
+  version: WorkerDeploymentVersion | undefined,
+): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (version === undefined) return {};
+  return {
+    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' },
+  };
+}
+
+/**
+ * Wall-clock time after which Node's watchdog ends a workflow task. The SDK's default is 5 s, and an overloaded machine
+ * or a closed laptop can stop for longer.
+ *
+ * Usually the task then fails and Temporal retries it. If the watchdog interrupts a promise, Node can end the process
+ * ("async hook stack has become corrupted", nodejs/node#38503; seen once in the tests under load): the calls in flight
+ * become unknown. The workflows have no loop without a wait, so they need no watchdog. The types of the SDK lack the
+ * option; a test checks that the SDK passes it on.
+ */
+export const workflowIsolate = { isolateExecutionTimeout: '1 day' };

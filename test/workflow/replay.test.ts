@@ -2,7 +2,7 @@ import { Worker } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
 import { recordedHistories } from '../helpers/temporal/histories.ts';
 import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
-import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
+import { workflowIsolate } from '../../src/temporal/worker-options.ts';
 
 /**
  * Runs that an older release began continue under this one: every recorded history must replay. Where one does not, the

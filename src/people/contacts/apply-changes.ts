@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { identityColumns } from '../../domain/identity/identity-columns.ts';
 import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
@@ -9,7 +10,6 @@ import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
 import { withoutFill, type ContactChange } from './find-changes.ts';
 import { lockLog, project } from '../project.ts';
-import { recordCells } from './record-cells.ts';
 import { reuseObservations } from '../log/reuse-observations.ts';
 
 /**
@@ -147,4 +147,21 @@ async function withoutListed(
   return changes.flatMap((change) =>
     change.kind === 'fill' && listed.has(change.contact) ? withoutFill(change) : change,
   );
+}
+
+/** Records the newest cells of contacts that keep their person: the next export is compared with them. */
+async function recordCells(
+  transaction: Transaction<Tables>,
+  { runId, source }: { readonly runId: string; readonly source: string },
+  rowNumbers: readonly number[],
+): Promise<void> {
+  if (rowNumbers.length === 0) return;
+  const columns = sql.raw(identityColumns.join(', '));
+  await sql`
+    insert into contact_records (source, contact_id, run_id, row_number, keys, ${columns})
+    select ${source}, contact_id, run_id, row_number, keys, ${columns}
+    from run_rows
+    where run_id = ${runId} and row_number = any(${rowNumbers}::int[])
+    on conflict do nothing
+  `.execute(transaction);
 }

@@ -12,10 +12,9 @@ import { decideAffected } from '../../people/contacts/decide-contacts.ts';
 import { keyOfId } from '../../people/log/observation.ts';
 import { unnestRows } from '../../keys/unnest-keys.ts';
 import { eraseDecisions, readContactsOf } from './erase-decisions.ts';
-import { eraseFromFileNames } from './erase-from-file-names.ts';
 import { eraseFromLog } from './erase-from-log.ts';
 import { isOfPeople } from './find-people.ts';
-import { findPerson, type PersonTraces } from './person-traces.ts';
+import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
 import { recordsToSuppress } from './records-to-suppress.ts';
 import { clearPersonalData } from '../../suppression/clear-rows.ts';
 import { isHiddenId, withoutIds } from '../../suppression/hidden-ids.ts';
@@ -250,4 +249,29 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
       outcome = coalesce(r.outcome, 'suppressed')
     from locked theirs where r.run_id = theirs.run_id and r.row_number = theirs.row_number
   `.execute(transaction);
+}
+
+/**
+ * Removes a person from the paths and URLs of exports, such as a file that is called after the person. A run needs the
+ * address only until its rows are staged.
+ *
+ * @param forms identity keys of the person
+ */
+async function eraseFromFileNames(transaction: Transaction<Tables>, forms: readonly string[]): Promise<void> {
+  // An id of the service is as short as other names of files.
+  const patterns = textsOf(forms.filter((form) => !form.startsWith('person:'))).map(asWord);
+  if (patterns.length === 0) return;
+  // URLs encode the `@` and the `+` of a file name.
+  const pattern = patterns
+    .join('|')
+    .replaceAll('@', '(?:@|%40)')
+    .replaceAll(String.raw`\+`, String.raw`(?:\+|%2b)`);
+  await sql`
+    update runs
+    set file_path = regexp_replace(file_path, ${pattern}, 'erased', 'gi'),
+      file_name = regexp_replace(file_name, ${pattern}, 'erased', 'gi')
+    where (ingested_at is not null or finished_at is not null) and (file_path ~* ${pattern} or file_name ~* ${pattern})
+  `.execute(transaction);
+  // The next run of a schedule fetches such an export again.
+  await sql`delete from fetched_exports where address ~* ${pattern}`.execute(transaction);
 }

@@ -5,7 +5,7 @@ import { afterAll, expect } from 'vitest';
 import type { CallActivities, ControlActivities, RunRequest } from '../../../src/contract/activities.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
-import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
+import { workflowIsolate } from '../../../src/temporal/worker-options.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
 import { runInput } from './run-input.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { countCalls } from '../../../src/calls/count-calls.ts';
+import { countCalls } from '../../../src/calls/observe-calls.ts';
 import { registerWaitingBatches } from '../../../src/ledger/waiting-batches.ts';
 import { readState } from '../../../src/monitoring/read-state.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';

@@ -10,7 +10,7 @@ import { runInput } from '../../helpers/temporal/run-input.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { builtWorkflowBundle, encodedFailures } from '../../helpers/temporal/workflow-bundle.ts';
-import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
+import { workflowIsolate } from '../../../src/temporal/worker-options.ts';
 
 const oldKey = { id: 'old', key: randomBytes(32) };
 const newKey = { id: 'new', key: randomBytes(32) };
