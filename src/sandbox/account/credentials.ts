@@ -13,7 +13,7 @@ export interface AccessToken {
   readonly token: string;
   /** The user who granted it. */
   readonly userId?: string;
-  /** Paths; absent: every path. */
+  /** Paths; absent: every path that needs no master key. */
   readonly scopes?: readonly string[];
   /** Number of accepted calls, or of seconds from now; absent: unlimited. */
   readonly calls?: number | undefined;
@@ -30,8 +30,8 @@ export interface CredentialOptions {
   readonly now: () => number;
 }
 
-/** The access that an operation requires: any valid credential, or a scope for the path. */
-export type Access = 'any' | 'scope';
+/** The access that an operation requires: any valid credential, a scope for the path, or a master key. */
+export type Access = 'any' | 'scope' | 'master';
 
 export interface Caller {
   readonly kind: 'api-key' | 'access-token';
@@ -70,7 +70,7 @@ export class Credentials {
     const token = this.#tokens.get(/^Bearer (.+)$/i.exec(headers.authorization)?.[1] ?? '');
     if (!token || token.left <= 0 || this.#options.now() >= token.endsAt) return invalidToken;
     token.left -= 1;
-    if (!allows(token.scopes, access, path)) return inaccessible;
+    if (access === 'master' || !allows(token.scopes, access, path)) return inaccessible;
     return { kind: 'access-token', userId: token.userId ?? grantingUserId };
   }
 
@@ -100,7 +100,8 @@ export class Credentials {
     const known = this.#keys.get(key);
     const admin = actingAdmin(this.#options.team);
     if (!known || !admin) return invalidKey;
-    if (!allows(known.scopes, access, path)) return inaccessible;
+    const isMaster = known.scopes === undefined;
+    if (access === 'master' ? !isMaster : !allows(known.scopes, access, path)) return inaccessible;
     return { kind: 'api-key', userId: admin.id };
   }
 }

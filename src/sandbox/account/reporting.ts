@@ -4,8 +4,11 @@ import type { CallLog } from './call-log.ts';
 import type { Caller } from './credentials.ts';
 import type { Refusal } from '../faults/failures.ts';
 import type { Faults } from '../faults/faults.ts';
+import { pageSchema } from '../interface/inputs.ts';
 import { operations, plainPath, type Operation } from '../interface/operations.ts';
+import { pagination, pageOf } from '../server/pages.ts';
 import type { RateWindows } from './rate-window.ts';
+import { invalid } from '../faults/refusals.ts';
 import type { TeamUser } from './team.ts';
 
 export interface ReportingParts {
@@ -34,6 +37,15 @@ export class Reporting {
     const user = this.#parts.team.find(({ id }) => id === userId);
     if (user) return { body: JSON.stringify(user) };
     return { status: 404, code: 'USERS.RECORD.NOT_FOUND', message: 'The user does not exist.' };
+  }
+
+  /** GET /users/search: deleted users too. */
+  users({ query }: Incoming): ProcessedCall | Refusal {
+    const page = pageSchema.safeParse(query);
+    if (!page.success) return invalid(page.error);
+    const { team } = this.#parts;
+    const users = pageOf(page.data, (number) => team[number]).filter((user) => user !== undefined);
+    return { body: JSON.stringify({ users, pagination: pagination(page.data, team.length) }) };
   }
 
   /** POST /usage_stats/api_usage_stats: the windows that the headers report and that refuse calls. */

@@ -1,8 +1,8 @@
 /** 16 February 2027: from this day `error_details` is the only error payload. */
 const cutOver = Date.UTC(2027, 1, 16);
 
-/** The format of an endpoint's errors before the cut-over. */
-export type ErrorShape = 'older' | 'migrated';
+/** The format of an endpoint's errors before the cut-over; `details` endpoints migrated first. */
+export type ErrorShape = 'older' | 'migrated' | 'details';
 
 export interface Answer {
   readonly status: number;
@@ -57,7 +57,7 @@ export function errorAnswer(now: number, shape: ErrorShape, refusal: Refusal): A
     message: refusal.message,
   };
   const members = {
-    ...(isBeforeCutOver(now) && older),
+    ...(isBeforeCutOver(now) && shape !== 'details' && older),
     ...((!isBeforeCutOver(now) || shape !== 'older') && { error_details: details }),
   };
   return {

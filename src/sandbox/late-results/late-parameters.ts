@@ -3,6 +3,7 @@ interface LateParameter {
   readonly kind: string;
   /** The field of a delivered person that the parameter asks for. */
   readonly field: string;
+  readonly description: string;
 }
 
 /** The parameters of a call that ask for late results. */
@@ -10,14 +11,17 @@ export const lateParameters = {
   reveal_phone_number: {
     kind: 'phones',
     field: 'phone_numbers',
+    description: 'include phones; results are sent to webhook_url',
   },
   run_waterfall_email: {
     kind: 'waterfall',
     field: 'emails',
+    description: 'ask connected vendors for addresses; results are sent to webhook_url',
   },
   run_waterfall_phone: {
     kind: 'waterfall',
     field: 'phone_numbers',
+    description: 'ask connected vendors for phones; results are sent to webhook_url',
   },
 } as const satisfies Readonly<Record<string, LateParameter>>;
 

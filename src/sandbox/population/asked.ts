@@ -1,4 +1,15 @@
-import type { AskedPerson } from '../interface/inputs.ts';
+/** The identity in a call: one element of `details`, or the query of people/match. */
+export interface AskedPerson {
+  readonly first_name?: string | undefined;
+  readonly last_name?: string | undefined;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly hashed_email?: string | undefined;
+  readonly organization_name?: string | undefined;
+  readonly domain?: string | undefined;
+  readonly id?: string | undefined;
+  readonly proflink_url?: string | undefined;
+}
 
 /** Addresses that say nothing of an employer. */
 export const freeMail =

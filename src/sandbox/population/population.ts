@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
-import type { AskedPerson } from '../interface/inputs.ts';
-import { employerOf, freeMail, nameOf, type Employer } from './asked.ts';
+import { employerOf, freeMail, nameOf, type AskedPerson, type Employer } from './asked.ts';
 import { companyWords, firstNames, lastNames, titles } from './words.ts';
 
 export interface Company {
   readonly id: string;
   readonly name: string;
   readonly domain: string;
+}
+
+/** The criteria of a search; empty: all people. */
+export interface Search {
+  readonly person_titles?: readonly string[] | undefined;
+  readonly organization_domains?: readonly string[] | undefined;
 }
 
 /** A person of the service. */
@@ -55,6 +60,8 @@ export class Population {
 
   numbered(number: number): Known {
     const chance = new Chance(this.#options.seed, `person ${number}`);
+    // Company and title depend only on the number, so that a search finds its page without computing all
+    // people.
     const company = this.#company(number % this.#companies());
     const firstName = chance.pick(firstNames, 2);
     const lastName = chance.pick(lastNames, 3);
@@ -63,7 +70,7 @@ export class Population {
       id: `5b${number.toString(16).padStart(10, '0')}${chance.identifier().slice(0, 12)}`,
       firstName,
       lastName,
-      title: titles[number % titles.length]!,
+      title: titleOf(number),
       email: chance.share(0.1, 5) ? null : `${handle}@${company.domain}`,
       personalEmail: `${handle}@gmail.example`,
       profileUrl: `http://www.linkedin.com/in/${handle.replaceAll('.', '-')}`,
@@ -88,8 +95,59 @@ export class Population {
     return { ...known, organization, email, pastOrganization: known.organization.name, employedSince: since };
   }
 
+  /** People who match a search: their number, and the person at an index from 0. */
+  search(search: Search): { readonly count: number; readonly at: (place: number) => Known | undefined } {
+    const { people } = this.#options;
+    const places = titles.flatMap((title, place) =>
+      !search.person_titles || search.person_titles.some((wanted) => isSame(wanted, title)) ? [place] : [],
+    );
+    if (search.organization_domains) {
+      const companies = search.organization_domains.flatMap((domain) => this.#companyNumber(domain) ?? []);
+      const numbers = [...new Set(companies)]
+        .flatMap((company) => this.#employees(company))
+        .filter((number) => places.includes(number % titles.length));
+      return { count: numbers.length, at: (place) => this.#at(numbers[place]) };
+    }
+    const rest = places.filter((place) => place < people % titles.length).length;
+    return {
+      count: Math.floor(people / titles.length) * places.length + rest,
+      at: (place) =>
+        this.#at(Math.floor(place / places.length) * titles.length + (places[place % places.length] ?? NaN)),
+    };
+  }
+
+  /** The company of a domain: an employer of numbered people, or another known company. */
+  organization(domain: string): Company | undefined {
+    const number = this.#companyNumber(domain);
+    if (number !== undefined) return this.#company(number);
+    if (!/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i.test(domain)) return undefined;
+    const { seed, matchRate } = this.#options;
+    if (!new Chance(seed, `company at ${domain.toLowerCase()}`).share(matchRate)) return undefined;
+    const employer = employerOf({ domain });
+    return employer && employerAsCompany(seed, employer);
+  }
+
+  #at(number: number | undefined): Known | undefined {
+    return number !== undefined && number < this.#options.people ? this.numbered(number) : undefined;
+  }
+
   #companies(): number {
     return Math.max(1, Math.ceil(this.#options.people / 20));
+  }
+
+  #companyNumber(domain: string): number | undefined {
+    const number = Number(/-(\d+)\.example$/i.exec(domain)?.[1] ?? NaN);
+    const exists = number < this.#companies() && isSame(this.#company(number).domain, domain);
+    return exists ? number : undefined;
+  }
+
+  #employees(company: number): number[] {
+    const { people } = this.#options;
+    const companies = this.#companies();
+    return Array.from(
+      { length: Math.ceil((people - company) / companies) },
+      (_, index) => company + index * companies,
+    );
   }
 
   #company(number: number): Company {
@@ -177,6 +235,14 @@ export class Population {
 function employerAsCompany(seed: number, { name, key, domain }: Employer): Company {
   const id = new Chance(seed, `employer ${key}`).identifier();
   return { id, name, domain: domain ?? `${key.replaceAll(' ', '-')}.example` };
+}
+
+function titleOf(number: number): string {
+  return titles[number % titles.length]!;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 function bareUrl(url: string): string {

@@ -3,12 +3,18 @@ import { residenceOf } from './residence.ts';
 import { account, accountId, companyProfile, contact, employment } from './saved-records.ts';
 
 export interface PersonOptions {
-  /** `match` includes the saved contact, `bulk_match` the account. */
-  readonly endpoint: 'match' | 'bulk_match';
+  /**
+   * `match` includes the saved contact, `bulk_match` the account, and `search` neither of them and no
+   * address.
+   */
+  readonly endpoint: 'match' | 'bulk_match' | 'search';
   readonly personalEmails?: boolean;
   /** Approximate bytes of JSON; undefined: the default size. */
   readonly bytes?: number | undefined;
 }
+
+/** Search returns it instead of an address that the team has not paid for. */
+const lockedEmail = 'email_not_unlocked@domain.com';
 
 /** Renders people and companies as JSON. Nine tenths of a person are its organization, as observed. */
 export class Renderer {
@@ -22,10 +28,18 @@ export class Renderer {
 
   person(known: Known, options: PersonOptions): string {
     const { organization } = known;
-    const person = JSON.stringify({ ...personRecord(known, options), ...savedRecord(known, options) });
-    const company = JSON.stringify(companyRecord(organization));
-    const padding = this.#padding(options.bytes ?? this.#bytes);
-    return `${person.slice(0, -1)},"organization":${company.slice(0, -1)},"keywords":${padding}}}`;
+    const text = JSON.stringify({ ...personRecord(known, options), ...savedRecord(known, options) });
+    return `${text.slice(0, -1)},"organization":${this.organization(organization, options.bytes)}}`;
+  }
+
+  /**
+   * A company as JSON text.
+   *
+   * @param bytes approximate size of a person with this company
+   */
+  organization(company: Company, bytes = this.#bytes): string {
+    const text = JSON.stringify(companyRecord(company));
+    return `${text.slice(0, -1)},"keywords":${this.#padding(bytes)}}`;
   }
 
   /** Cached for each size, so that benchmarks do not measure rendering. */
@@ -45,7 +59,7 @@ function keywords(bytes: number): string[] {
   return Array.from({ length: Math.ceil(bytes / (word.length + 3)) }, () => word);
 }
 
-function personRecord(known: Known, { personalEmails }: PersonOptions): Record<string, unknown> {
+function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions): Record<string, unknown> {
   const { organization, email } = known;
   const { city, state, country, isRegulated } = residenceOf(known.id);
   return {
@@ -56,7 +70,7 @@ function personRecord(known: Known, { personalEmails }: PersonOptions): Record<s
     proflink_url: known.profileUrl,
     title: known.title,
     headline: `${known.title} at ${organization.name}`,
-    email,
+    email: email !== null && endpoint === 'search' ? lockedEmail : email,
     email_status: email === null ? null : 'verified',
     photo_url: null,
     microblog_url: null,
@@ -68,7 +82,7 @@ function personRecord(known: Known, { personalEmails }: PersonOptions): Record<s
     state,
     city,
     country,
-    revealed_for_current_team: true,
+    revealed_for_current_team: endpoint !== 'search',
     is_likely_to_engage: false,
     intent_strength: null,
     show_intent: false,
@@ -83,9 +97,14 @@ function personRecord(known: Known, { personalEmails }: PersonOptions): Record<s
 }
 
 function savedRecord(known: Known, { endpoint }: PersonOptions): Record<string, unknown> {
-  return endpoint === 'match'
-    ? { contact_id: `c${known.id.slice(1)}`, contact: contact(known) }
-    : { account_id: accountId(known.organization), account: account(known.organization) };
+  switch (endpoint) {
+    case 'match':
+      return { contact_id: `c${known.id.slice(1)}`, contact: contact(known) };
+    case 'bulk_match':
+      return { account_id: accountId(known.organization), account: account(known.organization) };
+    case 'search':
+      return { person_id: known.id };
+  }
 }
 
 /**

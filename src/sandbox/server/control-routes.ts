@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { CallLog } from '../account/call-log.ts';
 import type { Credentials } from '../account/credentials.ts';
 import type { Faults } from '../faults/faults.ts';
+import { openApi } from '../interface/openapi.ts';
 import { parseJson } from './parse-json.ts';
 import { scenarioSchema } from '../faults/scenario.ts';
 
@@ -18,6 +19,7 @@ export function addControlRoutes(
   parts: { readonly log: CallLog; readonly faults: Faults; readonly credentials: Credentials },
 ): void {
   const { log, faults, credentials } = parts;
+  server.get('/openapi.json', () => openApi());
   server.get('/sandbox/ready', ({ headers }, reply) =>
     reply.code('kind' in credentials.check(headers, 'any', '/sandbox/ready') ? 204 : 401).send(),
   );

@@ -3,13 +3,7 @@ import type { Incoming } from './call-handler.ts';
 import type { ProcessedCall } from './processed-call.ts';
 import { distort } from '../faults/distort.ts';
 import type { Refusal } from '../faults/failures.ts';
-import {
-  bulkBodySchema,
-  extrasSchema,
-  matchQuerySchema,
-  type AskedPerson,
-  type Extras,
-} from '../interface/inputs.ts';
+import { bulkBodySchema, extrasSchema, matchQuerySchema, type Extras } from '../interface/inputs.ts';
 import { lateRules } from '../late-results/late-bodies.ts';
 import {
   askedParameters,
@@ -21,6 +15,7 @@ import {
 import type { LateResults } from '../late-results/late-results.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import { parseJson } from './parse-json.ts';
+import type { AskedPerson } from '../population/asked.ts';
 import type { Known, Population } from '../population/population.ts';
 import { badDetails, invalid, missingParameter } from '../faults/refusals.ts';
 import type { Renderer } from '../population/render.ts';

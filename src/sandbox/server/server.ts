@@ -4,6 +4,7 @@ import { CallHandler } from './call-handler.ts';
 import { CallLog } from '../account/call-log.ts';
 import { addControlRoutes } from './control-routes.ts';
 import { Credentials, type AccessToken, type ApiKey } from '../account/credentials.ts';
+import { Directory } from '../population/directory.ts';
 import { Faults } from '../faults/faults.ts';
 import { LateResults } from '../late-results/late-results.ts';
 import { LateStore, type StoredResult } from '../late-results/late-store.ts';
@@ -56,6 +57,7 @@ export interface RunningSandbox {
   readonly faults: Faults;
   /** Late results, delivered or not. */
   lateResults(): readonly StoredResult[];
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   close(): Promise<void>;
 }
 
@@ -93,6 +95,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     late,
     today: () => new Date(now()).toISOString().slice(0, 10),
   });
+  const directory = new Directory(population, renderer);
   const reporting = new Reporting({ team, windows, log, faults, now });
 
   const server = fastify({
@@ -104,6 +107,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   // Bodies stay text, so that the sandbox itself refuses malformed ones.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  const routes: { method: string; path: string }[] = [];
+  server.addHook('onRoute', ({ method, url }) => {
+    routes.push(...[method].flat().map((each) => ({ method: each, path: url })));
+  });
   addServiceRoutes(
     server,
     new CallHandler({ credentials, windows, log, faults, late, now }),
@@ -111,8 +118,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
       match: (call, _caller, fault) => enrichment.match(call, fault),
       bulkMatch: (call, _caller, fault) => enrichment.bulkMatch(call, fault),
       poll: (call) => late.poll(call.parameters),
+      searchPeople: (call, _caller, fault) => directory.searchPeople(call, fault),
+      enrichOrganization: (call, _caller, fault) => directory.enrichOrganization(call, fault),
       health: () => reporting.health(),
       profile: (_call, caller) => reporting.profile(caller),
+      users: (call) => reporting.users(call),
       apiUsage: (call) => reporting.apiUsage(call),
       creditUsage: () => reporting.creditUsage(),
     },
@@ -127,6 +137,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     log,
     faults,
     lateResults: () => store.results(),
+    routes,
     close: async () => {
       late.close();
       server.server.closeAllConnections();

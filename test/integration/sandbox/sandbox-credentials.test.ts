@@ -49,14 +49,17 @@ it('an API key with scopes may call only these paths, health and profile', async
     get('/users/api_profile', key).then((answer) => answer.status),
     get('/people/bulk_match', key, 'POST').then((answer) => answer.status),
     get('/usage_stats/api_usage_stats', key, 'POST').then((answer) => answer.status),
+    get('/users/search', key).then((answer) => answer.status),
   ]);
-  expect(statuses).toEqual([200, 200, 200, 403, 403]);
+  expect(statuses).toEqual([200, 200, 200, 403, 403, 403]);
 });
 
-it('an API key may see usage by its scope, or as a master key', async () => {
-  await start({ apiKeys: ['master', { key: 'narrow', scopes: ['/usage_stats/api_usage_stats'] }] });
-  for (const key of ['narrow', 'master'])
-    expect((await get('/usage_stats/api_usage_stats', { 'x-api-key': key }, 'POST')).status).toBe(200);
+it('an API key may see usage by its scope, and the list of users only as a master key', async () => {
+  const scopes = ['/usage_stats/api_usage_stats', '/users/search'];
+  await start({ apiKeys: ['master', { key: 'narrow', scopes }] });
+  expect((await get('/usage_stats/api_usage_stats', { 'x-api-key': 'narrow' }, 'POST')).status).toBe(200);
+  expect((await get('/users/search', { 'x-api-key': 'narrow' })).status).toBe(403);
+  expect((await get('/users/search', { 'x-api-key': 'master' })).status).toBe(200);
 });
 
 it('an API key is refused as a bearer token', async () => {

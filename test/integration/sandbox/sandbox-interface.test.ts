@@ -1,8 +1,8 @@
+import { errorSchema } from '../../../src/sandbox/interface/answer-schemas.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { operations, type OperationName } from '../../../src/sandbox/interface/operations.ts';
 import { Population } from '../../../src/sandbox/population/population.ts';
 import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
-import { answerSchemas, errorSchema } from '../../helpers/servers/sandbox-answers.ts';
 
 const options = { seed: 1, people: 1_000, matchRate: 0.8, ambiguousRate: 0 };
 const population = new Population(options);
@@ -40,8 +40,11 @@ async function usageOf(key: string): Promise<Record<'minute' | 'hour' | 'day', U
 const requests: Record<Exclude<OperationName, 'poll'>, readonly [path: string, body?: unknown]> = {
   match: [`/people/match?id=${known.id}&reveal_personal_emails=true`],
   bulkMatch: ['/people/bulk_match', { details: [{ id: known.id }, { id: 'nobody' }] }],
+  searchPeople: ['/mixed_people/search', { per_page: 3 }],
+  enrichOrganization: [`/organizations/enrich?domain=${known.organization.domain}`],
   health: ['/auth/health'],
   profile: ['/users/api_profile'],
+  users: ['/users/search?per_page=2'],
   apiUsage: ['/usage_stats/api_usage_stats'],
   creditUsage: ['/usage_stats/credit_usage_stats'],
 };
@@ -50,10 +53,10 @@ describe('every operation', () => {
   it.each(Object.entries(requests))(
     'the operation %s answers exactly what its schema describes',
     async (name, request) => {
-      const operation = name as OperationName;
-      const answer: unknown = await (await call(operations[operation].method, ...request)).json();
+      const operation = operations[name as OperationName];
+      const answer: unknown = await (await call(operation.method, ...request)).json();
       // Parsing drops what a schema does not know: equal means that nothing was left out of it.
-      expect(answerSchemas[operation].parse(answer)).toEqual(answer);
+      expect(operation.answer.parse(answer)).toEqual(answer);
     },
   );
 
@@ -67,7 +70,7 @@ describe('every operation', () => {
     await expect.poll(async () => (await call('GET', `/webhook_result/${requestId}`)).status).toBe(200);
     const text = await (await call('GET', `/webhook_result/${requestId}`)).text();
     expect(text).toContain(`"request_id":${requestId}`);
-    expect(answerSchemas.poll.parse(JSON.parse(text))).toEqual(JSON.parse(text));
+    expect(operations.poll.answer.parse(JSON.parse(text))).toEqual(JSON.parse(text));
   });
 
   it('the operation poll answers with one person when a call has named the person twice', async () => {
@@ -113,6 +116,60 @@ it('an unlimited window has empty headers', async () => {
   const { headers } = await call('POST', `/people/match?id=${known.id}`);
   expect([headers.get('x-rate-limit-hourly'), headers.get('x-hourly-requests-left')]).toEqual(['', '']);
   expect(headers.get('x-rate-limit-24-hour')).toBeNull();
+});
+
+interface Found {
+  readonly people: readonly { readonly id: string; readonly person_id: string; readonly title: string }[];
+  readonly pagination: { readonly total_entries: number; readonly total_pages: number };
+}
+
+async function search(body: object): Promise<Found> {
+  return (await (await call('POST', '/mixed_people/search', body)).json()) as Found;
+}
+
+it('people search pages through all people once', async () => {
+  const first = await search({ per_page: 100 });
+  expect(first.pagination).toMatchObject({ total_entries: 1_000, total_pages: 10 });
+  const ids = new Set<string>();
+  for (let page = 1; page <= first.pagination.total_pages; page += 1)
+    for (const { id } of (await search({ per_page: 100, page })).people) ids.add(id);
+  expect(ids.size).toBe(1_000);
+  expect((await search({ per_page: 100, page: 11 })).people).toEqual([]);
+});
+
+it('people search finds titles and employers, and counts them', async () => {
+  const { title, organization } = known;
+  const titled = await search({ person_titles: [title.toUpperCase()], per_page: 100 });
+  expect(new Set(titled.people.map((person) => person.title))).toEqual(new Set([title]));
+  const everybody = Array.from({ length: 1_000 }, (_, number) => population.numbered(number));
+  expect(titled.pagination.total_entries).toBe(everybody.filter((each) => each.title === title).length);
+  const colleagues = everybody.filter((each) => each.organization.domain === organization.domain);
+  const employed = await search({ organization_domains: [organization.domain], per_page: 100 });
+  expect(employed.people.map(({ id }) => id).sort()).toEqual(colleagues.map(({ id }) => id).sort());
+});
+
+it('people search returns the id that people enrichment accepts, and no address', async () => {
+  const [person] = (await search({ per_page: 1 })).people;
+  expect(person!.person_id).toBe(person!.id);
+  expect(JSON.stringify(person)).not.toContain(population.find({ id: person!.id })!.email ?? '@');
+  const enriched = await (await call('POST', `/people/match?id=${person!.person_id}`)).json();
+  expect(enriched).toMatchObject({ person: { id: person!.id } });
+});
+
+it.each([{ page: 0 }, { per_page: 101 }, { page: 'two' }])('people search refuses %o', async (body) => {
+  expect((await call('POST', '/mixed_people/search', body)).status).toBe(422);
+});
+
+it('company enrichment refuses a call without a domain by error_details only, before the cut-over too', async () => {
+  const answer = await call('GET', '/organizations/enrich');
+  expect(answer.status).toBe(422);
+  expect(Object.keys((await answer.json()) as object)).toEqual(['error_details']);
+});
+
+it('company enrichment finds nothing for an invalid domain', async () => {
+  expect(await (await call('GET', '/organizations/enrich?domain=nonsense')).json()).toEqual({
+    organization: null,
+  });
 });
 
 it('people enrichment refuses phones without a webhook, and names the parameter', async () => {

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { portTaken } from '../../../domain/port-taken.ts';
 import { UsageProblem, type Problem } from '../../../domain/problem.ts';
 import { nearestText } from '../../../domain/text/nearest-text.ts';
+import { openApi } from '../../../sandbox/interface/openapi.ts';
 import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
 import { defaultApiKey, startSandbox, type SandboxOptions } from '../../../sandbox/server/server.ts';
@@ -38,6 +39,7 @@ interface SandboxFlags extends Pick<SandboxOptions, OwnOption> {
   readonly scenario?: string;
   readonly checkScenario?: string;
   readonly clock?: number;
+  readonly openapi?: true;
 }
 
 export function sandboxCommand(): Command {
@@ -74,6 +76,7 @@ export function sandboxCommand(): Command {
       '--state-directory <folder>',
       'folder that keeps log, bill, late results and the use of rate windows over restarts',
     )
+    .option('--openapi', 'print the OpenAPI description of the sandbox, without starting')
     .explain(`
 Examples:
   enrich sandbox --port 8650 --rate-limits 20/10s
@@ -83,6 +86,10 @@ Examples:
       if (flags.checkScenario !== undefined) {
         await readScenario(flags.checkScenario);
         print('the scenario is valid');
+        return;
+      }
+      if (flags.openapi) {
+        print(JSON.stringify(openApi(), undefined, 2));
         return;
       }
       const apiKey = await apiKeyOf(flags);
