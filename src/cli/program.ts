@@ -5,13 +5,14 @@ import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.
 import { beginCommand } from '../dev/interruption.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { settingsHeading } from './session/settings-flags.ts';
-import { reportFailure, tell, write } from './terminal/output.ts';
+import { beginOutput, reportFailure, tell, write } from './terminal/output.ts';
 import { terminalWidth, wrapHelp } from './terminal/wrap.ts';
 import { version } from './terminal/version.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
   const endCommand = beginCommand();
+  beginOutput();
   const program = emptyProgram();
   const asked = loaders.get(parameters[0] ?? '');
   const isVersionAsked = parameters[0] === '--version' || parameters[0] === '-V';

@@ -16,9 +16,7 @@ it('commands and the worker report a run whose codec key the worker lacks', asyn
     await worker.ended;
   });
   await expect.poll(worker.output).toContain('worker on');
-  // A process of its own: a process prints one JSON value, and other tests share this one.
-  const withKey = { ...system.sharedTemporal(), ...key };
-  const run = await system.enrich(['run', system.sample(10), '--yes', '--json'], withKey);
+  const run = await system.here(['run', system.sample(10), '--yes', '--json'], key);
   expect(run.facts()).toMatchObject({
     error: {
       type: 'run.workflow-failing',

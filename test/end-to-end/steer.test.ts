@@ -61,10 +61,7 @@ async function statusOf(runId: string): Promise<RunFacts> {
 }
 
 it('enrich worker ends as a usage error when Temporal has no such namespace', async () => {
-  const ended = await system.enrich(['worker'], {
-    ...system.sharedTemporal(),
-    TEMPORAL_NAMESPACE: 'missing',
-  });
+  const ended = await system.here(['worker'], { TEMPORAL_NAMESPACE: 'missing' });
   expect(ended.stderr).toMatch(/^error: Temporal has no namespace "missing"\n/);
   expect(ended.code).toBe(2);
 });
@@ -73,10 +70,7 @@ it('enrich run begins no run when Temporal has no such namespace', async () => {
   const countRuns = async (): Promise<unknown> =>
     (await system.warehouse.query`select count(*)::int as runs from enrichment.runs`)[0]?.runs;
   const before = await countRuns();
-  const ended = await system.here(['run', system.sample(10), '--yes'], {
-    ...system.sharedTemporal(),
-    TEMPORAL_NAMESPACE: 'missing',
-  });
+  const ended = await system.here(['run', system.sample(10), '--yes'], { TEMPORAL_NAMESPACE: 'missing' });
   expect(ended.stderr).toContain('error: Temporal has no namespace "missing"\n');
   expect(ended.code).toBe(2);
   expect(await countRuns()).toBe(before);
@@ -84,7 +78,7 @@ it('enrich run begins no run when Temporal has no such namespace', async () => {
 
 it('commands name the next step when the namespace of a run was deleted, and enrich status shows the run', async () => {
   const runId = await killedRun();
-  const missing = { ...system.sharedTemporal(), TEMPORAL_NAMESPACE: 'missing' };
+  const missing = { TEMPORAL_NAMESPACE: 'missing' };
   const what = 'Temporal has no namespace "missing"';
   const next = 'correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create NAME';
   for (const settings of [missing, { ...missing, TEMPORAL_UI_URL: 'http://127.0.0.1:1' }]) {

@@ -151,7 +151,7 @@ describe('a flag that cannot be read', () => {
   ])(
     'the JSON of a usage error names the help of %s, and the place %s: %j',
     async (name, where, parameters) => {
-      const ended = await system.enrich([...parameters, '--json']);
+      const ended = await system.here([...parameters, '--json']);
       expect(JSON.parse(ended.stdout)).toEqual({
         error: {
           type: 'usage',
@@ -188,7 +188,7 @@ describe('a flag that cannot be read', () => {
   ])(
     'the error of a value that a command does not take says what it takes: %j',
     async (parameters, message, where, next) => {
-      const ended = await system.enrich([...parameters, '--json']);
+      const ended = await system.here([...parameters, '--json']);
       expect(JSON.parse(ended.stdout)).toEqual({
         error: { type: 'usage', message, where, next: expect.stringMatching(next) },
         exit_code: 2,

@@ -13,6 +13,11 @@ let changing: { readonly stream: NodeJS.WriteStream; readonly text: string } | u
 let isObjectPrinted = false;
 let outputFailure: OutputProblem | undefined;
 
+/** Begins the output of a command, which prints at most one JSON value. */
+export function beginOutput(): void {
+  isObjectPrinted = false;
+}
+
 /** Prints results to standard output. */
 export function print(text: string): void {
   write(process.stdout, `${wrapLines(text, terminalWidth(process.stdout))}\n`);
