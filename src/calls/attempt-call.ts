@@ -175,7 +175,10 @@ async function closeFailure(
   return writeEnd(dependencies, call, async (): Promise<AttemptResult> => {
     if (type.startsWith('not-sent.')) {
       await release(dependencies, attemptId, reason);
-      return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
+      const milliseconds = streak.pauseOfUnsent();
+      if (milliseconds === undefined) return { kind: 'stopped', pauseReason };
+      await sleep(milliseconds);
+      return { kind: 'again' };
     }
     await endFailedCall(
       warehouse.database,
@@ -232,10 +235,4 @@ function pauseReasonOf(failure: ServiceFailure): PauseReason {
 /** Adds the service's own advice. */
 function withAdvice(text: string, { advice }: ServiceFailure): string {
   return advice.length === 0 ? text : `${text} (the service says: ${advice.join('; ')})`;
-}
-
-/** Waits before the same people are sent again, longer with each failure in a row. */
-async function again(streak: FailureStreak): Promise<AttemptResult> {
-  await sleep(streak.backoffMilliseconds());
-  return { kind: 'again' };
 }

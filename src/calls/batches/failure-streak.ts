@@ -1,5 +1,11 @@
 /** Number of failures in a row that is too long. */
 const longest = 5;
+/** Calls that cannot be sent cost nothing. A run survives a restart of DNS or of a proxy without a person. */
+const unsentPatienceMilliseconds = 120_000;
+/** A failure that is longer ago belongs to an earlier outage. */
+const forgottenMilliseconds = 600_000;
+const shortestPause = 500;
+const longestPause = 15_000;
 
 /**
  * Counts failures in a row of one worker's calls. While the service is down, each call would become unknown and hold
@@ -7,20 +13,33 @@ const longest = 5;
  */
 export class FailureStreak {
   #length = 0;
+  #unsent: { since: number; last: number } | undefined;
 
-  /** Counts one more failure. @returns whether the streak is too long */
+  /** Counts one more failure of a call that was sent. @returns whether the streak is too long */
   tooLong(): boolean {
+    this.#unsent = undefined;
     this.#length += 1;
     return this.#length >= longest;
   }
 
-  /** Half a second after the first failure, doubled by each further failure. */
-  backoffMilliseconds(): number {
-    return 250 * 2 ** this.#length;
+  /**
+   * Notes a call that could not be sent.
+   *
+   * @returns milliseconds until the next try; undefined: calls could not be sent for too long
+   */
+  pauseOfUnsent(): number | undefined {
+    const now = performance.now();
+    const { since, last } = this.#unsent ?? { since: now, last: now };
+    const isForgotten = now - last > forgottenMilliseconds;
+    this.#unsent = { since: isForgotten ? now : since, last: now };
+    const lasted = now - this.#unsent.since;
+    if (lasted >= unsentPatienceMilliseconds) return undefined;
+    return Math.min(Math.max(lasted, shortestPause), longestPause);
   }
 
   /** Ends the streak after a call that succeeded. */
   end(): void {
     this.#length = 0;
+    this.#unsent = undefined;
   }
 }

@@ -8,8 +8,8 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of a port of this machine. */
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+/** Starts a proxy in front of a port of this machine. @param at its own port; 0: a free one */
+export async function startTcpProxy(target: number, at = 0): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
@@ -22,7 +22,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       socket.pipe(other);
     }
   });
-  const port = await listenHere(server);
+  const port = await listenHere(server, at);
   return {
     port,
     lose: () => {
