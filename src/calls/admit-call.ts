@@ -81,7 +81,6 @@ async function admitOrRelease(
   }
 }
 
-/** Releases a call that was not sent. */
 export async function release(
   { warehouse }: AdmitDependencies,
   attemptId: string,

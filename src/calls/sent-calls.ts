@@ -8,7 +8,6 @@ import type { Logger } from '../telemetry/log.ts';
 import type { OpenPerson } from './batches/open-people.ts';
 import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
-/** A call that was admitted and sent. */
 export interface SentCall {
   readonly attemptId: string;
   readonly run: RunRecord;

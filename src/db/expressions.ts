@@ -6,7 +6,6 @@ import type { Decimal } from './schema/column-types.ts';
 /** Number of rows of a query or group. PostgreSQL counts in `bigint`, which travels as text. */
 export const rowCount = sql<number>`count(*)::int`;
 
-/** The time of the database's clock. */
 export const databaseTime = sql<Date>`clock_timestamp()`;
 
 /** Reads the database's clock: the clock of a machine on which commands run may be wrong. */

@@ -14,7 +14,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
 };
 
 export interface Migrated {
-  /** Names of the migrations that this call applied. */
   readonly done: readonly string[];
   /** Names of migrations of a newer release that the database has. Migrations only add, so this release works on it. */
   readonly newer: readonly string[];

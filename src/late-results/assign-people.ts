@@ -14,7 +14,6 @@ import {
 } from './awaiting-call.ts';
 
 export interface AssignedPeople {
-  /** All ids in the body. */
   readonly personIds: readonly string[];
   /** Ids in the body that the answer of the call does not have, and an answer of another call has. */
   readonly knownIds: readonly string[];
@@ -23,7 +22,6 @@ export interface AssignedPeople {
   readonly assigned: readonly (readonly number[])[];
 }
 
-/** Assigns the people of a body to the people of the call. */
 export async function assignPeople(
   transaction: Transaction<Tables>,
   attempt: LockedAttempt,

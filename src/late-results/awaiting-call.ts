@@ -6,18 +6,15 @@ import type { LateRecipient } from '../people/log/late-observations.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import { keyOfObservation } from '../suppression/compared-keys.ts';
 
-/** A call whose row is locked. */
 export interface LockedAttempt {
   readonly attemptId: string;
   readonly runId: string;
   readonly status: string;
   readonly requestId: string | null;
-  /** Number of people who were asked for. */
   readonly people: number;
   readonly hasAnswer: boolean;
   readonly foundIds: readonly string[];
   readonly foundPeople: number;
-  /** Ids of people of the answer with a row. */
   readonly idsOfRows: readonly string[];
   readonly awaits: readonly LateKind[];
   readonly options: RunOptions;
@@ -215,7 +212,6 @@ export async function idsOfOthers(
   return others.rows.map(({ id }) => id);
 }
 
-/** Whether another call to the service has this request id. */
 export async function isRequestOfAnother(
   transaction: Transaction<Tables>,
   { attemptId, options: { service } }: LockedAttempt,

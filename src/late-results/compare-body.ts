@@ -15,13 +15,11 @@ import { idsOfOthers, isRequestOfAnother, type LockedAttempt } from './awaiting-
 import { peopleOfCall } from './late-progress.ts';
 import { suppressedOfDelivery, type SuppressedPeople } from './suppressed-of-delivery.ts';
 
-/** A readable body, compared with the people of its call. */
 export interface ComparedBody extends AssignedPeople {
   readonly body: DeliveredBody;
   readonly suppressed: SuppressedPeople;
   /** Undefined: the body belongs to another call. */
   readonly part: DeliveredPart | undefined;
-  /** `isOfEmptyCall` */
   readonly isOfEmpty: boolean;
 }
 

@@ -22,7 +22,6 @@ export interface StoredDelivery {
 }
 
 export interface ArrivedDelivery {
-  /** Hash of the token in the address. */
   readonly tokenHash: Buffer;
   readonly body: Buffer;
   readonly contentEncoding: string | undefined;

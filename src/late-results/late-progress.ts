@@ -104,7 +104,6 @@ export async function arrivedOfLost(
   };
 }
 
-/** Whether a call has a delivery with the status. */
 export async function hasDelivery(
   transaction: Transaction<Tables>,
   attemptId: string,

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 
-/** A body that is refused. */
 export class BodyRefused extends Error {
   readonly statusCode: 413 | 503;
 

@@ -18,7 +18,6 @@ export interface ReceiverSettings {
   readonly port: number;
   /** Called after a delivery is stored; the receiver does not wait for it. */
   readonly onStored: (runId: string) => void;
-  /** Counts deliveries by result. */
   readonly count?: ((result: DeliveryResult) => void) | undefined;
   readonly log: Logger;
 }

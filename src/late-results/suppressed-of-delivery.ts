@@ -8,7 +8,6 @@ import type { Tables } from '../db/schema.ts';
 import type { LockedAttempt, NamedRecipient } from './awaiting-call.ts';
 
 export interface SuppressedPeople {
-  /** Their indexes in the body. */
   readonly people: ReadonlySet<number>;
   readonly ids: ReadonlySet<string>;
 }

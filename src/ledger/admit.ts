@@ -101,7 +101,6 @@ async function admitAll(
   });
 }
 
-/** What `admit_calls` returns for a call. */
 type Decision =
   | { readonly kind: 'wait'; readonly wait: SlotWait; readonly kept: number }
   | { readonly kind: 'admitted'; readonly people: number; readonly alarms: readonly BudgetAlarm[] }

@@ -104,7 +104,6 @@ export class CallQueue {
     }
   }
 
-  /** Number of jobs that wait for their turn. */
   get waiting(): number {
     return this.#limiter.counts().QUEUED;
   }

@@ -20,11 +20,9 @@ export interface ClosedAttempt {
   readonly admittedAt: string;
   /** The operator settled its credits before. */
   readonly decided?: boolean;
-  /** The suppression list has entries. */
   readonly hasSuppressions: boolean;
   /** Rows of the call that were erased in the meantime. They have no keys left. */
   readonly erased: readonly number[];
-  /** Decisions about the contacts of the call. */
   readonly decisions: readonly RowDecision[];
 }
 
@@ -38,7 +36,6 @@ export interface Awaited {
   readonly worstCase: Credits | undefined;
 }
 
-/** The part of an answer that decides how its attempt closes. */
 export interface ClosingAnswer {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
@@ -147,7 +144,6 @@ async function reopenDecided(
   return { ...attempt, decided: true };
 }
 
-/** What an answer does to the credits of its call. */
 export interface SettledCredits {
   /** Reserved credits that are no longer held; decimal text. */
   readonly released: string;

@@ -15,7 +15,6 @@ interface AttemptMoney {
   readonly settled: string | null;
   readonly answered: string | null;
   readonly hasAnswer: boolean;
-  /** An operator has decided the price. */
   readonly isDecided: boolean;
   readonly complete: boolean;
 }
@@ -23,7 +22,6 @@ interface AttemptMoney {
 /** Why a call whose results have all arrived is `unknown`. */
 export const uncertainCost = 'the total cost is uncertain';
 
-/** What all deliveries of a call say together. */
 export interface LateProgress {
   /** Kinds of results that have arrived for every awaited person. */
   readonly arrived: readonly LateKind[];
@@ -82,7 +80,6 @@ export async function settleLateCredits(
     await pauseOverbilled(transaction, money, 'billed more than reserved');
 }
 
-/** What answer and deliveries state together. */
 function statedCredits(money: AttemptMoney, { bill, highest }: LateProgress) {
   const answered = storedCredits(money.answered ?? '0');
   const reserved = storedCredits(money.reserved);

@@ -73,7 +73,6 @@ export async function reservedSlots(database: Kysely<Tables>, priority: RunPrior
   return rows[0]!.slots;
 }
 
-/** Deletes expired registrations, such as those of ended runs. */
 export async function deleteExpiredBatches(database: Kysely<Tables>): Promise<void> {
   await sql`delete from waiting_batches where waits_until < clock_timestamp()`.execute(database);
 }

@@ -44,7 +44,6 @@ export function urlChannel(url: string, secret: string | undefined): Channel {
   };
 }
 
-/** The value of `x-enrich-signature`. */
 export function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }

@@ -4,7 +4,6 @@ import { rolledBack } from '../db/rolled-back.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockLog, project, projectCompanies } from './project.ts';
 
-/** What a rebuild has compared, and what differed from the log. */
 export interface RebuildFigures {
   readonly people: number;
   readonly contacts: number;

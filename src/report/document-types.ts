@@ -24,7 +24,6 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The first column names its row. */
 export interface Column {
   readonly title: string;
   readonly numeric?: true;

@@ -1,7 +1,6 @@
 import { longest } from '../domain/text/longest.ts';
 import type { ReportDocument, Table } from './document-types.ts';
 
-/** Renders the report as plain text for a terminal. */
 export function renderText(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const blocks = [

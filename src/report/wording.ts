@@ -8,7 +8,6 @@ export function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** The display name of a contact's field. */
 export function fieldName(field: string): string {
   if (field === 'linkedin_url') return 'LinkedIn profile';
   return field === 'title' ? 'job title' : words(field);

@@ -17,7 +17,6 @@ import { visibleInLine } from '../domain/text/visible.ts';
 import { formatPrice } from '../domain/money/format-price.ts';
 import { moment, words } from './wording.ts';
 
-/** Writes a report as a document of text and tables. */
 export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {

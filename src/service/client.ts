@@ -26,7 +26,6 @@ export type { PollAnswer } from './answers/poll-answer.ts';
 export type { CreditUsage, OperationUsage } from './answers/usage-answers.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
-  /** Wraps each HTTP call. */
   readonly observe?: CallObserver | undefined;
 }
 
@@ -62,7 +61,6 @@ export interface ServiceClient {
    * @param signal aborts the call; a call aborted after it was sent may have been billed
    */
   bulkMatch(request: BulkRequest, signal?: AbortSignal): Promise<BulkAnswer>;
-  /** Asks for one person. */
   match(request: MatchRequest, signal?: AbortSignal): Promise<MatchAnswer>;
   /** Fetches the late results of a request. Free; the service keeps results for 30 days. */
   poll(requestId: string, signal?: AbortSignal): Promise<PollAnswer>;

@@ -61,7 +61,6 @@ export class Tracing {
     return this.#around(this.#begin(endpoint, SpanKind.CLIENT, {}), work, nameOf);
   }
 
-  /** Sends the remaining spans. */
   async close(): Promise<void> {
     await this.#provider.shutdown();
   }

@@ -242,7 +242,6 @@ interface GrpcError {
   readonly details?: unknown;
 }
 
-/** An error and its cause. */
 function causesOf(error: unknown): GrpcError[] {
   return [error, (error as { cause?: unknown } | undefined)?.cause].map((each) => (each ?? {}) as GrpcError);
 }

@@ -5,7 +5,6 @@ import { mostCrediblePerPerson } from '../../domain/money/credit-rules.ts';
 import { wholeCredits, type Credits } from '../../domain/money/decimal.ts';
 import type { AnswerToRecord } from './answered-rows.ts';
 
-/** What an answer says about the cost of its call. */
 export interface AnswerPrice {
   /** Undefined: not known, and the reservation is held. */
   readonly consumed: Credits | undefined;

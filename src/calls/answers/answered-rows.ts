@@ -37,9 +37,7 @@ export interface AnsweredRow {
   /** With weak evidence, and of decisions: `matchKeysOfMatch`. */
   readonly matchKeys: readonly number[] | null;
   readonly matchIndex: number | undefined;
-  /** The fields of the row's person. */
   readonly fields: ContactFields | undefined;
-  /** What the log keeps about that person. */
   readonly facts: ObservedFacts | undefined;
 }
 

@@ -22,16 +22,13 @@ export interface AnsweredCall {
   /** In the order of `details`. */
   readonly people: readonly OpenPerson[];
   readonly arrived: readonly KnownPerson[];
-  /** Decisions about the contacts of rows. */
   readonly decisions: readonly RowDecision[];
 }
 
-/** What other answers and other rows say about an answer. */
 export interface KnownAboutAnswer extends KnownElsewhere {
   readonly keysOf: KeysOfArrived;
 }
 
-/** A row of the call. */
 type AskedRow = Pick<KnownRow, 'source' | 'contactId' | 'compared' | 'verdicts'> & {
   /**
    * Only weak evidence, such as a name with an employer, connects the row with people of the answer. So everybody of
@@ -103,7 +100,6 @@ async function readKnown(
   return [...new Map([...decided, ...sharing].map((person) => [person.personKey, person])).values()];
 }
 
-/** For each row the known people who could be the row. */
 function knownOfRows(asked: readonly AskedRow[], known: readonly KnownPerson[]): KnownPerson[][] {
   const byKey = new ByMatchKey(known);
   return asked.map(({ keysToLookUp, verdicts }) => [

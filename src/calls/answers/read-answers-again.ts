@@ -125,7 +125,6 @@ async function readDelivery({ body, encoding }: StoredBody): Promise<FactsById> 
   );
 }
 
-/** A person of a body. */
 type Named<Person> = readonly [id: string, person: Person];
 
 function byId<Person>(

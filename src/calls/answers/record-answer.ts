@@ -31,7 +31,6 @@ import type { OpenPerson } from '../batches/open-people.ts';
 import { clearSuppressedRows } from '../../suppression/clear-rows.ts';
 import { withoutIds } from '../../suppression/hidden-ids.ts';
 
-/** An answer of a call, with what the call asked for. */
 interface AnswerRecord {
   readonly attemptId: string;
   readonly source: string;
@@ -136,7 +135,6 @@ async function writeOnce(
   await pauseIfOverbilled(transaction, attempt, price);
 }
 
-/** What the attempt takes from its answer. */
 function closingOf(
   answer: AnswerToRecord,
   { consumed, isCredible, found }: AnswerPrice,

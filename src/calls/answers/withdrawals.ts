@@ -8,7 +8,6 @@ import { anotherFits, findChanges } from '../../people/contacts/find-changes.ts'
 import { identifyingKeys } from '../../people/known/known-people.ts';
 import type { AnsweredCall } from './known-elsewhere.ts';
 
-/** A contact that is no longer its person. */
 export interface Withdrawal {
   readonly contact: ContactState;
   readonly reason: string;

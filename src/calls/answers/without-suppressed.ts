@@ -11,12 +11,10 @@ import { listedRows } from '../../suppression/suppression-list.ts';
 import type { AnsweredRow, AnswerToRecord } from './answered-rows.ts';
 import type { KeysOfArrived } from './arrived-people.ts';
 
-/** What an answer may write. */
 interface AllowedAnswer {
   readonly rows: readonly AnsweredRow[];
   /** Whether the answer contains a suppressed person, also one without a row. */
   readonly namesSuppressed: boolean;
-  /** Ids of the suppressed people. */
   readonly personIds: readonly string[];
   /** Their indexes of `matches`. */
   readonly suppressedMatches: ReadonlySet<number>;

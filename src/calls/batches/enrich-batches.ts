@@ -39,7 +39,6 @@ export async function enrichBatches(
 /** Kinds of results, weakest first. The strongest of all batches decides about the page; of waits, the shortest. */
 const kinds = ['done', 'wait', 'over_budget', 'stopped'] as const;
 
-/** Combines the results of several batches. */
 export function resultOf(
   results: readonly { readonly batch: number; readonly result: BatchResult }[],
 ): BatchesResult {

@@ -37,7 +37,6 @@ export class FailureStreak {
     return Math.min(Math.max(lasted, shortestPause), longestPause);
   }
 
-  /** Ends the streak after a call that succeeded. */
   end(): void {
     this.#length = 0;
     this.#unsent = undefined;

@@ -120,7 +120,6 @@ function refused(
   });
 }
 
-/** Describes the user of the credential and the calls that are left, in one line each. */
 export function describeServiceStatus({
   user,
   windows,
@@ -129,7 +128,6 @@ export function describeServiceStatus({
   return [describeUser(user), describeLimits(windows, usageUnknown)];
 }
 
-/** Names the user of the credential, or says why the user is unknown. */
 export function describeUser(user: ActingUser): string {
   return 'userId' in user
     ? `acting as user ${user.userId}`

@@ -38,7 +38,6 @@ export interface ContactState extends ContactKey {
   /** The row can only take the contact's person away. */
   readonly isSuppressed: boolean;
   readonly decisions: readonly ContactDecision[] | null;
-  /** The decisions that hold for these cells. */
   readonly verdicts: Verdicts;
 }
 
@@ -188,7 +187,6 @@ export async function readMatchedCells(
   return rows.map((row) => ({ ...row, compared: readyIdentity(identityOfColumns(row)) }));
 }
 
-/** A call asked for the row. */
 const isAnswered = sql`coalesce(own.outcome in (${anyOf(outcomesAboutPerson)}), false)`;
 
 /** Reads contacts by the rows of a query of `source`, `contact_id`, the row, `keys`, the cells and `is_new_row`. */

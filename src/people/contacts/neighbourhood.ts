@@ -85,12 +85,10 @@ export class Neighbourhood {
     return { people, decision, isRejected: verdictsOn(candidates, verdicts)[current] === 'rejected' };
   }
 
-  /** `keysOf` of `KnownRecords`. */
   keysOf(person: KnownPerson, { verdicts }: ContactState): readonly string[] | null {
     return this.#records.keysOf(person, verdicts);
   }
 
-  /** `newestOf` of `KnownRecords`. */
   newestOf(person: KnownPerson, { verdicts }: ContactState): KnownPerson {
     return this.#records.newestOf(person, verdicts);
   }

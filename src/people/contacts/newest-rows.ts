@@ -53,7 +53,6 @@ export const contactsOfRun = (runId: string) => sql`
   union
   select source, contact_id from contact_matches where run_id = ${runId} or while_undone @> array[${runId}]`;
 
-/** Query of the contacts that a run decided about. */
 const contactsDecidedBy = (runId: string) => sql`
   select distinct source, contact_id from contact_matches where run_id = ${runId}`;
 

@@ -97,7 +97,6 @@ export function recordHash({ firstName, lastName, name, ...nameless }: Identity)
     .digest('hex');
 }
 
-/** The keys of the people whom decisions have confirmed. */
 export function confirmedKeys(verdicts: Verdicts): string[] {
   return [...verdicts].flatMap(([key, verdict]) => (verdict === 'confirmed' ? [key] : []));
 }

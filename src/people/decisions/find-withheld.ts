@@ -17,7 +17,6 @@ import { readKnownPeople } from '../known/known-people.ts';
 export interface WithheldPerson {
   /** Id at the service. */
   readonly person_id: string;
-  /** Why the contact does not get the data. */
   readonly reason: string;
 }
 

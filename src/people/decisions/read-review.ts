@@ -6,7 +6,6 @@ import { findCandidates, type WithheldPerson } from './find-withheld.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
 import { readPersonId, readReviewedContact } from './reviewed-contact.ts';
 
-/** A decision as it was made. */
 export interface MadeDecision {
   /** Id of the person at the service. */
   readonly person_id: string;

@@ -24,7 +24,6 @@ interface Decision extends ContactKey {
   readonly verdict: RecordedVerdict;
 }
 
-/** What a decision has done. */
 export interface DecidedContact {
   /** False: the newest decision about contact and person said the same. */
   readonly isNew: boolean;

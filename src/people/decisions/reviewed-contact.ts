@@ -12,11 +12,9 @@ import {
 } from '../contacts/contact-states.ts';
 import { newestRow } from '../contacts/newest-rows.ts';
 
-/** A contact about which somebody decides. */
 export interface ReviewedContact {
   /** Service of the run of the newest export that has the contact. */
   readonly service: string;
-  /** As the newest export has it. */
   readonly state: ContactState;
   /** The unfinished run of that export, which decides about the contact at its end. */
   readonly openRun: string | undefined;

@@ -1,4 +1,3 @@
-/** Values by their match keys. */
 export class ByMatchKey<Value extends { readonly matchKeys: readonly number[] }> {
   readonly #values = new Map<number, Value[]>();
 

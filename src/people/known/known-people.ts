@@ -14,7 +14,6 @@ export interface KnownPerson {
   readonly person: Person;
   readonly compared: ComparedPerson;
   readonly matchKeys: readonly number[];
-  /** When a call last asked for the person. */
   readonly askedAt: Date;
   /** Further keys of the person: an answer has shown it, and contacts have these keys together with the person's. */
   readonly mergedKeys: readonly string[];

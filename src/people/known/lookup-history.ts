@@ -34,7 +34,6 @@ export interface GivenKind {
   readonly lateKind: LateKind;
 }
 
-/** What late results say about lookups. */
 export interface LateLookups {
   readonly people: readonly GivenKind[];
   /** Keys of the addresses that were brought, with the people. */

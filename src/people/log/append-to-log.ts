@@ -4,7 +4,6 @@ import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import { logJson } from './log-json.ts';
 import type { ObservedFacts } from './observation.ts';
 
-/** An entry of the log of observations. */
 export interface Observation extends ObservedFacts {
   readonly person_key: string;
   /** The log had no such person when the answer was compared with it. */

@@ -161,7 +161,6 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
   });
 }
 
-/** Reads the match keys of the person and of the person's rows. */
 async function matchKeysOf(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number[]> {
   const { rows: found } = await sql<{ key: number }>`
     select unnest(match_keys) as key from observations where ${isOfPeople(traces.people)}

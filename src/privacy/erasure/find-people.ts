@@ -11,7 +11,6 @@ export interface PersonKey {
   readonly personKey: string;
 }
 
-/** Data about a person in the log. */
 export interface FoundPerson extends PersonKey {
   readonly personId: string | null;
   readonly confirmed: readonly string[];
@@ -68,7 +67,6 @@ export function nameOf({ firstName, lastName }: FoundPerson): NameCells {
   return { first_name: firstName, last_name: lastName, name: null };
 }
 
-/** The keys of people, each once. */
 export function distinctPeople(found: readonly FoundPerson[]): readonly PersonKey[] {
   const people = found.map(({ service, personKey }) => ({ service, personKey }));
   return [...new Map(people.map((each) => [JSON.stringify(each), each])).values()];

@@ -127,7 +127,6 @@ async function addressesOf(
 }
 
 interface FoundRow extends RowOfRecord {
-  /** Id of the row's person. */
   readonly personId: string | null;
 }
 
@@ -223,7 +222,6 @@ export function textsOf(forms: readonly string[]): string[] {
   );
 }
 
-/** PostgreSQL pattern of a text as a whole word. */
 export function asWord(text: string): string {
   const escaped = text.toLowerCase().replaceAll(/[!-/:-?[-^`{-~]/g, String.raw`\$&`);
   // The key of a profile leaves out the host's `www.`, and an address ends with its domain.

@@ -84,7 +84,6 @@ const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
 const isUnpruned = ({ done, left, isOld }: RowsPruning, retention: Retention): RawBuilder<boolean> => sql`
   (${done} < r.rows_staged or ${left}) and r.status <> 'planned' and ${isOld(retention)}`;
 
-/** Rows of ended runs. */
 export interface PrunedRows {
   readonly runs: number;
   readonly rows: number;

@@ -9,7 +9,6 @@ import { describeHeld, type HeldRun } from './held-runs.ts';
 import { before } from './old-runs.ts';
 import { losesCells, measureRows, type PrunedRows, pruneRows } from './prune-rows.ts';
 
-/** Removed bodies. */
 interface Removed {
   readonly count: number;
   readonly bytes: number;

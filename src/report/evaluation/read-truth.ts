@@ -74,7 +74,6 @@ export async function readTruth(path: string): Promise<TruthRow[]> {
   }));
 }
 
-/** The first column of each field. */
 function columnsOf(header: readonly string[]): ReadonlyMap<TruthField, number> {
   const keys = header.map(headerKey);
   return new Map(

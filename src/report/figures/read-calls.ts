@@ -9,7 +9,6 @@ const bucketSizes = [1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 4
 /** Maximum number of bars that a page can show. */
 const mostBuckets = 60;
 
-/** The time span of a run's calls. */
 interface Span {
   readonly runId: string;
   readonly service: string;

@@ -16,7 +16,6 @@ interface Series {
   readonly values: readonly number[];
 }
 
-/** Calls over time, and one chart for each rate limit with the calls in its trailing window. */
 export function callsCharts(calls: Calls): Markup[] {
   const { buckets, windows, bucket_seconds: bucketSeconds, first_at: first } = calls;
   if (first === null) return [];

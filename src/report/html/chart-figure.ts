@@ -2,7 +2,6 @@ import { html, type Insertion, type Markup } from './html.ts';
 
 /** Width of all charts; the page scales them. */
 export const width = 760;
-/** An entry of the legend. */
 export interface Key {
   readonly name: string;
   readonly tone: Tone;

@@ -33,7 +33,6 @@ function toneOf(outcome: string): Tone {
   return toneOfGroup[isOutcome(outcome) ? outcomeFacts[outcome].group : 'not asked'];
 }
 
-/** Rows by outcome, as bars. */
 export function outcomesChart({ run, outcomes }: RunReport): Markup {
   const rows = Object.entries(outcomes);
   const most = Math.max(1, ...rows.map(([, number]) => number));
@@ -63,7 +62,6 @@ export function outcomesChart({ run, outcomes }: RunReport): Markup {
   });
 }
 
-/** Two bars for each field: before and after. */
 export function coverageChart({ contacts, fields }: Coverage): Markup {
   const rowHeight = 38;
   return figure({
@@ -102,7 +100,6 @@ export function coverageChart({ contacts, fields }: Coverage): Markup {
 
 const tonesOfDeliveries: readonly Tone[] = ['late', 'other'];
 
-/** Settled and held credits, in one bar. */
 export function creditsChart({ settled, held }: RunReport['credits']): Markup {
   const parts = [
     { name: 'records', value: settled.records, tone: 'plain' },

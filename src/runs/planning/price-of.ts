@@ -18,7 +18,6 @@ import type { Warehouse } from '../../db/database.ts';
 import { sourceOf, type RunRecord } from '../runs.ts';
 import type { PlannedRows } from './planned-rows.ts';
 
-/** The price of a plan. */
 interface PlanPrice extends Pick<PlanSummary, 'credits' | 'expectation'> {
   readonly worstCase: Credits;
   /** Duration of a call: of earlier calls for new people, or for people found before if most people of the plan are. */
@@ -98,7 +97,6 @@ async function readExperience(
   return { ...others, perPerson: BigInt(Math.round(Number(others.perPerson) / others.foundShare)) };
 }
 
-/** What a found person is expected to cost. */
 async function perFoundPerson(
   warehouse: Warehouse,
   asked: Parameters<typeof readCallHistory>[1] & Parameters<typeof askOf>[0],

@@ -1,6 +1,5 @@
 import { memberSources } from './exact-json.ts';
 
-/** A body as an object with the source texts of its members. */
 export interface UnwrappedBody {
   readonly body: object;
   readonly members: ReadonlyMap<string, string>;
