@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** A safe name of a parameter, a header or a member of the context. */
 const name = /^[\w.[\]-]{1,60}$/;
 /** Addresses and long numbers can be personal data. */
@@ -6,17 +8,30 @@ const longestText = 200;
 /** Advice may contain short parts of a key such as `team-key`; the secret parts of a key are longer. */
 const shortestSecret = 8;
 
-/** A next step in the service's words. People read it; code never branches on it. */
-export interface Suggestion {
-  readonly label?: string | undefined;
-  readonly url?: string | undefined;
-  readonly parameter?: string | undefined;
-  readonly parameters?: readonly string[] | undefined;
-  readonly header?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-}
+export const seconds = z
+  .union([
+    z.number().nonnegative(),
+    z
+      .string()
+      .regex(/^\d{1,9}(?:\.\d+)?$/)
+      .transform(Number),
+  ])
+  .optional()
+  .catch(undefined);
+const line = z.string().max(1_000).optional().catch(undefined);
 
-/** What a request contained. */
+export const suggestion = z.looseObject({
+  label: line,
+  url: line,
+  parameter: line,
+  parameters: z.array(z.string()).optional().catch(undefined),
+  header: line,
+  retry_after_seconds: seconds,
+});
+
+/** A next step in the service's words. People read it; code never branches on it. */
+export type Suggestion = z.infer<typeof suggestion>;
+
 export interface Sent {
   /** Everything that the request says about people. */
   readonly texts: readonly string[];
@@ -52,7 +67,7 @@ export function adviceOf(
       ...[step.parameter, ...(step.parameters ?? [])].map((each) => ['parameter', each] as const),
       ['header', step.header] as const,
     ].flatMap(([kind, each]) => (isSafe(each) && name.test(each) ? [`${kind} ${each}`] : []));
-    if (step.retryAfterSeconds !== undefined) about.push(`in ${Math.ceil(step.retryAfterSeconds)} s`);
+    if (step.retry_after_seconds !== undefined) about.push(`in ${Math.ceil(step.retry_after_seconds)} s`);
     if (isSafe(step.url) && URL.canParse(step.url)) about.push(step.url);
     return [about.length === 0 ? step.label : `${step.label} (${about.join(', ')})`];
   });

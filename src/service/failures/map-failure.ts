@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isUntrusted } from '../../domain/error-code.ts';
-import type { Suggestion } from './advice.ts';
+import { seconds, suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from '../answers/exact-json.ts';
 import { readRequestId } from '../answers/exact-values.ts';
@@ -16,40 +16,6 @@ const codeText = z
   .regex(/^[\w.:-]{1,100}$/)
   .optional()
   .catch(absent);
-const seconds = z
-  .union([
-    z.number().nonnegative(),
-    z
-      .string()
-      .regex(/^\d{1,9}(?:\.\d+)?$/)
-      .transform(Number),
-  ])
-  .optional()
-  .catch(absent);
-const line = z.string().max(1_000).optional().catch(absent);
-
-const suggestion = z
-  .looseObject({
-    label: line,
-    url: line,
-    parameter: line,
-    parameters: z.array(z.string()).optional().catch(absent),
-    header: line,
-    retry_after_seconds: seconds,
-  })
-  .transform(
-    ({ label, url, parameter, parameters, header, retry_after_seconds: retryAfterSeconds }): Suggestion => ({
-      label,
-      url,
-      parameter,
-      parameters,
-      header,
-      retryAfterSeconds,
-    }),
-  )
-  .optional()
-  .catch(absent);
-
 const context = z.record(z.string(), z.unknown()).optional().catch(absent);
 
 /** Members that are missing or of another type are ignored; the status is always known. */
@@ -59,7 +25,7 @@ const errorBody = z.looseObject({
   error_details: z
     .looseObject({
       code: codeText,
-      suggestions: z.array(suggestion).optional().catch(absent),
+      suggestions: z.array(suggestion.optional().catch(absent)).optional().catch(absent),
       context,
     })
     .nullish()
@@ -99,7 +65,7 @@ function failureOf(
     codes,
     retryAfterSeconds: readRetryAfter(
       answer.headers,
-      [body?.retry_after_seconds, ...suggestions.map((step) => step.retryAfterSeconds)],
+      [body?.retry_after_seconds, ...suggestions.map((step) => step.retry_after_seconds)],
       answer.receivedAt,
     ),
     rateLimits: readRateHeaders(answer.headers),

@@ -9,7 +9,7 @@ it('the advice of the service has its steps in order with their subjects, then t
     [
       { label: 'Check the key', header: 'x-api-key', url: 'https://docs.example/keys' },
       { label: 'Send fewer people', parameters: ['details', 'webhook_url'] },
-      { label: 'Ask again', retryAfterSeconds: 7.5 },
+      { label: 'Ask again', retry_after_seconds: 7.5 },
     ],
     { window: { value: 'hour', description: 'the window that is used up' }, limit: { value: 600 } },
     nothing,
