@@ -23,12 +23,8 @@ export interface Notification {
   readonly tries: number;
 }
 
-/** The object of `--json` at the time of sending, with status and reason of the event. */
-export type RunMessage = Printed<typeof runNotification>;
-/** An event of a budget that crossed a threshold. */
-export type BudgetMessage = Printed<typeof budgetNotification>;
-/** A time of a schedule that failed without a run. */
-export type ScheduleMessage = Printed<typeof scheduleNotification>;
+type RunMessage = Printed<typeof runNotification>;
+type OtherMessage = Printed<typeof budgetNotification> | Printed<typeof scheduleNotification>;
 
 /**
  * Older events are never delivered, such as those of a long outage or from before notifications were
@@ -98,14 +94,13 @@ export async function recordTry(
   return isAbandoned;
 }
 
-/** The notification as an object for JSON. */
+/** The notification as an object for JSON: of a run, the object of `--json` at the time of sending. */
 export async function readMessage(
   warehouse: Warehouse,
   { notificationId, event, runId, facts, occurredAt }: Notification,
-): Promise<RunMessage | BudgetMessage | ScheduleMessage> {
+): Promise<RunMessage | OtherMessage> {
   const occurrence = { event_id: notificationId, occurred_at: occurredAt.toISOString() };
-  if (runId === null || event === 'budget')
-    return { event, ...occurrence, ...facts } as BudgetMessage | ScheduleMessage;
+  if (runId === null || event === 'budget') return { event, ...occurrence, ...facts } as OtherMessage;
   const pauseReason = facts as unknown as StatusReason | null;
   return {
     event,

@@ -19,61 +19,54 @@ const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
  */
 export class ProcessMetrics {
   readonly registry = new Registry();
-  readonly #calls: Counter<'endpoint' | 'result'>;
-  readonly #failures: Counter<'endpoint' | 'type'>;
-  readonly #seconds: Histogram<'endpoint'>;
-  readonly #inFlight: Gauge<'endpoint'>;
-  readonly #rows: Counter;
-  readonly #deliveries: Counter<'result'>;
+  readonly #calls = new Counter({
+    name: 'enrich_service_calls_total',
+    help: 'HTTP calls to the service, by result: answered, or the disposition of the failure.',
+    labelNames: ['endpoint', 'result'],
+    registers: [this.registry],
+  });
+  readonly #failures = new Counter({
+    name: 'enrich_service_failures_total',
+    help: 'HTTP calls to the service without a usable answer, by type of failure.',
+    labelNames: ['endpoint', 'type'],
+    registers: [this.registry],
+  });
+  readonly #seconds = new Histogram({
+    name: 'enrich_service_call_duration_seconds',
+    help: 'Duration of HTTP calls to the service, failed calls included.',
+    labelNames: ['endpoint'],
+    buckets: callSeconds,
+    registers: [this.registry],
+  });
+  readonly #inFlight = new Gauge({
+    name: 'enrich_service_calls_in_flight',
+    help: 'HTTP calls to the service in flight.',
+    labelNames: ['endpoint'],
+    registers: [this.registry],
+  });
+  readonly #rows = new Counter({
+    name: 'enrich_ingested_rows_total',
+    help: 'Rows of exports that this process has staged.',
+    registers: [this.registry],
+  });
+  readonly #deliveries = new Counter({
+    name: 'enrich_webhook_deliveries_total',
+    help:
+      'Deliveries at the receiver, by result: stored, not-found (unknown token), refused (too large), ' +
+      'unavailable.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
 
   /** @param failureTypes failure types of calls; the paid operation has a series for each from the start */
   constructor(version: string, failureTypes: readonly string[]) {
-    const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
       name: 'enrich_build_info',
       help: 'Always 1. The label is the release of this process.',
       labelNames: ['version'],
-      registers,
+      registers: [this.registry],
     }).set({ version }, 1);
-    this.#calls = new Counter({
-      name: 'enrich_service_calls_total',
-      help: 'HTTP calls to the service, by result: answered, or the disposition of the failure.',
-      labelNames: ['endpoint', 'result'],
-      registers,
-    });
-    this.#failures = new Counter({
-      name: 'enrich_service_failures_total',
-      help: 'HTTP calls to the service without a usable answer, by type of failure.',
-      labelNames: ['endpoint', 'type'],
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: 'enrich_service_call_duration_seconds',
-      help: 'Duration of HTTP calls to the service, failed calls included.',
-      labelNames: ['endpoint'],
-      buckets: callSeconds,
-      registers,
-    });
-    this.#inFlight = new Gauge({
-      name: 'enrich_service_calls_in_flight',
-      help: 'HTTP calls to the service in flight.',
-      labelNames: ['endpoint'],
-      registers,
-    });
-    this.#rows = new Counter({
-      name: 'enrich_ingested_rows_total',
-      help: 'Rows of exports that this process has staged.',
-      registers,
-    });
-    this.#deliveries = new Counter({
-      name: 'enrich_webhook_deliveries_total',
-      help:
-        'Deliveries at the receiver, by result: stored, not-found (unknown token), refused (too large), ' +
-        'unavailable.',
-      labelNames: ['result'],
-      registers,
-    });
     for (const result of callResults) this.#calls.inc({ endpoint: paidEndpoint, result }, 0);
     for (const type of failureTypes) this.#failures.inc({ endpoint: paidEndpoint, type }, 0);
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
