@@ -31,13 +31,17 @@ export const recordKey = sql`
   case when runs.source <> 'generic' then ${idKey} else ${namedRecordKey} end
 `;
 
+/** SQL tables of rows of a run, `r`, and their run, `runs`. @param rowNumbers query of row numbers */
+export const rowsWithRun = (runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+  cross join lateral (select * from run_rows where ctid = at.place offset 0) r
+  cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
+
 /** Keys of staged rows, with their employers' domains and their CRM records. */
 export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select r.row_number, identity_key
-    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    from ${rowsWithRun(runId, rowNumbers)}
     cross join unnest(r.keys || ('domain:' || r.domain) || ${recordKey} || ${namedRecordKey}) as identity_key
     where identity_key is not null
   `;

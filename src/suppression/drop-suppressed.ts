@@ -15,6 +15,7 @@ import {
   peopleWithKeysOf,
   presentDomains,
   rowsOfPeople,
+  rowsWithRun,
 } from './compared-keys.ts';
 import { hasSuppressions, listedRows, readListedRows } from './suppression-list.ts';
 
@@ -53,10 +54,7 @@ export async function dropSuppressed(
   if (!(await hasSuppressions(database))) return 0;
   const replaced = await rowsOfReplaced(database, runId, rowNumbers);
   const rows = sql`
-    select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source
-    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
+    select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source from ${rowsWithRun(runId, rowNumbers)}`;
   const peopleOfContacts = sql`
     select r.row_number, c.service, unnest(coalesce(c.person_keys, array[c.person_key])) as person_key
     from (${rows}) r
@@ -104,9 +102,7 @@ async function rowsOfReplaced(
     select r.row_number,
       ${nameCells('r')} as own,
       ${nameCells('p')} as former
-    from unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
-    cross join lateral (select * from run_rows where ctid = at.place offset 0) r
-    cross join lateral (select * from runs where run_id = r.run_id offset 0) runs
+    from ${rowsWithRun(runId, rowNumbers)}
     cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
     cross join lateral (
       select * from people where service = c.service and person_key = c.person_key offset 0
