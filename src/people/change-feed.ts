@@ -3,10 +3,10 @@ import type { Warehouse } from '../db/database.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
+import { unnestContacts } from '../keys/unnest-keys.ts';
 
 /** One change of a contact for incremental readers. A deletion has only the contact's key. */
 export interface FeedEntry {
-  /** Cursor after this change. */
   readonly cursor: string;
   readonly operation: 'upsert' | 'delete';
   readonly source: string;
@@ -192,9 +192,7 @@ export async function forgetUpserts(
 ): Promise<void> {
   await sql`
     delete from changes
-    using unnest(
-      ${contacts.map(({ source }) => source)}::text[],
-      ${contacts.map(({ contactId }) => contactId)}::text[]) as gone (source, contact_id)
+    using ${unnestContacts(contacts)} as gone (source, contact_id)
     where changes.source = gone.source
       and changes.contact_id = gone.contact_id
       and operation = 'upsert'

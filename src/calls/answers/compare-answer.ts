@@ -1,35 +1,25 @@
 import type { Kysely } from 'kysely';
-import { alignMatches, type Alignment } from '../../domain/identity/alignment.ts';
+import { alignMatches } from '../../domain/identity/alignment.ts';
 import type { Tables } from '../../db/schema.ts';
-import {
-  answeredRows,
-  type AnsweredRow,
-  type AnswerToRecord,
-  type UnmatchedPerson,
-} from './answered-rows.ts';
+import { answeredRows, type AnswerToRecord } from './answered-rows.ts';
 import { arrivedPeople } from './arrived-people.ts';
-import { readElsewhere, type AnsweredCall, type KnownAboutAnswer } from './known-elsewhere.ts';
-import { findWithdrawals, type Withdrawal } from './withdrawals.ts';
-import { withOwnIds, type PeopleWithOwnIds } from './with-own-ids.ts';
+import { readElsewhere, type AnsweredCall } from './known-elsewhere.ts';
+import { findWithdrawals } from './withdrawals.ts';
+import { withOwnIds } from './with-own-ids.ts';
 
 /** An answer, compared with the rows of its call and with what other answers and rows say. */
-export interface ComparedAnswer {
-  /** With the ids under which the warehouse has its people. */
-  readonly answer: AnswerToRecord;
-  readonly newKeys: PeopleWithOwnIds['newKeys'];
-  readonly alignment: Alignment;
-  readonly rows: readonly AnsweredRow[];
-  readonly unmatched: readonly UnmatchedPerson[];
-  readonly withdrawals: readonly Withdrawal[];
-  readonly elsewhere: KnownAboutAnswer;
-}
+export type ComparedAnswer = Awaited<ReturnType<typeof compareAnswer>>;
 
-/** Decides which row gets which person of an answer, and which other contacts lose theirs. Writes nothing. */
+/**
+ * Decides which row gets which person of an answer, and which other contacts lose theirs. Writes nothing.
+ *
+ * @returns `answer` with the ids under which the warehouse has its people
+ */
 export async function compareAnswer(
   database: Kysely<Tables>,
   call: Omit<AnsweredCall, 'arrived'>,
   received: AnswerToRecord,
-): Promise<ComparedAnswer> {
+) {
   const { service, people } = call;
   const { matches, newKeys } = await withOwnIds(database, service, received.matches);
   const answer = { ...received, matches };

@@ -8,7 +8,6 @@ import type { Withdrawal } from './withdrawals.ts';
 
 /** Somebody decided about a contact (`enrich review`) after the answer was compared with the warehouse. */
 export class DecisionsChanged extends Error {
-  /** About the contacts of the call. */
   readonly decisions: readonly RowDecision[];
 
   constructor(decisions: readonly RowDecision[]) {
@@ -43,12 +42,6 @@ export async function requireDecisions(
     from ${unnestContacts(contacts)} with ordinality as w (source, contact_id, place)
     order by w.place
   `.execute(transaction);
-  const read = contacts.map((contact) => contact.decisions);
-  if (
-    !isDeepStrictEqual(
-      rows.map((row) => row.decisions),
-      read,
-    )
-  )
+  if (rows.some((row, index) => !isDeepStrictEqual(row.decisions, contacts[index]!.decisions)))
     throw new DecisionsChanged(decided);
 }

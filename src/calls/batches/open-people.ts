@@ -28,13 +28,8 @@ interface PersonOfBatch extends OpenPerson {
   readonly leftOut: readonly string[];
 }
 
-type OpenRow = IdentityColumns & {
-  readonly batch: number;
-  readonly row_number: number;
-  readonly contact_id: string;
-  readonly left_out: string[];
-  readonly confirmed_id: string | null;
-};
+type OpenRow = Omit<PersonOfBatch, 'identity' | 'confirmedId'> &
+  IdentityColumns & { readonly confirmedId: string | null };
 
 /** The id of the person whom the contact of a row `r` has by a decision. */
 const confirmedId = sql`(
@@ -47,8 +42,8 @@ const confirmedId = sql`(
   where runs.run_id = r.run_id and c.evidence = 'confirmed' and c.service = runs.options ->> 'service')`;
 
 const openRow = sql`
-  b.batch, r.row_number, r.contact_id, p.left_out, ${identityCells('r')},
-  ${confirmedId} as confirmed_id`;
+  b.batch, r.row_number as "rowNumber", r.contact_id as "contactId", p.left_out as "leftOut", ${identityCells('r')},
+  ${confirmedId} as "confirmedId"`;
 
 /** Query of the row numbers of batches. */
 export const rowsOfBatches = (batches: BatchesOfRun) =>
@@ -102,15 +97,16 @@ export async function refreshOpenPeople(
   return rows.map(openPerson);
 }
 
-function openPerson(row: OpenRow): PersonOfBatch {
-  return {
-    batch: row.batch,
-    rowNumber: row.row_number,
-    contactId: row.contact_id,
-    identity: identityOfColumns(row),
-    leftOut: row.left_out,
-    ...(row.confirmed_id !== null && { confirmedId: row.confirmed_id }),
-  };
+function openPerson({
+  batch,
+  rowNumber,
+  contactId,
+  leftOut,
+  confirmedId: id,
+  ...row
+}: OpenRow): PersonOfBatch {
+  const confirmed = id !== null && { confirmedId: id };
+  return { batch, rowNumber, contactId, leftOut, identity: identityOfColumns(row), ...confirmed };
 }
 
 /**

@@ -8,7 +8,7 @@ import { readListedRows } from '../../suppression/suppression-list.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
 import type { ContactState } from './contact-states.ts';
-import { withoutFill, type ContactChange } from './find-changes.ts';
+import { withoutFill, type ContactChange, type ContactFill } from './find-changes.ts';
 import { lockLog, project } from '../project.ts';
 import { reuseObservations } from '../log/reuse-observations.ts';
 
@@ -31,7 +31,7 @@ export async function applyChanges(
   const { service, runId, whileUndone } = decided;
   const made = await withoutListed(transaction, service, changes);
   const matches = made.flatMap((change): MatchDecision[] => {
-    if (change.kind === 'fill') return [matchOf(change.contact, change, whileUndone)];
+    if (change.kind === 'fill') return [matchOf(change, whileUndone)];
     return change.kind === 'withdraw'
       ? [withdrawalOf(change.contact, change.reason, runId, whileUndone)]
       : [];
@@ -59,12 +59,7 @@ export async function applyChanges(
 
 /** A decision that a contact is a person whom no call for this decision found. */
 function matchOf(
-  contact: ContactState,
-  {
-    person,
-    personKeys,
-    evidence,
-  }: Pick<Extract<ContactChange, { kind: 'fill' }>, 'person' | 'personKeys' | 'evidence'>,
+  { contact, person, personKeys, evidence }: ContactFill,
   whileUndone: string | undefined,
 ): MatchDecision {
   return {

@@ -11,7 +11,7 @@ import {
   type MatchedContact,
 } from './contact-states.ts';
 import type { RowKey } from '../../keys/contact-key.ts';
-import { unnestRows } from '../../keys/unnest-keys.ts';
+import { unnestContacts, unnestRows } from '../../keys/unnest-keys.ts';
 import { isDecided, newestRow, readRows } from './newest-rows.ts';
 import { eachOf, entriesByMatchKey, sharesMatchKey } from '../../keys/shares-match-key.ts';
 import { contactOf } from '../../keys/contact-of.ts';
@@ -86,13 +86,8 @@ export async function readDoubtfulContacts(
     return readMatchedContacts(database, service, sql`${which} union ${contactsOfRecords(service, keys)}`);
   const doubtful = (await readMatchedCells(database, service, which)).filter(isDoubtful);
   if (doubtful.length === 0) return [];
-  const sources = doubtful.map(({ source }) => source);
-  const contactIds = doubtful.map(({ contactId }) => contactId);
-  return readMatchedContacts(
-    database,
-    service,
-    sql`select * from unnest(${sources}::text[], ${contactIds}::text[]) as n (source, contact_id)`,
-  );
+  const named = sql`select * from ${unnestContacts(doubtful)} as n (source, contact_id)`;
+  return readMatchedContacts(database, service, named);
 }
 
 /**

@@ -15,19 +15,22 @@ import { readAnsweredBeforeUndo } from './answered-before-undo.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
 
+/** A contact gets a person. */
+export interface ContactFill {
+  readonly kind: 'fill';
+  readonly contact: ContactState;
+  readonly person: KnownPerson;
+  /** `keysOf` of `KnownRecords`. */
+  readonly personKeys: readonly string[] | null;
+  readonly evidence: Evidence;
+  readonly isUndone: boolean;
+  /** The contact has the person, perhaps by another record. */
+  readonly isSamePerson: boolean;
+}
+
 /** How a contact has to change, so that it is the person whom the rule gives it. */
 export type ContactChange =
-  | {
-      readonly kind: 'fill';
-      readonly contact: ContactState;
-      readonly person: KnownPerson;
-      /** `keysOf` of `KnownRecords`. */
-      readonly personKeys: readonly string[] | null;
-      readonly evidence: Evidence;
-      readonly isUndone: boolean;
-      /** The contact has the person, perhaps by another record. */
-      readonly isSamePerson: boolean;
-    }
+  | ContactFill
   | { readonly kind: 'withdraw'; readonly contact: ContactState; readonly reason: string }
   /** The contact stays the person; its new cells are recorded. */
   | { readonly kind: 'keep'; readonly contact: ContactState }
@@ -78,16 +81,12 @@ export async function findChanges(
   return [...changes.filter(({ contact }) => !filled.has(contact)), ...made];
 }
 
-/** A suppressed row gives its contact no person. */
 function withoutForbidden(change: ContactChange | undefined): ContactChange | undefined {
   return change?.kind === 'fill' && change.contact.isSuppressed ? withoutFill(change)[0] : change;
 }
 
 /** What is left of a decision if its contact may not get the person: the contact loses another person. */
-export function withoutFill({
-  contact,
-  isSamePerson,
-}: Extract<ContactChange, { kind: 'fill' }>): ContactChange[] {
+export function withoutFill({ contact, isSamePerson }: ContactFill): ContactChange[] {
   return isSamePerson || contact.personKey === null
     ? []
     : [{ kind: 'withdraw', contact, reason: anotherFits }];
