@@ -109,7 +109,6 @@ interface StoredDelivery {
   readonly status: DeliveryStatus;
   /** Another delivery of the call with the same bytes took effect. */
   readonly isRepeated: boolean;
-  /** The same bytes were removed before. */
   readonly isBodyDropped: boolean;
   /** It has been applied before, and is applied again, because more is known about its people. */
   readonly isAgain: boolean;
@@ -157,33 +156,23 @@ function refusalOf(
 function reasonOf(
   attempt: LockedAttempt,
   content: LateResult,
-  {
-    strangers,
-    suppressed,
-    undone,
-    isWithoutResults,
-  }: Readonly<{ strangers: number; suppressed: boolean; undone: boolean; isWithoutResults: boolean }>,
+  about: Readonly<{ strangers: number; suppressed: boolean; undone: boolean; isWithoutResults: boolean }>,
 ): string | null {
+  const { strangers, suppressed, undone, isWithoutResults } = about;
+  const ofStrangers = attempt.hasAnswer
+    ? `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not ` +
+      'asked for, not found, contradictory, or suppressed'
+    : 'the answer of its call was never recorded, so it is unknown whose results these are';
   const parts = [
-    ...(isWithoutResults ? ['it has no results'] : []),
-    ...(attempt.hasAnswer || strangers === 0
-      ? []
-      : ['the answer of its call was never recorded, so it is unknown whose results these are']),
-    ...(strangers > 0 && attempt.hasAnswer
-      ? [
-          `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not ` +
-            'asked for, not found, contradictory, or suppressed',
-        ]
-      : []),
-    ...(undone
-      ? ['its run was undone: contacts get the results by a revert, or by a run that uses its answers']
-      : []),
-    ...(suppressed ? ['its body is not kept: it names a person on the suppression list'] : []),
-    ...(content.unreadablePeople > 0 && attempt.hasAnswer
-      ? [`${countedPeople(content.unreadablePeople)} cannot be read`]
-      : []),
+    isWithoutResults && 'it has no results',
+    strangers > 0 && ofStrangers,
+    undone && 'its run was undone: contacts get the results by a revert, or by a run that uses its answers',
+    suppressed && 'its body is not kept: it names a person on the suppression list',
+    content.unreadablePeople > 0 &&
+      attempt.hasAnswer &&
+      `${countedPeople(content.unreadablePeople)} cannot be read`,
   ];
-  return parts.length === 0 ? null : parts.join('; ');
+  return parts.filter(Boolean).join('; ') || null;
 }
 
 interface Marking {

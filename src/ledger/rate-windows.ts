@@ -21,7 +21,6 @@ export interface Wait {
   readonly isPreempted?: true;
 }
 
-/** Whether a call has its slot. */
 export type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & Wait);
 
 /** Why a call must wait for its slot, as the functions of the database tell it. */
@@ -84,7 +83,13 @@ export async function freeSlots(
   if (paused) return { slots: 0, wait: describeWait({ cause: 'paused', ...paused }) };
   const windows = await freeSlotsPerWindow(database, of, limits);
   const slots = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
-  return { slots, wait: slots > 0 ? undefined : await fullWindow(database, of, limits) };
+  if (slots > 0) return { slots, wait: undefined };
+  const { rows } = await sql<{ wait: SlotWait | null }>`
+    select wait_for_slot(${of.service}, ${of.scope}, ${limits.map((limit) => limit.calls)}::integer[],
+      ${limits.map((limit) => limit.seconds)}::integer[], 0) as wait
+  `.execute(database);
+  const wait = rows[0]?.wait;
+  return { slots, wait: wait ? describeWait(wait) : undefined };
 }
 
 /** Returns every window with its free slots: of `limits`, and those that the service reports. */
@@ -206,19 +211,6 @@ export async function pauseScope(
     returning extract(epoch from paused_until - clock_timestamp())::float8 as seconds
   `.execute(database);
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
-}
-
-async function fullWindow(
-  database: Kysely<Tables>,
-  { service, scope }: RateScope,
-  limits: readonly RateLimit[],
-): Promise<Wait | undefined> {
-  const { rows } = await sql<{ wait: SlotWait | null }>`
-    select wait_for_slot(${service}, ${scope}, ${limits.map((limit) => limit.calls)}::integer[],
-      ${limits.map((limit) => limit.seconds)}::integer[], 0) as wait
-  `.execute(database);
-  const wait = rows[0]?.wait;
-  return wait ? describeWait(wait) : undefined;
 }
 
 /** Describes a wait for a person. @param kept slots that were left free for calls of higher priority */
