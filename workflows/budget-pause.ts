@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { waitsForBudget, type StatusReason } from '../src/contract/pause-reasons.ts';
+import { waitsForBudget } from '../src/contract/pause-reasons.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
 
@@ -12,56 +12,31 @@ const pauseBetweenTriesMilliseconds = 60_000;
  * rest of it. The wait is durable. At the latest after an hour, the run looks again: nothing announces other credits.
  *
  * @param callsMade number of calls of the page
- * @returns the budget that ends the run; undefined: it continues with the same page
+ * @returns the budget that ends the run; undefined: the run continues, or is still paused and decides again
  */
 export async function resolveBudgetExhaustion(run: RunState, callsMade: number): Promise<string | undefined> {
-  let paused: StatusReason | undefined = waitsForBudget(run.pauseReason) ? run.pauseReason : undefined;
-  for (;;) {
-    run.budgetChanged = false;
-    const { arrived } = run;
-    const isResumed = run.watchResume();
-    const resolution = await quick.resolveBudgetExhaustion.executeWithOptions(
-      { summary: 'what is left of the budgets' },
-      [{ runId: run.runId }],
-    );
-    if (run.isCancelling) return undefined;
-    // A person has resumed the run meanwhile: decide again.
-    if (isResumed()) continue;
-    if (run.pauseReason !== null && run.pauseReason !== paused) {
-      // A person has paused the run meanwhile. A budget does not end that pause.
-      await run.untilResumed(run.pauseReason);
-      return undefined;
-    }
-    if (paused && run.pauseReason === null) return undefined;
-    if (resolution.kind !== 'wait' || run.isRestSkipped) {
-      if (paused) await continueRun(run, paused);
-      else if (resolution.kind === 'open' && callsMade === 0) await beforeNextTry(run);
-      return resolution.kind === 'finish' ? resolution.budget : undefined;
-    }
-    if (paused?.reason !== resolution.pauseReason.reason) {
-      paused = resolution.pauseReason;
-      run.pauseReason = paused;
-      await run.setStatus('paused', paused);
-    }
-    if (run.phase !== 'paused') run.enter('paused');
+  run.budgetChanged = false;
+  const { arrived, pauseReason: before } = run;
+  const resolution = await quick.resolveBudgetExhaustion.executeWithOptions(
+    { summary: 'what is left of the budgets' },
+    [{ runId: run.runId }],
+  );
+  // A person has paused, resumed or cancelled the run meanwhile.
+  if (run.isCancelling || run.pauseReason?.type !== before?.type) return undefined;
+  if (resolution.kind === 'wait' && !run.isRestSkipped) {
     const { milliseconds, pauseReason } = resolution;
+    if (before?.reason !== pauseReason.reason) await run.setStatus('paused', pauseReason);
     await run.waitUntil(
       () =>
-        run.pauseReason !== paused ||
-        run.isCancelling ||
-        run.budgetChanged ||
-        run.arrived !== arrived ||
-        run.isRestSkipped,
+        !waitsForBudget(run.pauseReason) || run.budgetChanged || run.arrived !== arrived || run.isRestSkipped,
       milliseconds === null ? undefined : { milliseconds, summary: pauseReason.reason.slice(0, 180) },
     );
+    return undefined;
   }
-}
-
-async function continueRun(run: RunState, paused: StatusReason): Promise<void> {
-  // A pause by hand in the meantime is written after this, and stays.
-  await run.setStatus('running');
-  if (run.pauseReason === paused) run.pauseReason = null;
-  else if (run.pauseReason !== null) await run.untilResumed(run.pauseReason);
+  // The tables keep a pause that a person has made meanwhile.
+  if (before) await run.setStatus('running');
+  else if (resolution.kind === 'open' && callsMade === 0) await beforeNextTry(run);
+  return resolution.kind === 'finish' && run.pauseReason === null ? resolution.budget : undefined;
 }
 
 /**

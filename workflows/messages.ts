@@ -1,10 +1,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
-import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFigures } from '../src/contract/run-facts.ts';
 import type { RunPriority } from '../src/contract/run-priorities.ts';
+import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { budgetChangedSignalName, deliveryReceivedSignalName } from '../src/contract/temporal-names.ts';
+import type { RunWait } from './run-wait.ts';
 
 /** The plan's hash binds the approval to the plan that the person has read. */
 export const approveUpdate = defineUpdate<void, [planHash: string]>('approve');
@@ -35,27 +36,15 @@ export const deliveryReceivedSignal = defineSignal(deliveryReceivedSignalName);
 
 export interface RunProgress {
   readonly runId: string;
-  readonly phase:
-    | 'ingesting'
-    | 'planning'
-    | 'awaiting approval'
-    | 'enriching'
-    | 'paused'
-    | 'awaiting late results'
-    | 'finishing'
-    | 'finished'
-    | 'cancelled'
-    | 'failed';
+  /** As the tables have it, as last read. */
+  readonly status: RunStatus;
+  /** Null: the run waits for nothing, or not for long. */
+  readonly waitsFor: RunWait | null;
   readonly page: number;
   readonly pages: number;
   readonly plan: PlanSummary | null;
   /** What the service says about the credential and its limits; null: the command that began the run has asked. */
   readonly service: string | null;
-  readonly pauseReason: StatusReason | null;
-  /** Why the open page waits until the next call may begin; null: it does not, or not for long. */
-  readonly pageWait: string | null;
-  /** Why the run is being cancelled; null: it is not. */
-  readonly cancelling: string | null;
   /** From the tables, as last read; null: not read yet. */
   readonly figures: RunFigures | null;
   readonly priority: RunPriority;

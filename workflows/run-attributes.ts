@@ -15,34 +15,23 @@ export class RunAttributes {
    */
   #written: string | undefined;
 
-  /**
-   * Writes the attributes. Only if the state has changed: Temporal Cloud bills each upsert as an action.
-   *
-   * @param source of the file's contacts; null: leaves the attribute as it is
-   */
-  write(progress: RunProgress, source: string | null): void {
-    const { phase, figures } = progress;
-    const waitsFor = waitsForOf(progress);
-    const state = `${phase} ${waitsFor}`;
+  /** Writes the attributes. Only if the state has changed: Temporal Cloud bills each upsert as an action. */
+  write({ status, waitsFor, figures }: RunProgress): void {
+    const state = `${status} ${waitsFor?.type}`;
     if (state === this.#written) return;
     this.#written = state;
+    const facts = figures?.facts;
     upsertSearchAttributes([
-      { key: statusAttribute, value: phase },
-      { key: waitsForAttribute, value: waitsFor },
-      ...(source === null ? [] : [{ key: sourceAttribute, value: source }]),
-      ...(figures
+      { key: statusAttribute, value: status },
+      { key: waitsForAttribute, value: waitsFor?.type ?? null },
+      // Before the export is read, the attribute has the source that the command names.
+      ...(facts?.source ? [{ key: sourceAttribute, value: facts.source }] : []),
+      ...(facts
         ? [
-            { key: rowsAttribute, value: figures.facts.rows },
-            { key: creditsAttribute, value: Number(figures.facts.credits.settled) },
+            { key: rowsAttribute, value: facts.rows },
+            { key: creditsAttribute, value: Number(facts.credits.settled) },
           ]
         : []),
     ]);
   }
-}
-
-function waitsForOf({ phase, pageWait, pauseReason }: RunProgress): string | null {
-  if (phase === 'awaiting approval') return 'approval';
-  if (phase === 'awaiting late results') return 'late results';
-  if (phase === 'enriching' && pageWait !== null) return 'next call';
-  return phase === 'paused' ? (pauseReason?.type ?? null) : null;
 }

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { UpdateRequest } from '../src/contract/activities.ts';
-import { cancellation, type StatusReason } from '../src/contract/pause-reasons.ts';
+import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
@@ -19,7 +19,7 @@ import type { RunProgress } from './messages.ts';
 import { PageWorkflow } from './page-workflow.ts';
 import { RunAttributes } from './run-attributes.ts';
 import { runDetails } from './run-details.ts';
-import { WriteQueue } from './write-queue.ts';
+import { waitOf } from './run-wait.ts';
 
 /** Temporal suggests continue-as-new long before it terminates a workflow with a long history. */
 export function isHistoryLong(): boolean {
@@ -32,58 +32,54 @@ export function updateRequest(runId: string): UpdateRequest {
   return { runId, ...(update && { updateId: update.id }) };
 }
 
-/** The state of a run in its workflow, shared by its steps and updates. */
+/**
+ * The state of a run in its workflow, shared by its steps and updates. The tables have the status of the run and the
+ * reason for the status: the workflow knows both as it last read or wrote them, and has no status of its own.
+ */
 export class RunState {
-  readonly runId: string;
-  readonly file: string;
-  readonly batchConcurrency: number;
+  readonly input: RunInput;
   readonly late: LateResults | undefined;
-  phase: RunProgress['phase'] = 'ingesting';
-  /** The source of the file's contacts; null: not read yet, or read by an earlier execution. */
-  source: string | null = null;
+  readonly pageWorkflow = new PageWorkflow();
+  /** The run as the tables have it, as last read; null: not read yet. */
+  figures: RunFigures | null;
+  /** What the run does while it waits for no person: its status after a resume. */
+  work: RunStatus;
   plan: PlanSummary | null;
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null;
-  /** Why the run waits or failed; null: it continues. */
-  pauseReason: StatusReason | null;
-  /** Why the open page waits until the next call may begin. */
-  pageWait: string | null = null;
   approved: boolean;
-  cancelling: string | undefined;
   priority: RunPriority;
   page: number;
-  figures: RunFigures | null;
   isPilotPassed: boolean;
   /** Every call is made: how the run ends once its late results are there. */
   ending: RunEnding | null;
-  /** A budget was changed since this was last set to false. */
+  /** The run waits for late results only. */
+  awaitsLateResults = false;
+  /** No update can change how the run ends. */
+  isEnding = false;
+  /** Why the open page waits until the next call may begin. */
+  pageWait: string | null = null;
+  /** A budget was changed, or a person resumed the run, since this was last set to false. */
   budgetChanged = false;
   /** How often in a row a page did not find the credits that the budgets have. */
   missedCredits = 0;
   /** Pages that a person skips, and the skipped pages whose people have their outcome. */
   readonly skipping = new Set<number>();
   readonly skipped: Set<number>;
-  readonly pageWorkflow = new PageWorkflow();
-  readonly #input: RunInput;
-  readonly #statusWrites = new WriteQueue();
   readonly #attributes = new RunAttributes();
-  #resumes = 0;
+  #lastInTables: Promise<unknown> = Promise.resolve();
 
   constructor(input: RunInput) {
     const { runId, carried } = input;
-    this.#input = input;
-    this.runId = runId;
-    this.file = input.file;
-    this.batchConcurrency = input.batchConcurrency;
-    this.approved = input.approved;
-    this.priority = input.priority;
+    this.input = input;
+    this.figures = carried?.figures ?? null;
+    this.work = carried ? 'running' : 'ingesting';
     this.plan = carried?.plan ?? null;
     this.service = carried?.service ?? null;
+    this.approved = input.approved;
+    this.priority = input.priority;
     this.page = carried?.page ?? 0;
-    this.figures = carried?.figures ?? null;
     this.isPilotPassed = carried?.isPilotPassed ?? false;
-    this.pauseReason = carried?.pauseReason ?? null;
-    this.cancelling = carried?.cancelling ?? undefined;
     this.ending = carried?.ending ?? null;
     this.skipped = new Set(carried?.skipped);
     this.late =
@@ -97,42 +93,41 @@ export class RunState {
       });
   }
 
+  get runId(): string {
+    return this.input.runId;
+  }
+
+  get status(): RunStatus {
+    return this.figures?.facts.status ?? 'ingesting';
+  }
+
+  /** Why the run is paused; null: it is not. */
+  get pauseReason(): StatusReason | null {
+    if (this.figures?.facts.status !== 'paused') return null;
+    const { reason_type: type, reason, next } = this.figures.facts;
+    return { type: type ?? 'run.paused', reason: reason ?? '', next: next ?? '' };
+  }
+
+  /** The run makes no further call. A command can end a run in the tables that its workflow has not ended. */
+  get isCancelling(): boolean {
+    return this.status === 'cancelling' || this.status === 'cancelled';
+  }
+
   /** The answer of the query `progress`. */
   get progress(): RunProgress {
-    const { runId, phase, page, plan, service, pauseReason, pageWait, figures, priority } = this;
+    const { runId, status, page, plan, service, figures, priority, late } = this;
     return {
       runId,
-      phase,
+      status,
+      waitsFor: waitOf(this),
       page,
       pages: plan?.pages ?? 0,
       plan,
       service,
-      pauseReason,
-      pageWait,
-      cancelling: this.cancelling ?? null,
       figures,
       priority,
-      late: this.late?.status ?? null,
+      late: late?.status ?? null,
     };
-  }
-
-  get isCancelling(): boolean {
-    return this.cancelling !== undefined;
-  }
-
-  /** Counts a resume by a person. */
-  countResume(): void {
-    this.#resumes += 1;
-  }
-
-  /**
-   * Begins to watch for a resume, which may come at any await and must not be lost.
-   *
-   * @returns a function: whether a person has resumed the run since
-   */
-  watchResume(): () => boolean {
-    const before = this.#resumes;
-    return () => this.#resumes !== before;
   }
 
   /** Whether every page that is left was skipped: no person needs a budget. */
@@ -147,79 +142,55 @@ export class RunState {
     return this.late?.status.arrived ?? 0;
   }
 
-  endsAs(ending: RunEnding['ending'], budget?: string): RunEnding {
-    return { ending, ...(budget !== undefined && { budget }), arrivedBefore: this.arrived };
-  }
-
   show(): void {
-    setCurrentDetails(runDetails(this.progress));
-  }
-
-  enter(phase: RunProgress['phase']): void {
-    this.phase = phase;
-    this.#showState();
+    const { progress } = this;
+    if (this.input.searchable) this.#attributes.write(progress);
+    setCurrentDetails(runDetails(progress));
   }
 
   /** @param why null: the page continues, or has ended */
   pageWaits(why: string | null): void {
     this.pageWait = why;
-    this.#showState();
-  }
-
-  #showState(): void {
-    if (this.#input.searchable) this.#attributes.write(this.progress, this.source);
-    this.show();
-  }
-
-  /** Reads the figures from the tables. Until a resume is written, the tables have the pause that the resume ends. */
-  async readFigures(): Promise<void> {
-    await this.#statusWrites.drain();
-    const summary = 'read the figures of the run';
-    this.showFigures(await quick.readRunFacts.executeWithOptions({ summary }, [{ runId: this.runId }]));
-  }
-
-  showFigures(facts: RunFacts): void {
-    this.figures = { facts, readAt: new Date().toISOString() };
-    // `enrich cancel` records the cancellation before it sends the update, and can be interrupted in between.
-    if (facts.status === 'cancelling')
-      this.cancelling ??= cancellation(facts.run_id, facts.reason ?? '').reason;
     this.show();
   }
 
   /**
-   * Writes the status, one write after another in the order of the calls. Otherwise a pause and a resume at the same
-   * time could be written in any order, and the database could have `running` after the pause was acknowledged.
+   * Carries out an activity that returns the run as the tables have it then. One activity after another, in the order
+   * of the calls: a pause and a resume at the same time are written in this order, and no older answer replaces a newer
+   * one.
    */
-  setStatus(status: RunStatus, why?: StatusReason, by?: 'person'): Promise<void> {
-    const { runId } = this;
+  inTables(activity: () => Promise<RunFacts>): Promise<RunFacts> {
+    const carryOut = async (): Promise<RunFacts> => {
+      const facts = await activity();
+      this.figures = { facts, readAt: new Date().toISOString() };
+      this.show();
+      return facts;
+    };
+    const done = this.#lastInTables.then(carryOut, carryOut);
+    this.#lastInTables = done;
+    return done;
+  }
+
+  readFigures(): Promise<RunFacts> {
+    const summary = 'read the figures of the run';
+    return this.inTables(() => quick.readRunFacts.executeWithOptions({ summary }, [{ runId: this.runId }]));
+  }
+
+  /** Writes the status. The tables refuse a status that a decision of a person does not allow. */
+  setStatus(status: RunStatus, why?: StatusReason, by?: 'person'): Promise<RunFacts> {
     const request = {
-      ...updateRequest(runId),
+      ...updateRequest(this.runId),
       status,
       ...(why && { pauseReason: why }),
       ...(by && { byPerson: true }),
     };
     const options = { summary: `run is ${status}` };
-    return this.#statusWrites.add(async () =>
-      this.showFigures(await quick.setRunStatus.executeWithOptions(options, [request])),
-    );
+    return this.inTables(() => quick.setRunStatus.executeWithOptions(options, [request]));
   }
 
-  /**
-   * Pauses the run, also in the tables, until a person resumes or cancels it. The resume may arrive before the status
-   * is written.
-   */
-  async pause(why: StatusReason): Promise<void> {
-    this.pauseReason = why;
-    this.enter('paused');
-    await this.setStatus('paused', why);
-    await this.waitUntil(() => this.pauseReason === null || this.isCancelling);
-  }
-
-  /** Waits until a person resumes or cancels the run. */
-  async untilResumed(why: StatusReason): Promise<void> {
-    this.pauseReason = why;
-    this.enter('paused');
-    await this.waitUntil(() => this.pauseReason === null || this.isCancelling);
+  /** Waits until a person resumes or cancels the run, if the run is paused. */
+  untilResumed(): Promise<void> {
+    return this.waitUntil(() => this.pauseReason === null);
   }
 
   /**
@@ -243,14 +214,14 @@ export class RunState {
     await condition(allHandlersFinished);
     // No await below: a signal or an update in between would be lost.
     if (isOpenAgain()) this.ending = null;
-    const { plan, service, page, figures, isPilotPassed, pauseReason, ending, cancelling = null } = this;
+    const { plan, service, page, figures, isPilotPassed, ending } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
     const skipped = [...this.skipped].filter((left) => left >= page);
     return continueAsNew<(input: RunInput) => Promise<RunFacts>>({
-      ...this.#input,
+      ...this.input,
       approved: true,
       priority: this.priority,
-      carried: { plan, service, page, figures, isPilotPassed, pauseReason, cancelling, ending, skipped },
+      carried: { plan, service, page, figures, isPilotPassed, ending, skipped },
     });
   }
 }

@@ -1,7 +1,7 @@
-import { condition, setHandler } from '@temporalio/workflow';
-import { cancellation, needsResume, pauseByPerson } from '../src/contract/pause-reasons.ts';
+import { setHandler } from '@temporalio/workflow';
+import { cancellation, pauseByPerson } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
-import type { RunStatus } from '../src/contract/run-statuses.ts';
+import { isInProgress, statusText } from '../src/contract/run-statuses.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { namesPerson } from '../src/domain/text/names-person.ts';
 import { quick } from './control-activities.ts';
@@ -36,7 +36,7 @@ export function installSteering(run: RunState): void {
 
 function answerQueriesAndSignals(run: RunState): void {
   setHandler(progressQuery, () => run.progress, {
-    description: 'How far the run is: phase, page, plan, calls, credits, late results.',
+    description: 'How far the run is: status, page, plan, calls, credits, late results.',
   });
   setHandler(deliveryReceivedSignal, () => run.late?.deliveryReceived(), {
     description: 'The inbox has a delivery: sent by the receiver; sending it by hand does no harm.',
@@ -53,20 +53,13 @@ function answerQueriesAndSignals(run: RunState): void {
 function acceptApproval(run: RunState): void {
   // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
   const approve = async (): Promise<void> => {
-    await condition(() => run.phase !== 'planning');
-    if (run.isCancelling) return;
     await run.setStatus('running', undefined, 'person');
-    // The run was paused while it read its export: the approval is the newer decision.
-    run.pauseReason = null;
     run.approved = true;
   };
   setHandler(approveUpdate, approve, {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
     validator: (planHash: string) => {
-      // A client reads `awaiting_approval` in the warehouse a moment before the workflow has left its planning.
-      const isPlanned = run.phase === 'planning' && run.plan !== null && !run.approved;
-      if (run.phase !== 'awaiting approval' && !isPlanned)
-        throw new Error(`the run is ${run.phase}: there is nothing to approve`);
+      if (!awaitsApproval(run)) throw new Error(`${stateOf(run)}: there is nothing to approve`);
       if (planHash !== run.plan?.planHash)
         throw new Error(`the plan of this run has the hash ${run.plan?.planHash}`);
     },
@@ -74,13 +67,9 @@ function acceptApproval(run: RunState): void {
 }
 
 function acceptPauseAndResume(run: RunState): void {
-  let resuming = 0;
   const pause = async (reason: string): Promise<void> => {
-    // The first reason has the next step, such as for a refused credential. A resume in progress is about to clear it.
-    if (run.phase === 'paused' && needsResume(run.pauseReason) && resuming === 0) return;
-    const pauseReason = pauseByPerson(run.runId, reason);
-    run.pauseReason = pauseReason;
-    await run.setStatus('paused', pauseReason);
+    // The tables keep the first reason, which has the next step, such as for a refused credential.
+    await run.setStatus('paused', pauseByPerson(run.runId, reason));
     await run.pageWorkflow.wake();
   };
   setHandler(pauseUpdate, pause, {
@@ -89,38 +78,22 @@ function acceptPauseAndResume(run: RunState): void {
     validator: (reason?: string) => {
       requireNoPerson(reason);
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
-      const isPilotOut = run.phase === 'awaiting late results' && run.page <= (run.plan?.pages ?? 0);
-      if (run.phase !== 'enriching' && run.phase !== 'paused' && !isPilotOut && !isBeforeFirstCall(run))
-        throw new Error(`the run is ${run.phase}: only a run that is about to make calls can be paused`);
-      requireNotCancelling(run);
+      const mayCall = isInProgress(run.status) && !awaitsApproval(run) && run.ending === null;
+      if (run.status !== 'paused' && !mayCall)
+        throw new Error(`${stateOf(run)}: only a run that is about to make calls can be paused`);
     },
   });
   const resume = async (): Promise<void> => {
-    run.countResume();
-    const before = run.pauseReason;
-    resuming += 1;
-    try {
-      await run.setStatus(statusOfWork(run), undefined, 'person');
-    } finally {
-      resuming -= 1;
-    }
-    // A pause in the meantime stays.
-    if (run.pauseReason === before) run.pauseReason = null;
+    run.budgetChanged = true;
+    await run.setStatus(run.work, undefined, 'person');
     // The command has just read how many calls the service has left.
     await run.pageWorkflow.wake();
   };
   setHandler(resumeUpdate, resume, {
     description: 'Continue a paused run.',
     validator: () => {
-      const { phase } = run;
-      if (
-        phase !== 'paused' &&
-        phase !== 'enriching' &&
-        phase !== 'awaiting late results' &&
-        !isBeforeFirstCall(run)
-      )
-        throw new Error(`the run is ${phase}: it is not paused`);
-      requireNotCancelling(run);
+      if (run.status !== 'paused' && (!isInProgress(run.status) || awaitsApproval(run)))
+        throw new Error(`${stateOf(run)}: it is not paused`);
     },
   });
 }
@@ -143,7 +116,7 @@ function acceptBudget(run: RunState): void {
       requireNoPerson(reason);
       if (limit !== 'none' && parseCredits(String(limit)) === undefined)
         throw new Error('the first argument is a number of credits, such as 500, or "none"');
-      requireUnfinished(run);
+      requireNotEnding(run);
     },
   });
 }
@@ -163,7 +136,7 @@ function acceptPriority(run: RunState): void {
     validator: (priority: RunPriority) => {
       if (!Object.hasOwn(taskPriorities, priority))
         throw new Error('the argument is "ad-hoc", "nightly" or "backfill"');
-      requireUnfinished(run);
+      requireNotEnding(run);
     },
   });
 }
@@ -175,35 +148,28 @@ function acceptSkippedPages(run: RunState): void {
       'Arguments: the number of the page; why.',
     validator: (page: number, reason?: string) => {
       requireNoPerson(reason);
-      if (run.phase !== 'enriching' && run.phase !== 'paused' && run.phase !== 'awaiting approval')
-        throw new Error(`the run is ${run.phase}: there is no page to skip`);
-      const pages = run.plan?.pages ?? 0;
-      if (!Number.isInteger(page) || page < 1 || page > pages)
-        throw new Error(`the run has the pages 1 to ${pages}`);
+      const { plan, ending } = run;
+      if (!plan || ending) throw new Error(`${stateOf(run)}: there is no page to skip`);
+      if (!Number.isInteger(page) || page < 1 || page > plan.pages)
+        throw new Error(`the run has the pages 1 to ${plan.pages}`);
       if (page < run.page) throw new Error(`page ${page} is done`);
     },
   });
 }
 
-/** The run reads its export, plans, or compares its contacts with the known people. */
-function isBeforeFirstCall({ phase, plan, approved }: RunState): boolean {
-  return phase === 'ingesting' || (phase === 'planning' && (plan === null || approved));
+/** A client reads `awaiting_approval` in the warehouse a moment before the workflow knows of this status. */
+function awaitsApproval({ plan, approved, isCancelling }: RunState): boolean {
+  return plan !== null && !approved && !isCancelling;
 }
 
-/** The status of a run that continues. */
-function statusOfWork({ phase, plan }: RunState): RunStatus {
-  return plan === null && (phase === 'ingesting' || phase === 'planning') ? phase : 'running';
-}
-
-function requireNotCancelling(run: RunState): void {
-  if (run.isCancelling) throw new Error('the run is being cancelled');
+/** The beginning of the sentence that refuses an update. */
+function stateOf({ status, ending }: RunState): string {
+  return status === 'running' && ending ? 'the run has made its calls' : `the run is ${statusText(status)}`;
 }
 
 /** Sends no further call; the run ends in order. */
 export async function cancelRun(run: RunState, reason: string): Promise<void> {
-  const why = cancellation(run.runId, reason);
-  run.cancelling ??= why.reason;
-  await run.setStatus('cancelling', why);
+  await run.setStatus('cancelling', cancellation(run.runId, reason));
   await run.pageWorkflow.wake();
 }
 
@@ -232,7 +198,6 @@ function requireNoPerson(reason: unknown): void {
     throw new Error('the reason seems to name a person: leave out addresses, phone numbers and logins');
 }
 
-function requireUnfinished({ phase }: RunState): void {
-  if (phase === 'finishing' || phase === 'finished' || phase === 'cancelled' || phase === 'failed')
-    throw new Error(`the run is ${phase}`);
+function requireNotEnding(run: RunState): void {
+  if (run.isEnding) throw new Error(`${stateOf(run)}: it is too late for this change`);
 }

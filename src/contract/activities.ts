@@ -27,7 +27,7 @@ export interface BatchesRequest extends PageRequest {
   readonly batches: readonly number[];
 }
 
-/** Whether a run continues after its pilot; the figures are in the summary or in the pause reason. */
+/** Whether a run continues after its pilot, for people who read the result in the Temporal UI. */
 export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
   | { readonly kind: 'pause'; readonly pauseReason: StatusReason };
@@ -145,7 +145,7 @@ export interface ControlActivities {
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
   /** Removes the records of runs whose workflows were not started. */
   discardRuns(request: { readonly runIds: readonly string[]; readonly asOf: string }): Promise<void>;
-  /** Judges the pilot, and pauses the run if a quality gate or the missing approval requires it. */
+  /** Judges the pilot, and pauses the run in the tables if a quality gate or the missing approval requires it. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** Decides what the run does when a page has no credits left. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;

@@ -79,23 +79,26 @@ export interface StatusReason {
   readonly budgets?: readonly string[];
 }
 
+const emptyBudget: PauseReasonType = 'budget.empty';
+
 /** Whether a paused run waits for a budget: it continues automatically. */
-export function waitsForBudget(
-  reason: StatusReason | null | undefined,
-): reason is StatusReason & Required<Pick<StatusReason, 'budgets'>> {
-  return reason?.budgets !== undefined;
+export function waitsForBudget(reason: StatusReason | null | undefined): boolean {
+  return reason?.type === emptyBudget;
 }
 
 /** Whether a paused run waits for a person. */
-export function needsResume(reason: StatusReason | null): reason is StatusReason {
+export function needsResume(reason: StatusReason | null): boolean {
   return reason !== null && !waitsForBudget(reason);
 }
 
 /** Written to the tables by a command: the workflow may not know of them when it writes its next status. */
-const pausesByCommand: readonly PauseReasonType[] = ['run.paused', 'run.interrupted'];
+const pausesByCommand: readonly string[] = [
+  'run.paused',
+  'run.interrupted',
+] satisfies readonly PauseReasonType[];
 
-export function isPausedByCommand(type: string): boolean {
-  return pausesByCommand.some((own) => own === type);
+export function isPausedByCommand(reason: StatusReason | null | undefined): boolean {
+  return reason !== null && reason !== undefined && pausesByCommand.includes(reason.type);
 }
 
 /** Why a run is paused. */

@@ -1,4 +1,3 @@
-import type { StatusReason } from './pause-reasons.ts';
 import type { PlanSummary } from './plan-summary.ts';
 import type { RunFigures } from './run-facts.ts';
 import type { RunPriority } from './run-priorities.ts';
@@ -32,11 +31,9 @@ export interface CarriedState {
   /** What the service says about the credential; null: the service was not asked. */
   readonly service: string | null;
   readonly page: number;
+  /** The status of the run is in the figures. */
   readonly figures: RunFigures | null;
   readonly isPilotPassed: boolean;
-  readonly pauseReason: StatusReason | null;
-  /** Why the run is being cancelled; null: the run is not being cancelled. */
-  readonly cancelling: string | null;
   /** All calls are made, and the run awaits late results. */
   readonly ending: RunEnding | null;
   /** Skipped pages that the run has not reached; absent: none. */
@@ -45,7 +42,6 @@ export interface CarriedState {
 
 /** How the run ends after its late results. */
 export interface RunEnding {
-  readonly ending: 'finished' | 'over_budget' | 'cancelled';
   /** The exhausted budget, if the run ends because of it. */
   readonly budget?: string;
   /** Number of deliveries that took effect in earlier executions. */

@@ -21,3 +21,8 @@ export type RunStatus = keyof typeof runStatuses;
 export function isInProgress(status: RunStatus): boolean {
   return runStatuses[status] === 'in-progress';
 }
+
+/** `awaiting approval` for a person. */
+export function statusText(status: RunStatus): string {
+  return status.replaceAll('_', ' ');
+}

@@ -39,7 +39,7 @@ export async function resolveBudgetExhaustion(
   const { database } = warehouse;
   const { options, status, pauseReason } = await getRun(warehouse, runId);
   // Another call, a late result or a person has paused the run meanwhile. A budget does not end that pause.
-  if (status === 'paused' && needsResume(pauseReason))
+  if (status === 'paused' && pauseReason && needsResume(pauseReason))
     return { kind: 'wait', milliseconds: null, pauseReason };
   const perPerson = worstCaseCredits(askOf(options));
   const rests = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);

@@ -153,7 +153,9 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
  * Sets the status of an unfinished run. An ended run keeps its status. A cancelled run can only end: a command records
  * the cancellation before its update reaches the workflow. A paused run continues only if a person resumes it, unless
  * it waits for a budget: the workflow may not know of the pause, because a command has recorded it, or because the
- * workflow was reset. A run that leaves a pause that a call has caused sends one call at a time until one is answered.
+ * workflow was reset. The first reason stays when a person pauses a paused run: it has the next step, such as for a
+ * refused credential. A planned run does not plan again when its workflow begins again. A run that leaves a pause that
+ * a call has caused sends one call at a time until one is answered.
  *
  * @param decision.byPerson a person resumes the run
  * @param decision.updateId the update of the workflow that sets the status; an update that took effect has no other
@@ -169,9 +171,13 @@ export async function setRunStatus(
   }: { readonly byPerson?: boolean | undefined; readonly updateId?: UpdateId } = {},
 ): Promise<void> {
   const endsCancelling = status === 'cancelling' || isFinal(status);
-  const endsPause = byPerson || !(isInProgress(status) || waitsForBudget(pauseReason));
+  const keepsPause =
+    isInProgress(status) || waitsForBudget(pauseReason) || pauseReason?.type === 'run.paused';
+  const endsPause = byPerson || !keepsPause;
+  const isBeforePlan = status === 'ingesting' || status === 'planning';
   const allowed = sql<boolean>`(
     (status <> 'cancelling' or ${endsCancelling}::boolean)
+    and (plan is null or ${byPerson || !isBeforePlan}::boolean)
     and (${endsPause}::boolean or status <> 'paused'
       or pause_reason is null or pause_reason -> 'budgets' is not null))`;
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);

@@ -7,7 +7,7 @@ import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/temporal/current-details.ts';
-import { untilPhase } from '../helpers/temporal/play-run.ts';
+import { untilStatus } from '../helpers/temporal/play-run.ts';
 import { resetBeforeUpdate, resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -303,7 +303,7 @@ it('an empty day budget pauses a run until a command raises it', async () => {
   const waiting = await system.details(runId);
   expectFiguresOf(waiting, paused.facts());
   expect(waiting).toMatchObject({
-    state: 'paused',
+    status: 'paused',
     'waits for': paused.facts().reason,
     'pages done': '0 of 1',
   });
@@ -321,7 +321,7 @@ it('an empty day budget pauses a run until a command raises it', async () => {
   expect(resumed.facts()).toMatchObject({ status: 'finished' });
   const finished = await system.details(runId);
   expectFiguresOf(finished, resumed.facts());
-  expect(finished).toMatchObject({ state: 'finished', 'pages done': '1 of 1' });
+  expect(finished).toMatchObject({ status: 'finished', 'pages done': '1 of 1' });
   await expectPromisesKept(system);
 });
 
@@ -378,7 +378,7 @@ describe('with a worker of a server', () => {
     const piloted = (await system.here(['resume', runId, '--json'])).facts();
     expect(piloted).toMatchObject({ status: 'paused', reason_type: 'pilot.done' });
     const { calls } = system.sandbox.log.bill();
-    await untilPhase(await resetToBeginning(temporal, piloted.run_id), 'paused');
+    await untilStatus(await resetToBeginning(temporal, piloted.run_id), 'paused');
     expect(await statusOf(piloted.run_id)).toMatchObject({ status: 'paused', reason_type: 'pilot.done' });
     expect(system.sandbox.log.bill().calls).toBe(calls);
     const resumed = await system.here(['resume', piloted.run_id, '--json']);
@@ -406,7 +406,7 @@ describe('with a worker of a server', () => {
     const reset = await resetBeforeUpdate(temporal, runId, 'raiseBudget');
     for (const id of ['raise', 'change', 'resume']) await reset.getUpdateHandle(id).result();
     await expect
-      .poll(async () => (await reset.query<RunProgress>('progress')).pauseReason?.type, patient)
+      .poll(async () => (await reset.query<RunProgress>('progress')).waitsFor?.type, patient)
       .toBe(refused);
     expect(await statusOf(runId)).toEqual(before);
     expect(before).toMatchObject({ status: 'paused', max_credits: '45' });

@@ -4,7 +4,7 @@ import type { BatchResult, BudgetResolution } from '../../src/contract/activitie
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { gate } from '../helpers/temporal/gate.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
-import { Stage, phaseOf, untilPhase } from '../helpers/temporal/play-run.ts';
+import { Stage, statusOf, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 
@@ -33,20 +33,20 @@ describe('a run whose budget is empty', () => {
   it('a run with an empty budget is paused, and continues by itself when the budget is raised', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       const waiting = await currentDetails(handle);
-      expectFiguresOf(waiting, activities.facts(handle.workflowId, 'paused'));
+      expectFiguresOf(waiting, activities.facts(handle.workflowId));
       expect(waiting).toMatchObject({
-        state: 'paused',
+        status: 'paused',
         'waits for': pauseReason.reason,
         'pages done': '0 of 2',
       });
       await handle.executeUpdate('raiseBudget', { args: ['500'] });
       await handle.result();
       const finished = await currentDetails(handle);
-      expectFiguresOf(finished, activities.facts(handle.workflowId, 'finished'));
+      expectFiguresOf(finished, activities.facts(handle.workflowId));
       expect(finished).toMatchObject({
-        state: 'finished',
+        status: 'finished',
         'budget of the run': '500',
         'pages done': '2 of 2',
       });
@@ -59,7 +59,7 @@ describe('a run whose budget is empty', () => {
       });
       expect(values.map(([name]) => name)).not.toContain('EnrichmentWaitsFor');
     });
-    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
     expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
     expect(activities.ending).toBe('finished');
   });
@@ -79,34 +79,33 @@ describe('a run whose budget is empty', () => {
   it('a run with an empty budget stays paused if the change was not enough', async () => {
     const activities = shortOfCredits([untilRaised, untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.signal('budgetChanged');
       await expect.poll(() => activities.meetings).toBe(2);
-      expect(await phaseOf(handle)).toBe('paused');
+      expect(await statusOf(handle)).toBe('paused');
       await handle.signal('budgetChanged');
       await handle.result();
     });
-    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
   });
 
   it('a run with an empty budget does not continue by itself after a person has paused it', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
       await handle.signal('budgetChanged');
-      await expect.poll(() => activities.meetings).toBe(2);
-      expect(activities.statuses.at(-1)).toBe('paused');
+      expect(await waitOf(handle)).toBe('run.paused');
       await handle.executeUpdate('resume');
       await handle.result();
     });
-    expect(activities.statuses).toEqual(['running', 'paused', 'paused', 'running']);
+    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'paused', 'running']);
   });
 
   it('a run with an empty budget continues when an update raises its own budget to a valid limit', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await expect(handle.executeUpdate('raiseBudget', { args: ['plenty'] })).rejects.toThrow();
       await handle.executeUpdate('raiseBudget', { args: ['500', 'trade fair'] });
       await handle.result();
@@ -118,9 +117,9 @@ describe('a run whose budget is empty', () => {
     const activities = shortOfCredits([untilRaised]);
     activities.answer = () => ({ kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' });
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.executeUpdate('skipPage', { args: [2, 'wrong region'] });
-      expect(await phaseOf(handle)).toBe('paused');
+      expect(await statusOf(handle)).toBe('paused');
       await handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
       await handle.result();
     });
@@ -132,14 +131,14 @@ describe('a run whose budget is empty', () => {
     const activities = shortOfCredits([untilRaised]);
     activities.answer = () => ({ kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' });
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.executeUpdate('skipPage', { args: [2, 'wrong region'] });
       await reachHistoryLimit(handle, 'deliveryReceived');
       // The server suggests it with the task after these signals.
-      await phaseOf(handle);
+      await statusOf(handle);
       await handle.signal('deliveryReceived');
       await expect.poll(() => activities.meetings).toBe(2);
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
       await handle.result();
     });
@@ -158,7 +157,7 @@ describe('a run whose budget is empty', () => {
   it('a run with an empty budget can be cancelled while it waits', async () => {
     const activities = shortOfCredits([untilRaised, untilRaised]);
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.executeUpdate('cancel', { args: ['enough'] });
       await handle.result();
     });
@@ -207,7 +206,7 @@ describe('a run whose late results release credits', () => {
       await stage.play(
         activities,
         async (handle) => {
-          await untilPhase(handle, 'awaiting late results');
+          await untilWaitsFor(handle, 'late results');
           hasCredits = true;
           await act(handle);
           await handle.result();
@@ -235,7 +234,7 @@ describe('a run whose late results release credits', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'awaiting late results');
+        await untilWaitsFor(handle, 'late results');
         const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
         await begun.opened;
         const { syncs } = activities;

@@ -2,8 +2,9 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { BatchResult } from '../../src/contract/activities.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
+import type { RunStatus } from '../../src/contract/run-statuses.ts';
 import { holding, untilSignalled } from '../helpers/temporal/holding.ts';
-import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
@@ -26,13 +27,13 @@ describe('a signal that comes while a batch is about to be told to wait for the 
     calls: 1,
   };
 
-  it.each<[string, string, [string | number, string?], string]>([
+  it.each<[string, string, [string | number, string?], RunStatus]>([
     ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
     ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
     ['a skip of the page ends the wait at once', 'skipPage', [1, 'wrong region'], 'finished'],
   ])(
     'a signal before a batch waits for the rate window is not lost: %s',
-    async (_title, update, args, phase) => {
+    async (_title, update, args, status) => {
       const { activities, letGo, begun } = holding(anHour);
       const answer = activities.answer;
       activities.answer = (batch, execution) =>
@@ -48,8 +49,8 @@ describe('a signal that comes while a batch is about to be told to wait for the 
           await untilSignalled(page, /wake|skip|end/);
           letGo();
           await steering;
-          await untilPhase(handle, phase);
-          if (phase === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
+          await untilStatus(handle, status);
+          if (status === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
           await handle.result();
         },
         { batchConcurrency: 1 },
@@ -81,10 +82,9 @@ describe('a page', () => {
         ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason: 'full' }
         : { kind: 'done', calls: 1 };
     await stage.play(activities, async (handle) => {
-      const pageWait = async () => (await handle.query<RunProgress>('progress')).pageWait;
-      await expect.poll(pageWait).toBe('full');
+      await untilWaitsFor(handle, 'next call');
       await handle.executeUpdate('resume');
-      await expect.poll(pageWait).toBeNull();
+      await expect.poll(() => waitOf(handle)).toBeUndefined();
     });
   });
 
@@ -102,14 +102,14 @@ describe('a page', () => {
       };
       await expect.poll(waitsFor).toBe('next call');
       expect(await handle.query<RunProgress>('progress')).toMatchObject({
-        phase: 'enriching',
-        pageWait: reason,
+        status: 'running',
+        waitsFor: { reason: `the next call: ${reason}` },
       });
       await handle.executeUpdate('pause', { args: ['by hand'] });
       await handle.executeUpdate('resume');
       await handle.result();
       expect(await waitsFor()).toBeNull();
-      expect(await handle.query<RunProgress>('progress')).toMatchObject({ pageWait: null });
+      expect(await waitOf(handle)).toBeUndefined();
     });
   });
 
@@ -176,7 +176,7 @@ describe('a page without credits', () => {
       await handle.result();
       expect(await timersOf(handle)).toBe(0);
     });
-    expect(activities.statuses).toEqual(['running']);
+    expect(activities.statuses).toEqual(['planning', 'running']);
   });
 
   it('a run waits when its page finds no credits twice, as at a worker with a lower limit', async () => {
@@ -187,7 +187,7 @@ describe('a page without credits', () => {
       await handle.result();
       expect(await timersOf(handle)).toBe(1);
     });
-    expect(activities.statuses).toEqual(['running']);
+    expect(activities.statuses).toEqual(['planning', 'running']);
   });
 });
 

@@ -2,7 +2,7 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
-import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
@@ -38,7 +38,7 @@ describe('a run', () => {
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
       const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
-      await untilPhase(reset, 'enriching');
+      await untilStatus(reset, 'running');
       answered.open();
       await reset.result();
     });
@@ -64,7 +64,7 @@ describe('a run', () => {
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
       const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
-      await untilPhase(reset, 'enriching');
+      await untilStatus(reset, 'running');
       await reset.executeUpdate('cancel', { args: ['wrong file'] });
       // Longer than the run waits before it looks again whether the page has ended.
       setTimeout(answered.open, 6_000);
@@ -79,7 +79,7 @@ describe('a run', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'awaiting approval');
+        await untilStatus(handle, 'awaiting_approval');
         await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
         expect(activities.batches).toEqual([]);
         await handle.executeUpdate('approve', { args: [plan.planHash] });
@@ -94,7 +94,7 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     activities.isApproved = true;
     await stage.play(activities, (handle) => handle.result(), { approved: false });
-    expect(activities.statuses).toEqual(['running']);
+    expect(activities.statuses).toEqual(['planning', 'running']);
     expect(activities.batches).toHaveLength(5);
   });
 
@@ -112,7 +112,7 @@ describe('a run', () => {
             approved = handle.executeUpdate('approve', { args: [plan.planHash] });
             told.open();
             // The activity ends after the update has reached the workflow.
-            await untilPhase(handle, 'planning');
+            await untilStatus(handle, 'planning');
           }
           return facts;
         };
@@ -130,7 +130,7 @@ describe('a run', () => {
     activities.answer = (_, execution) =>
       execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       expect(activities.batches.length).toBeLessThan(5);
       await handle.executeUpdate('resume');
       await handle.result();
@@ -146,7 +146,7 @@ describe('a run', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'paused');
+        await untilStatus(handle, 'paused');
         await expect.poll(() => activities.statuses.at(-1)).toBe('paused');
         expect(activities.batches).toEqual([]);
         await handle.executeUpdate('resume');
@@ -193,14 +193,14 @@ describe('a run', () => {
         : { kind: 'done', calls: 1 };
     };
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'enriching');
+      await untilStatus(handle, 'running');
       await handle.executeUpdate('pause', { args: ['budget review'] });
       held.open();
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.executeUpdate('resume');
       await handle.result();
     });
-    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
     expect(activities.batches).toHaveLength(5);
   });
 
@@ -211,7 +211,7 @@ describe('a run', () => {
       return { kind: 'stopped', calls: 1, pauseReason };
     };
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'enriching');
+      await untilStatus(handle, 'running');
       await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
       await handle.result();
     });

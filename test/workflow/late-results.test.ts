@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
-import { Stage, phaseOf, untilPhase } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 
@@ -24,7 +24,7 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'awaiting late results');
+        await untilWaitsFor(handle, 'late results');
         await expect.poll(() => activities.syncs).toBeGreaterThan(0);
         expect(activities.ending).toBe('');
         activities.sync = () => ({ ...nothingAwaited, arrived: 2 });
@@ -70,18 +70,17 @@ describe('late results', () => {
   it('a late result that pauses the run after its last call keeps it from finishing until it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.sync = () => nothingAwaited;
-    let isResumed = false;
-    const facts = activities.facts.bind(activities);
-    activities.facts = (runId, status) => {
-      const paused = { reason_type: 'service.overbilled', reason: 'billed more', next: 'compare' };
-      const isLast = activities.ending !== '' && !isResumed;
-      return isLast ? { ...facts(runId, 'paused'), ...paused } : facts(runId, status);
+    const { finishRun } = activities;
+    activities.finishRun = async (request) => {
+      if (activities.ending !== '') return finishRun(request);
+      activities.ending = request.ending;
+      activities.write('paused', { type: 'service.overbilled', reason: 'billed more', next: 'compare' });
+      return activities.facts(request.runId);
     };
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'paused');
-        isResumed = true;
+        await untilStatus(handle, 'paused');
         await handle.executeUpdate('resume');
         expect(await handle.result()).toMatchObject({ status: 'finished' });
       },
@@ -139,12 +138,12 @@ describe('late results', () => {
       await stage.play(
         activities,
         async (handle) => {
-          const phase = isPaused ? 'paused' : 'awaiting late results';
-          await untilPhase(handle, phase);
+          const wait = isPaused ? pauseReason.type : 'late results';
+          await untilWaitsFor(handle, wait);
           const first = (await handle.describe()).runId;
           await reachHistoryLimit(handle, 'deliveryReceived');
           await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
-          expect(await phaseOf(handle)).toBe(phase);
+          expect(await waitOf(handle)).toBe(wait);
           expect(activities.batches.length).toBe(isPaused ? 3 : 5);
           activities.checks = 1;
           if (isPaused) await handle.executeUpdate('resume');
@@ -190,7 +189,7 @@ describe('late results', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'awaiting late results');
+        await untilWaitsFor(handle, 'late results');
         await handle.executeUpdate('cancel', { args: ['enough'] });
         await handle.result();
       },

@@ -1,35 +1,24 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { RunStatus } from '../../src/contract/run-statuses.ts';
-import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 
 const stage = await Stage.ofFile();
 
 /** Activities of a run whose tables say that a person has cancelled or paused it. The update did not arrive. */
-function recorded(
-  status: RunStatus,
-  reason: { readonly type: string; readonly reason: string },
-): { readonly activities: ScriptedActivities; readonly forget: () => void } {
+function recorded(status: RunStatus, reason: { readonly type: string; readonly reason: string }) {
   const activities = new ScriptedActivities();
-  let isRecorded = true;
-  const facts = activities.facts.bind(activities);
-  activities.facts = (runId, wanted) => {
-    const now = facts(runId, wanted);
-    if (!isRecorded || wanted === 'finished') return now;
-    return { ...now, status, reason_type: reason.type, reason: reason.reason, next: 'enrich …' };
-  };
-  activities.answer = () =>
-    isRecorded
-      ? { kind: 'stopped', calls: 0, pauseReason: { ...reason, next: 'enrich …' } }
-      : { kind: 'done', calls: 1 };
-  return { activities, forget: () => (isRecorded = false) };
+  activities.write(status, { ...reason, next: 'enrich …' });
+  return activities;
 }
+
+const wrongFile = { type: 'run.cancelled', reason: 'wrong file', next: 'enrich …' };
 
 describe('a decision of a person that only the tables have', () => {
   it.each([{ approved: true }, { approved: false }])(
     'a run whose cancellation only the tables have ends without a call (%o)',
     async (input) => {
-      const { activities } = recorded('cancelling', { type: 'run.cancelled', reason: 'wrong file' });
+      const activities = recorded('cancelling', wrongFile);
       await stage.play(activities, (handle) => handle.result(), input);
       expect(activities.ending).toBe('cancelled');
       expect(activities.handed).toEqual([]);
@@ -37,11 +26,10 @@ describe('a decision of a person that only the tables have', () => {
   );
 
   it('a run that is cancelled in the tables during a page ends with the page', async () => {
-    const { activities } = recorded('cancelling', { type: 'run.cancelled', reason: 'wrong file' });
-    const { setRunStatus } = activities;
-    activities.setRunStatus = async (request) => {
-      const facts = await setRunStatus(request);
-      return { ...facts, status: 'running', reason_type: null };
+    const activities = new ScriptedActivities();
+    activities.answer = () => {
+      activities.write('cancelling', wrongFile);
+      return { kind: 'stopped', calls: 0, pauseReason: wrongFile };
     };
     await stage.play(activities, (handle) => handle.result());
     expect(activities.ending).toBe('cancelled');
@@ -54,11 +42,10 @@ describe('a decision of a person that only the tables have', () => {
     { type: 'pilot.done', reason: 'pilot of 20 people' },
     { type: 'service.overbilled', reason: 'a call cost more than its worst case' },
   ])('a run whose pause only the tables have makes no call before it is resumed: $type', async (pause) => {
-    const { activities, forget } = recorded('paused', pause);
+    const activities = recorded('paused', pause);
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       expect(activities.handed).toEqual([]);
-      forget();
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -71,13 +58,11 @@ describe('a decision of a person that only the tables have', () => {
     const activities = new ScriptedActivities();
     const resume = { isBegun: false, isWritten: false };
     let areFactsRead = false;
-    activities.readRunFacts = async ({ runId }) => {
+    const { readRunFacts, setRunStatus } = activities;
+    activities.readRunFacts = async (request) => {
       areFactsRead = true;
-      if (resume.isWritten) return activities.facts(runId, 'running');
-      const { type, ...said } = pauseReason;
-      return { ...activities.facts(runId, 'paused'), ...said, reason_type: type };
+      return readRunFacts(request);
     };
-    const { setRunStatus } = activities;
     activities.setRunStatus = async (request) => {
       if (request.byPerson === true) {
         resume.isBegun = true;

@@ -4,11 +4,10 @@ import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
 import { holding } from '../helpers/temporal/holding.ts';
-import { Stage, untilPhase } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
-import type { RunProgress } from '../../workflows/messages.ts';
 
 const stage = await Stage.ofFile();
 
@@ -28,9 +27,9 @@ it('a pause before a continue-as-new holds after it', async () => {
     await reachHistoryLimit(handle, 'deliveryReceived');
     await handle.executeUpdate('pause', { args: ['not before Monday'] });
     held.open();
-    await untilPhase(handle, 'paused');
+    await untilStatus(handle, 'paused');
     expect(isPageTwoAsked).toBe(false);
-    expect(activities.statuses).toEqual(['running', 'paused']);
+    expect(activities.statuses).toEqual(['planning', 'running', 'paused']);
     await handle.executeUpdate('resume');
     await handle.result();
   });
@@ -45,31 +44,30 @@ describe('a pause during the last calls of a run', () => {
       await expect.poll(begun).toBe(true);
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
       letGo();
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
       expect(activities.ending).toBe('');
       await handle.executeUpdate('resume');
       await handle.result();
     });
-    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
     expect(activities.ending).toBe('finished');
   });
 
   it('a run whose pause a command recorded during its last calls ends only after it is resumed', async () => {
     const { activities, letGo, begun } = holding();
     activities.plan = { ...plan, pages: 1 };
-    const recorded = { reason_type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' };
-    activities.readRunFacts = async ({ runId }) => ({ ...activities.facts(runId, 'paused'), ...recorded });
     await stage.play(activities, async (handle) => {
       await expect.poll(begun).toBe(true);
+      activities.write('paused', { type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' });
       letGo();
-      await untilPhase(handle, 'paused');
-      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      await untilStatus(handle, 'paused');
+      await handle.executeUpdate('pause', { args: ['again'] });
       expect(await currentDetails(handle)).toMatchObject({ 'waits for': 'not before Monday' });
       await handle.executeUpdate('resume');
       await handle.result();
     });
-    expect(activities.statuses).toEqual(['running', 'running']);
+    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
     expect(activities.ending).toBe('finished');
   });
 });
@@ -96,7 +94,7 @@ describe('an update of a paused run', () => {
   it('the update pause keeps the reason of a run that already waits for a person', async () => {
     const activities = pausedByCall();
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
       expect(await currentDetails(handle)).toMatchObject({ 'waits for': refused.reason });
       await handle.executeUpdate('resume');
@@ -112,7 +110,7 @@ describe('an update of a paused run', () => {
       ['raiseBudget', ['500', 'ada@orbit.example']],
     ];
     await stage.play(pausedByCall(), async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       for (const [update, args] of updates) {
         const refusal: unknown = await handle
           .executeUpdate(update, { args })
@@ -127,9 +125,9 @@ describe('an update of a paused run', () => {
 
   it('the signal pageWaits with anything but a text is ignored', async () => {
     await stage.play(pausedByCall(), async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       await handle.signal('pageWaits', {});
-      expect(await handle.query<RunProgress>('progress')).toMatchObject({ pageWait: null });
+      expect(await waitOf(handle)).toBe(refused.type);
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -152,15 +150,20 @@ describe('a pause between the plan and the first call', () => {
   }
 
   it.each([
-    ['between its plan and its first call', 'reconcileContacts', ['running', 'paused', 'running']],
-    ['while it reads its export', 'ingestExport', ['paused', 'running', 'running']],
+    [
+      'between its plan and its first call',
+      'reconcileContacts',
+      ['planning', 'running', 'paused', 'running'],
+    ],
+    ['while it reads its export', 'ingestExport', ['paused', 'planning', 'running', 'running']],
   ] as const)('a run that is paused %s makes no call before it is resumed', async (_, step, statuses) => {
     const { activities, letGo, hasBegun } = holdingStep(step);
     await stage.play(activities, async (handle) => {
       await expect.poll(hasBegun).toBe(true);
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
       letGo();
-      await untilPhase(handle, 'paused');
+      await expect.poll(() => activities.statuses).toContain('running');
+      await untilStatus(handle, 'paused');
       expect(activities.batches).toEqual([]);
       await handle.executeUpdate('resume');
       await handle.result();
@@ -170,8 +173,12 @@ describe('a pause between the plan and the first call', () => {
   });
 
   it.each([
-    ['between its plan and its first call', 'reconcileContacts', ['running', 'paused', 'running']],
-    ['while it reads its export', 'ingestExport', ['paused', 'ingesting', 'running']],
+    [
+      'between its plan and its first call',
+      'reconcileContacts',
+      ['planning', 'running', 'paused', 'running'],
+    ],
+    ['while it reads its export', 'ingestExport', ['paused', 'ingesting', 'planning', 'running']],
   ] as const)('a run that is paused %s can be resumed at once', async (_, step, statuses) => {
     const { activities, letGo, hasBegun } = holdingStep(step);
     await stage.play(activities, async (handle) => {
@@ -190,16 +197,16 @@ describe('a pause between the plan and the first call', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'ingesting');
+        await untilStatus(handle, 'ingesting');
         await handle.executeUpdate('pause', { args: ['not before Monday'] });
         letGo();
-        await untilPhase(handle, 'awaiting approval');
+        await untilStatus(handle, 'awaiting_approval');
         await handle.executeUpdate('approve', { args: [plan.planHash] });
         await handle.result();
       },
       { approved: false },
     );
-    expect(activities.statuses).toEqual(['paused', 'awaiting_approval', 'running']);
+    expect(activities.statuses).toEqual(['paused', 'planning', 'awaiting_approval', 'running']);
     expect(activities.batches).toHaveLength(5);
   });
 });
@@ -208,7 +215,7 @@ it('a run with an unexpected export pauses before its first call, until a person
   const activities = new ScriptedActivities();
   activities.unmet = pauseReason;
   await stage.play(activities, async (handle) => {
-    await untilPhase(handle, 'paused');
+    await untilStatus(handle, 'paused');
     const { typedSearchAttributes } = await handle.describe();
     expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe(
       'expectation.unmet',
@@ -217,7 +224,7 @@ it('a run with an unexpected export pauses before its first call, until a person
     await handle.executeUpdate('resume');
     await handle.result();
   });
-  expect(activities.statuses).toEqual(['paused', 'running']);
+  expect(activities.statuses).toEqual(['planning', 'paused', 'running']);
   expect(activities.batches).toHaveLength(5);
 });
 
@@ -229,9 +236,9 @@ describe('a pilot', () => {
     activities.plan = { ...plan, pilot };
     activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
     await stage.play(activities, async (handle) => {
-      await untilPhase(handle, 'paused');
+      await untilStatus(handle, 'paused');
       expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
-      expectFiguresOf(await currentDetails(handle), activities.facts(handle.workflowId, 'paused'));
+      expectFiguresOf(await currentDetails(handle), activities.facts(handle.workflowId));
       const { typedSearchAttributes } = await handle.describe();
       expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe('pilot.below');
       await handle.executeUpdate('resume');
@@ -267,11 +274,11 @@ describe('a pilot', () => {
     await stage.play(
       activities,
       async (handle) => {
-        await untilPhase(handle, 'awaiting late results');
+        await untilWaitsFor(handle, 'late results');
         await handle.executeUpdate('pause', { args: ['not before Monday'] });
         activities.sync = () => nothingAwaited;
         await handle.signal('deliveryReceived');
-        await untilPhase(handle, 'paused');
+        await untilStatus(handle, 'paused');
         expect(activities.batches).toHaveLength(3);
         await handle.executeUpdate('resume');
         await handle.result();

@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, expect, it } from 'vitest';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
 import { workerVersioning, workflowIsolate } from '../../src/temporal/worker-options.ts';
-import { untilPhase } from '../helpers/temporal/play-run.ts';
+import { untilStatus } from '../helpers/temporal/play-run.ts';
 import { runInput } from '../helpers/temporal/run-input.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal } from '../helpers/temporal/temporal.ts';
@@ -70,7 +70,7 @@ it('a pinned run ends with the build that it began with, while new runs begin wi
   old.answer = (_, execution) =>
     execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
   const before = await start();
-  await untilPhase(before, 'paused');
+  await untilStatus(before, 'paused');
 
   const next = await release('build-2');
   const after = await start();

@@ -21,7 +21,7 @@ import type { PlannedRows } from './planned-rows.ts';
 import { priceOf } from './price-of.ts';
 import { adoptService } from '../adopt-service.ts';
 import { peopleInPausedRuns, readPausedRuns } from '../people-of-paused-runs.ts';
-import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
+import { getRun, savePlan, sourceOf, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../unnamed-source.ts';
 import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
 
@@ -50,7 +50,6 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   await adoptService(warehouse, runId, service);
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
-  await setRunStatus(warehouse, runId, 'planning', undefined);
   const refused = refusedChoice(run) ?? (await refuseUnnamedSource(warehouse, run));
   if (refused) return refusedFor(refused);
   // Before the plan clears the cells of people who are suppressed.

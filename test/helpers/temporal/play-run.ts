@@ -4,8 +4,10 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { afterAll, expect } from 'vitest';
 import type { CallActivities, ControlActivities, RunRequest } from '../../../src/contract/activities.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';
+import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
 import { workflowIsolate } from '../../../src/temporal/worker-options.ts';
+import type { RunProgress } from '../../../workflows/messages.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
 import { runInput } from './run-input.ts';
@@ -130,10 +132,19 @@ const activitiesOfRuns = [
 ] as const satisfies readonly (keyof (ControlActivities & CallActivities))[];
 
 /** The status that a run reports. */
-export async function phaseOf(handle: WorkflowHandle): Promise<string> {
-  return (await handle.query<{ phase: string }>('progress')).phase;
+export async function statusOf(handle: WorkflowHandle): Promise<RunStatus> {
+  return (await handle.query<RunProgress>('progress')).status;
 }
 
-export function untilPhase(handle: WorkflowHandle, phase: string): Promise<void> {
-  return expect.poll(() => phaseOf(handle)).toBe(phase);
+export function untilStatus(handle: WorkflowHandle, status: RunStatus): Promise<void> {
+  return expect.poll(() => statusOf(handle)).toBe(status);
+}
+
+/** What a run waits for; undefined: nothing. */
+export async function waitOf(handle: WorkflowHandle): Promise<string | undefined> {
+  return (await handle.query<RunProgress>('progress')).waitsFor?.type;
+}
+
+export function untilWaitsFor(handle: WorkflowHandle, type: string): Promise<void> {
+  return expect.poll(() => waitOf(handle)).toBe(type);
 }

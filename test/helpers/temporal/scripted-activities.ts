@@ -9,10 +9,10 @@ import type {
   ServiceCheck,
 } from '../../../src/contract/activities.ts';
 import type { LateResultsStatus } from '../../../src/contract/late-results-status.ts';
-import type { PauseReason } from '../../../src/contract/pause-reasons.ts';
+import { waitsForBudget, type PauseReason, type StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import { isInProgress, type RunStatus } from '../../../src/contract/run-statuses.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
 
@@ -34,7 +34,11 @@ export const nothingAwaited: LateResultsStatus = {
 
 /** Activities that return scripted results, for tests of the workflows' decisions. */
 export class ScriptedActivities implements ControlActivities, CallActivities {
+  /** Every status that the workflow has written, also if the tables have refused it. */
   readonly statuses: string[] = [];
+  /** The status in the tables, and its reason. */
+  status: RunStatus = 'ingesting';
+  reason: StatusReason | undefined;
   /** Finished batches. */
   readonly batches: number[] = [];
   /** The batches of each activity. */
@@ -71,12 +75,22 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.service(this.checks);
   };
 
-  setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status }) => {
+  setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status, pauseReason, byPerson }) => {
     this.statuses.push(status);
-    return this.facts(runId, status);
+    const isWeak = isInProgress(status) || waitsForBudget(pauseReason) || pauseReason?.type === 'run.paused';
+    const isKept = this.status === 'paused' && !waitsForBudget(this.reason) && isWeak && byPerson !== true;
+    const isCancelled = this.status === 'cancelling' && status !== 'cancelling';
+    if (!isKept && !isCancelled) this.write(status, pauseReason);
+    return this.facts(runId);
   };
 
-  readRunFacts: ControlActivities['readRunFacts'] = async ({ runId }) => this.facts(runId, 'running');
+  /** Writes the status to the tables, as a command or a call does. */
+  write(status: RunStatus, reason?: StatusReason): void {
+    this.status = status;
+    this.reason = reason;
+  }
+
+  readRunFacts: ControlActivities['readRunFacts'] = async ({ runId }) => this.facts(runId);
 
   openPage: ControlActivities['openPage'] = async ({ page }) => {
     const all = page === 1 ? [1, 2, 3] : [101, 102];
@@ -91,11 +105,16 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
           this.#executions += 1;
           const result = await this.answer(batch, this.#executions);
           if (result.kind === 'done') this.batches.push(batch);
+          if (result.kind === 'stopped') this.#pauseCalls(result.pauseReason);
           return { batch, result };
         }),
       ),
     );
   };
+
+  #pauseCalls(reason: StatusReason): void {
+    if (this.status === 'running' || waitsForBudget(this.reason)) this.write('paused', reason);
+  }
 
   /** Result of each sync of late results; default: nothing awaited. */
   sync: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
@@ -134,10 +153,12 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   judgement: PilotJudgement = { kind: 'continue', summary: 'good' };
   judgements = 0;
 
+  /** Runs after the tables have the result of the pilot. */
   judge = async (): Promise<PilotJudgement> => this.judgement;
 
   judgePilot: ControlActivities['judgePilot'] = async () => {
     this.judgements += 1;
+    if (this.judgement.kind === 'pause') this.#pauseCalls(this.judgement.pauseReason);
     return this.judge();
   };
 
@@ -179,17 +200,22 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   finishRun: ControlActivities['finishRun'] = async ({ runId, ending }) => {
     this.ending = ending;
-    return this.facts(runId, 'finished');
+    this.write(ending === 'cancelled' ? 'cancelled' : 'finished');
+    return this.facts(runId);
   };
 
   /** Figures as from the tables: every answered batch has enriched eight contacts. */
-  facts(runId: string, status: RunStatus): RunFacts {
+  facts(runId: string): RunFacts {
+    const { status, reason } = this;
     const asked = 10 * this.batches.length;
     return {
       ...facts,
       run_id: runId,
       workflow_id: runId,
       status,
+      reason_type: reason?.type ?? null,
+      reason: reason?.reason ?? null,
+      next: reason?.next ?? null,
       plan_hash: this.plan.planHash,
       rows: this.plan.rows,
       outcomes: {

@@ -118,6 +118,17 @@ describe('setRunStatus() of a run that a person has paused', () => {
   });
 });
 
+it('setRunStatus() keeps the first reason when a person pauses a run that waits for a person', async () => {
+  expect(await statusAfter(await runIn('paused', unmet), 'paused', byHand)).toBe('paused: expectation.unmet');
+  expect(await statusAfter(await runIn('paused', emptyBudget), 'paused', byHand)).toBe('paused: run.paused');
+});
+
+it('setRunStatus() keeps the status of a planned run whose workflow begins again, as after a reset', async () => {
+  const runId = await runIn('running');
+  await warehouse.query`update enrichment.runs set plan = '{}' where run_id = ${runId}`;
+  expect(await statusAfter(runId, 'planning')).toBe('running');
+});
+
 it('setRunStatus() ends a pause for a budget when the workflow continues', async () => {
   expect(await statusAfter(await runIn('paused', emptyBudget), 'running')).toBe('running');
 });

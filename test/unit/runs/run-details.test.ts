@@ -3,23 +3,22 @@ import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import type { RunProgress } from '../../../workflows/messages.ts';
 import * as details from '../../../workflows/run-details.ts';
+import { waitOf } from '../../../workflows/run-wait.ts';
 import { plan } from '../../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../../helpers/temporal/scripted-activities.ts';
 
 const runDetails = (shown: RunProgress): string => details.runDetails(shown).replaceAll('\u00a0', ' ');
 
-const facts = new ScriptedActivities().facts('run-1', 'running');
+const facts = new ScriptedActivities().facts('run-1');
 
 const progress: RunProgress = {
   runId: 'run-1',
-  phase: 'enriching',
+  status: 'running',
+  waitsFor: null,
   page: 1,
   pages: 2,
   plan,
   service: null,
-  pauseReason: null,
-  pageWait: null,
-  cancelling: null,
   figures: null,
   priority: 'ad-hoc',
   late: null,
@@ -45,38 +44,46 @@ it('runDetails() never counts a page as done before it is', () => {
 });
 
 it('runDetails() says what a paused run waits for and the next step', () => {
-  const pauseReason = { type: 'budget.empty', reason: 'day:2026-11-21 has 0 credits left', next: 'raise it' };
-  const shown = runDetails({ ...progress, phase: 'paused', pauseReason });
+  const waitsFor = { type: 'budget.empty', reason: 'day:2026-11-21 has 0 credits left', next: 'raise it' };
+  const shown = runDetails({ ...progress, status: 'paused', waitsFor });
   expect(shown).toContain('| **waits for** | day:2026-11-21 has 0 credits left |');
   expect(shown).toContain('| next | `raise it` |');
 });
 
-it('runDetails() says why no call can begin', () => {
-  expect(runDetails({ ...progress, pageWait: 'the rate window of 600/hour is full' })).toContain(
-    '| **waits for** | the next call: the rate window of 600/hour is full |',
-  );
+const waiting = {
+  runId: 'run-1',
+  status: 'running',
+  pauseReason: null,
+  plan,
+  awaitsLateResults: false,
+  pageWait: null,
+} as const;
+
+it('waitOf() says why no call can begin', () => {
+  expect(waitOf({ ...waiting, pageWait: 'the rate window of 600/hour is full' })).toEqual({
+    type: 'next call',
+    reason: 'the next call: the rate window of 600/hour is full',
+    next: null,
+  });
 });
 
-it('runDetails() says that a plan waits for approval, and what it can cost', () => {
-  expect(runDetails({ ...progress, phase: 'awaiting approval' })).toContain(
-    '| **waits for** | approval of the plan: at most 1,500 credits |',
-  );
+it('waitOf() says that a plan waits for approval, and what it can cost', () => {
+  expect(waitOf({ ...waiting, status: 'awaiting_approval' })).toMatchObject({
+    type: 'approval',
+    reason: 'approval of the plan: at most 1,500 credits',
+  });
 });
 
-it.each([
-  [
-    { outcomes: { over_budget: 4 } },
-    'raise the budget and run the file again: it asks only for people who are not fresh',
-  ],
-  [{ credits: { settled: '1', reserved: '0', unknown: '9' } }, '`enrich attempts list run-1`'],
-])('runDetails() of a finished run says what is left for a person to do: %j', (changed, next) => {
-  const figures = { facts: { ...facts, ...changed }, readAt: '2026-11-22T06:24:55.515Z' };
-  expect(runDetails({ ...progress, phase: 'finished', figures })).toContain(next);
+it('runDetails() of a finished run says what is left for a person to do', () => {
+  const shown = withFacts({ reason: 'the budget had no credits left for 4 rows', next: 'raise the budget' });
+  expect(shown).toContain('| **reason** | the budget had no credits left for 4 rows |');
+  expect(shown).toContain('| next | `raise the budget` |');
 });
 
 it('runDetails() shows late results that are awaited, and until when', () => {
   const late = { ...nothingAwaited, awaited: 3, arrived: 1, until: '2026-11-22T08:00:00.000Z' };
-  const shown = runDetails({ ...progress, phase: 'awaiting late results', late });
+  const waitsFor = waitOf({ ...waiting, awaitsLateResults: true, late: { status: late } });
+  const shown = runDetails({ ...progress, waitsFor, late });
   expect(shown).toContain('| **waits for** | late results of 3 calls, until 2026-11-22 08:00:00 UTC |');
   expect(shown).toContain('| late results arrived | 1 delivery |');
 });
@@ -85,7 +92,7 @@ it('runDetails() says that figures of a run in progress leave out the open page'
   const open = 'without page 1, which is in progress; now: `enrich status run-1`';
   expect(withFacts({})).toContain(open);
   const figures = { facts, readAt: '2026-11-22T06:24:55.515Z' };
-  expect(runDetails({ ...progress, phase: 'paused', figures })).toContain(
+  expect(runDetails({ ...progress, status: 'paused', figures })).toContain(
     '| figures read at | 2026-11-22 06:24:55 UTC |',
   );
 });

@@ -3,6 +3,7 @@ import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { countLookups, deleteLookups } from '../../../people/known/lookup-history.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
+import { statusText } from '../../../contract/run-statuses.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
@@ -133,11 +134,10 @@ async function carryOut({ warehouse }: Session, runId: string, options: UndoFlag
 /** @throws Problem if the run has not ended */
 function requireEnded(run: RunRecord): void {
   if (run.finishedAt !== null) return;
-  throw new UsageProblem(
-    'run.not-ended',
-    `run ${run.runId} has not ended: it is ${run.status.replaceAll('_', ' ')}`,
-    { where: run.runId, next: `enrich cancel ${run.runId}, then undo the run; or wait until it has ended` },
-  );
+  throw new UsageProblem('run.not-ended', `run ${run.runId} has not ended: it is ${statusText(run.status)}`, {
+    where: run.runId,
+    next: `enrich cancel ${run.runId}, then undo the run; or wait until it has ended`,
+  });
 }
 
 function describe(figures: UndoFigures, texts: typeof undoTexts, removedKeys?: number): string {

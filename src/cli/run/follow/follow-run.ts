@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { waitsForBudget } from '../../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../contract/plan-summary.ts';
-import type { RunStatus } from '../../../contract/run-statuses.ts';
+import { statusText, type RunStatus } from '../../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../../contract/temporal-names.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { readClock } from '../../../db/expressions.ts';
@@ -112,7 +112,7 @@ async function figuresOf(
   const { over_budget: overBudget = 0 } =
     run.status === 'finished' ? await readOutcomes(session.warehouse.database, run) : {};
   return {
-    phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
+    phase: phases[run.status] ?? statusText(run.status),
     hasEnded: isAtRest,
     done: run.status === 'finished' ? people - overBudget : money.people,
     total: isAtRest || run.status === 'running' ? people : 0,

@@ -1,3 +1,4 @@
+import { statusText } from '../../../contract/run-statuses.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { findLatestFor, type RunNeed } from '../../../runs/latest-run.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
@@ -26,6 +27,6 @@ export const steeredRun: Readonly<Record<RunNeed, string>> = {
 export async function runToSteer(warehouse: Warehouse, name: string, need: RunNeed): Promise<RunRecord> {
   if (name !== 'latest') return getRun(warehouse, name);
   const run = await getRun(warehouse, (await findLatestFor(warehouse, need)) ?? name);
-  tell(`latest is ${run.runId} (${run.fileName}): ${run.status.replaceAll('_', ' ')}`);
+  tell(`latest is ${run.runId} (${run.fileName}): ${statusText(run.status)}`);
   return run;
 }

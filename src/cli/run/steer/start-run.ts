@@ -94,9 +94,9 @@ async function clearPause(
   handle: WorkflowHandle,
   approved: boolean,
 ): Promise<boolean> {
-  const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
+  const status = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
   const clearInTables = () =>
-    setRunStatus(session.warehouse, run.runId, phase, undefined, { byPerson: true });
+    setRunStatus(session.warehouse, run.runId, status, undefined, { byPerson: true });
   try {
     await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
     return true;

@@ -1,5 +1,5 @@
 import { cancellation, needsResume, pauseByPerson } from '../../../contract/pause-reasons.ts';
-import { isInProgress } from '../../../contract/run-statuses.ts';
+import { isInProgress, statusText } from '../../../contract/run-statuses.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { endAbandonedRun } from '../../../runs/finish-run.ts';
@@ -64,7 +64,7 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
 
 /** Says what the workflow of the run would say: the run has none any more. */
 function notPausable({ runId, status }: RunRecord): UsageProblem {
-  const what = `the run is ${status.replaceAll('_', ' ')}: only a run that is about to make calls can be paused`;
+  const what = `the run is ${statusText(status)}: only a run that is about to make calls can be paused`;
   return new UsageProblem('run.not-steerable', what, {
     where: runId,
     next: `see the status of the run: enrich status ${runId}`,
