@@ -21,7 +21,6 @@ const decompressors: Readonly<Record<string, Decompressor>> = {
   'x-gzip': unzipIfZipped,
   deflate: inflateEither,
   br: promisify(brotliDecompress),
-  identity: (body) => Promise.resolve(body),
 };
 
 /**
@@ -29,8 +28,9 @@ const decompressors: Readonly<Record<string, Decompressor>> = {
  *
  * @param contentEncoding the header: no, one or several codings, in the order in which they were applied
  * @param maxOutputLength bytes: a small body can expand to gigabytes
- * @throws Error for an unknown coding and for bytes that are not in the coding; with the code ERR_BUFFER_TOO_LARGE for
- *   a result above the limit
+ * @returns the body; an unknown coding is left as it is, because some servers name the character set (`utf-8`) or no
+ *   coding (`none`)
+ * @throws Error for bytes that are not in the coding; with the code ERR_BUFFER_TOO_LARGE for a result above the limit
  */
 export async function decompress(
   body: Buffer,
@@ -41,8 +41,7 @@ export async function decompress(
   let decompressed = body;
   for (const coding of codings.filter((each) => each !== '').reverse()) {
     const decompressor = decompressors[coding];
-    if (!decompressor) throw new Error('an unknown content coding');
-    decompressed = await decompressor(decompressed, { maxOutputLength });
+    if (decompressor) decompressed = await decompressor(decompressed, { maxOutputLength });
   }
   // Some proxies remove the header and leave the coding. No JSON begins with the bytes of gzip.
   return isZipped(decompressed) ? unzip(decompressed, { maxOutputLength }) : decompressed;

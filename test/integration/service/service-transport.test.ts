@@ -403,8 +403,18 @@ it('connections carry an answer whose headers have 100 KB', async () => {
   expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
 });
 
+it.each(['utf-8', 'none', 'aws-chunked', 'utf-8, gzip'])(
+  'connections carry a readable answer whose coding is named %s',
+  async (coding) => {
+    const body = coding.endsWith('gzip') ? gzipSync(good) : good;
+    const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
+    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+  },
+);
+
 it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
-  const { failure } = await failsWith([answering(httpAnswer(200, good, { 'content-encoding': 'x-own' }))]);
+  const coded = deflateRawSync(good);
+  const { failure } = await failsWith([answering(httpAnswer(200, coded, { 'content-encoding': 'x-own' }))]);
   expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
 });
 
