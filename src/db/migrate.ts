@@ -68,10 +68,15 @@ export async function migrate(
   });
 }
 
-/** Names of the migrations that a database still lacks, without changing it. */
-export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
+/** Names of the migrations that a database still lacks, and of those of a newer release, without changing it. */
+export async function compareMigrations(
+  databaseUrl: string,
+): Promise<{ readonly pending: readonly string[]; readonly newer: readonly string[] }> {
   const executed = await withDatabase(databaseUrl, executedMigrations);
-  return Object.keys(migrations).filter((name) => !executed.includes(name));
+  return {
+    pending: Object.keys(migrations).filter((name) => !executed.includes(name)),
+    newer: executed.filter((name) => !(name in migrations)),
+  };
 }
 
 /**

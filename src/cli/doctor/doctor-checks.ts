@@ -14,7 +14,7 @@ import { runningRecord } from '../../dev/server-record.ts';
 import { serverAccount } from '../../dev/unprivileged.ts';
 import { schemaName } from '../../db/session-settings.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
-import { migrations, pendingMigrations } from '../../db/migrate.ts';
+import { compareMigrations, migrations } from '../../db/migrate.ts';
 import { checkBudgets } from './doctor-budgets.ts';
 import { checkDisk } from './doctor-disk.ts';
 import { checkService } from './doctor-service.ts';
@@ -133,14 +133,16 @@ async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
     const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schema ${schemaName} to it`;
     return [broken('database', `${where}: the user may not create the schema ${schemaName}`, next)];
   }
-  const pending = (await pendingMigrations(databaseUrl)).length;
-  const tables =
-    pending === 0
-      ? 'up to date'
-      : pending === Object.keys(migrations).length
-        ? 'no tables yet: enrich migrate or the next command creates them'
-        : `${pending} migrations of this release are missing: enrich migrate or the next command applies them`;
-  return [ok('database', `${where}, PostgreSQL ${version}, ${tables}`)];
+  const { pending, newer } = await compareMigrations(databaseUrl);
+  return [ok('database', `${where}, PostgreSQL ${version}, ${describeTables(pending, newer)}`)];
+}
+
+function describeTables({ length: missing }: readonly string[], newer: readonly string[]): string {
+  if (missing === Object.keys(migrations).length)
+    return 'no tables yet: enrich migrate or the next command creates them';
+  if (missing > 0)
+    return `${missing} migrations of this release are missing: enrich migrate or the next command applies them`;
+  return newer.length > 0 ? `of a newer release: ${newer.join(', ')}` : 'up to date';
 }
 
 /** Fails if the disk is full or the server accepts only reads. The table ends with the statement. */

@@ -164,6 +164,16 @@ describe('the doctor', () => {
     expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
   });
 
+  it('enrich doctor names the migrations of a newer release that a database has', async () => {
+    const url = await createTestDatabase();
+    const warehouse = testWarehouse(openWarehouse(url));
+    onTestFinished(() => warehouse.close());
+    await warehouse.query`insert into kysely_migration (name, timestamp) values ('0002-later', 'now')`;
+    expect((await finding('database', { DATABASE_URL: url })).what).toContain(
+      'of a newer release: 0002-later',
+    );
+  });
+
   it('enrich doctor finds a database that accepts only reads, and leaves nothing in one that is written', async () => {
     const url = await createTestDatabase();
     const warehouse = testWarehouse(openWarehouse(url));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { migrate, migrations, pendingMigrations } from '../../../src/db/migrate.ts';
+import { compareMigrations, migrate, migrations } from '../../../src/db/migrate.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 
 let databaseUrl: string;
@@ -40,7 +40,7 @@ describe('migrating', () => {
   it('migrate() runs once when several processes begin at the same moment', async () => {
     const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(databaseUrl)));
     expect(migrated.flatMap(({ done }) => done).sort()).toEqual(all);
-    expect(await pendingMigrations(databaseUrl)).toEqual([]);
+    expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [] });
   });
 
   it('migrate() fails with a readable error if its connection ends in the middle', async () => {
@@ -106,7 +106,7 @@ describe('migrating', () => {
 it('migrate() leaves a database of a newer release unchanged, and names the release', async () => {
   await migrate(databaseUrl, { migrations: nextMigrations });
   expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [next] });
-  expect(await pendingMigrations(databaseUrl)).toEqual([]);
+  expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [next] });
 });
 
 it('an older release works on a database of a newer release', () => {
@@ -126,7 +126,7 @@ it('migrate() refuses tables of another unreleased version, and says what to do'
   await pool.query("comment on table enrichment.kysely_migration is 'another'");
   const refused = { type: 'database.other-commit', next: expect.stringContaining('ENRICH_DATA_DIR') };
   await expect(migrate(databaseUrl)).rejects.toMatchObject(refused);
-  await expect(pendingMigrations(databaseUrl)).rejects.toMatchObject(refused);
+  await expect(compareMigrations(databaseUrl)).rejects.toMatchObject(refused);
   await pool.query('comment on table enrichment.kysely_migration is null');
   const uncommented = { ...refused, next: expect.stringMatching(/^if .* --no-comments.*ENRICH_DATA_DIR/) };
   await expect(migrate(databaseUrl)).rejects.toMatchObject(uncommented);
