@@ -7,7 +7,6 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { fieldsNamed, isKnownName } from '../columns/recognition/is-known-name.ts';
 import type { ExportMapping } from '../columns/mapping/mapping-file.ts';
 import { usualDelimiters, type Dialect } from './dialect.ts';
-import { refuseJoinedNames, refuseOtherDelimiter } from './unknown-delimiter.ts';
 
 /** The position of the header in a file, and how cells are separated. */
 export interface Layout {
@@ -52,11 +51,7 @@ export function findLayout(
   const rows = best.records
     .slice(best.headerAt + 1)
     .filter((record) => record.length > 1 || header.length === 1);
-  if (given === undefined) refuseJoinedNames(path, { header, rows }, (cell) => isNamed(cell, wanted));
-  if (best.score === 0) {
-    if (given === undefined) refuseOtherDelimiter(path, sample, (cell) => isNamed(cell, wanted));
-    if (looksLikeData(header)) throw noHeader(path);
-  }
+  if (best.score === 0 && looksLikeData(header)) throw noHeader(path);
   refuseSwallowedRows(path, header);
   if (best.isCut) throw headerTooLong(path, sample.length);
   return {
@@ -212,7 +207,9 @@ function noHeader(path: string): Problem {
     'the first line holds values and not the names of the columns',
     {
       where: `${path}, line 1`,
-      next: 'put a line with the column names above it, such as first_name,last_name,email,company',
+      next:
+        'put a line with the column names above it, such as first_name,last_name,email,company; if there is one, ' +
+        'name the delimiter of the file in a mapping file',
     },
   );
 }

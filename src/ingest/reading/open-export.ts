@@ -1,12 +1,10 @@
 import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
-import { refuseMarkdown } from './bytes/file-kind.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { checkedMapping, type ExportMapping } from '../columns/mapping/mapping-file.ts';
 import { readText } from './bytes/read-text.ts';
 import { findRowShape, type RowShape } from './damage/row-shape.ts';
 import { surveyExport, type SurveyedExport } from './bytes/survey.ts';
-import { refuseUnknownDelimiter } from './unknown-delimiter.ts';
 
 /** An opened export: everything that is known before its rows are read. */
 export interface OpenedExport {
@@ -34,42 +32,22 @@ const sampleCharacters = 256 * 1024;
  * @throws Problem `export.*`, `mapping.*` that say where, and what to do
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
-  const { survey, sample, layout, mapping } = await readLayout(path, options);
-  const columns = mapColumnsOfPeople(sample, path, layout, { mapping, source: options.source });
+  const { survey, layout, mapping } = await readLayout(path, options);
+  const columns = mapColumns(path, layout, { mapping, source: options.source });
   const shape = findRowShape(path, layout, columns);
   const warnings = [...survey.warnings, ...layout.warnings, ...columns.warnings];
   return { survey, layout, columns, shape, warnings };
-}
-
-/** @param sample the beginning of the text, which tells what else a file without people can be */
-function mapColumnsOfPeople(sample: string, ...parameters: Parameters<typeof mapColumns>): ColumnMap {
-  try {
-    return mapColumns(...parameters);
-  } catch (error) {
-    const isWithoutPeople = error instanceof Problem && error.type === 'export.no-identifying-column';
-    const [path, layout, { mapping }] = parameters;
-    if (isWithoutPeople) {
-      refuseMarkdown(path, sample);
-      refuseUnknownDelimiter(path, layout, mapping?.delimiter);
-    }
-    throw error;
-  }
 }
 
 /** Encoding, dialect, header and first rows of a file: what is known before its columns are assigned. */
 export async function readLayout(
   path: string,
   options: ReadingOptions,
-): Promise<{
-  survey: SurveyedExport;
-  sample: string;
-  layout: Layout;
-  mapping: ExportMapping | undefined;
-}> {
+): Promise<{ survey: SurveyedExport; layout: Layout; mapping: ExportMapping | undefined }> {
   const mapping = options.mapping === undefined ? undefined : checkedMapping(options.mapping);
   const survey = await surveyExport(path, mapping?.encoding, options.signal);
   const { sample, whole } = await readSample(survey, options.signal);
-  return { survey, sample, layout: findLayout(path, sample, whole, mapping), mapping };
+  return { survey, layout: findLayout(path, sample, whole, mapping), mapping };
 }
 
 async function readSample(

@@ -19,6 +19,7 @@ export function refuseWithoutPeople(
   const identified =
     emails.length + single.hashed_email.length + single.profile_url.length + single.person_id.length > 0;
   if (identified || (inParts && employed)) return;
+  refuseOneColumn(columns, header);
   const other = otherObjectOf(header);
   // In an export of companies a bare name is the company's own.
   const isPerson =
@@ -46,6 +47,25 @@ export function refuseWithoutPeople(
       next:
         'assign the columns in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
         'COLUMN"}}; enrich plan proposes one',
+    },
+  );
+}
+
+/** Marks that belong to a single name. */
+const usualMarks = /[-_.@/&'’()]/gu;
+
+/** Refuses a file of one column whose name has the marks of several: it has another delimiter, or is all in quotes. */
+function refuseOneColumn(columns: Columns, [name = '', ...others]: readonly string[]): void {
+  if (others.length > 0 || !/[\p{P}\p{S}]/u.test(name.replaceAll(usualMarks, ''))) return;
+  throw new UsageProblem(
+    'export.unknown-delimiter',
+    'the file has one column, whose name seems to be several',
+    {
+      where: columns.where(),
+      next:
+        "if a character separates the columns, write it in a mapping file, such as delimiter: '^', and add " +
+        '--mapping FILE; if each line is in quotes, export the contacts again, and do not save the file with a ' +
+        'spreadsheet program',
     },
   );
 }
