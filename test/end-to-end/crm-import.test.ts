@@ -84,7 +84,7 @@ describe('enrich export --for hubspot', () => {
     const zoho = join(system.directory, 'zoho');
     expect(await system.here(['export', '--for', 'zoho', '--output', zoho])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('next:  write --for hubspot for its contacts'),
+      stderr: expect.stringContaining('next:  write --for hubspot'),
     });
     expect(existsSync(zoho)).toBe(false);
   });
@@ -103,7 +103,7 @@ describe('enrich export --for hubspot', () => {
     const hubspot = (await system.here(['run', system.sample(5), '--yes', '--json'])).facts();
     expect(await exportOfRun('zoho', hubspot.run_id)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('write --for hubspot, or --run with a run of Zoho CRM'),
+      stderr: expect.stringMatching(/no contacts of Zoho CRM[^]*next: {2}write --for hubspot/),
     });
     const file = join(system.directory, 'plain.csv');
     writeFileSync(file, 'Email,First Name\nmira@nordlys.example,Mira\n');
@@ -111,7 +111,7 @@ describe('enrich export --for hubspot', () => {
     expect(await exportOfRun('hubspot', generic.run_id)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /of source "generic"[^]*next: {2}add --source generic, if its contact ids/,
+        /no contacts of HubSpot[^]*next: {2}add --source generic, if its contact ids/,
       ),
     });
     expect(existsSync(folder)).toBe(false);

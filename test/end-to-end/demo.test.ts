@@ -62,7 +62,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   const own = await system.here(['export', '--for', 'hubspot', '--output', join(system.directory, 'own')]);
   expect(own).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no run has read an export of HubSpot'),
+    stderr: expect.stringContaining('there are no contacts of HubSpot'),
   });
 
   const sandbox = await demoSandbox();

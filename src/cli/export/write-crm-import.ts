@@ -5,7 +5,6 @@ import {
   importers,
   type ImporterName,
 } from '../../domain/crm/importer.ts';
-import { requireOwnSource, runOfAnotherSource, sourcesInstead } from '../../domain/crm/other-sources.ts';
 import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/read-policies.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
@@ -43,58 +42,63 @@ export async function writeCrmImport(
     });
   }
   const { source, since } = flags;
-  requireOwnSource(importer, source);
-  if (source === undefined) {
-    if (run === undefined) await requireExportOf(warehouse, importer);
-    else await requireContactsOf(warehouse, importer, run);
-  }
+  if (source === undefined) await requireContacts(warehouse, importer, run);
+  else requireOwnSource(importer, source);
   const policies = await policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
   const { contacts, without_record_id: withoutRecordId, opted_out: optedOut, suppressed } = manifest;
   if (contacts + withoutRecordId + optedOut + suppressed > 0) return;
-  tell(whyEmpty(importer, manifest.source, flags, runId, await contactSources(warehouse.database)));
-}
-
-/** Refuses a CRM of which no run has read an export, before a folder is written. */
-async function requireExportOf({ database }: Warehouse, importer: ImporterName): Promise<void> {
-  const { title, source } = importers[importer];
-  const sources = await readSources(database);
-  if (sources.includes(source)) return;
-  throw new UsageProblem('source.unknown', `no run has read an export of ${title} (source "${source}")`, {
-    where: '--for',
-    next: sourcesInstead(importer, sources),
-  });
+  const which = runId === undefined ? '' : ` whose person is from ${runId}`;
+  tell(`no contact of ${manifest.source}${which}${since === undefined ? '' : ' changed since'}`);
 }
 
 /**
- * Refuses a run of another source before the folder is replaced. A run can also have written contacts of other sources:
- * those of people whom it asked for.
+ * Refuses contacts of another CRM: their record ids would be missing in this CRM, or be those of other records.
+ * A source that is no CRM's own name may hold contacts of this CRM.
+ *
+ * @throws Problem `setting.invalid`
  */
-async function requireContactsOf(
-  { database }: Warehouse,
-  importer: ImporterName,
-  { runId, source }: Pick<RunRecord, 'runId' | 'source'>,
-): Promise<void> {
-  const own = importers[importer].source;
-  if (source === null || source === own) return;
-  if (!(await contactSources(database, runId)).includes(own))
-    throw runOfAnotherSource(importer, { runId, source });
+export function requireOwnSource(importer: ImporterName, source: string): void {
+  const owner = ownerOf(source);
+  if (owner === undefined || owner === importer) return;
+  throw new UsageProblem(
+    'setting.invalid',
+    `contacts of ${source} have no record ids of ${importers[importer].title}`,
+    { where: '--source', next: `write --for ${owner}, or leave --source out` },
+  );
 }
 
-function whyEmpty(
+/**
+ * Refuses a CRM of which no run has read an export, or of which the run has no contacts, before a folder is replaced. A
+ * run can also have contacts of other sources than its own: those of people whom it asked for.
+ *
+ * @throws Problem `source.unknown`
+ */
+async function requireContacts(
+  { database }: Warehouse,
   importer: ImporterName,
-  source: string,
-  { since }: CrmImportFlags,
-  runId: string | undefined,
-  sources: readonly string[],
-): string {
-  if (sources.length === 0) return 'the warehouse has no contacts';
-  if (!sources.includes(source)) return `no contacts of ${source}; ${sourcesInstead(importer, sources)}`;
-  if (runId !== undefined)
-    return `no contact of ${source} has its person from ${runId}; without --run all contacts are exported`;
-  return since === undefined ? `no contact of ${source} to import` : `no contact of ${source} changed since`;
+  run: Pick<RunRecord, 'runId' | 'source'> | undefined,
+): Promise<void> {
+  const { title, source: own } = importers[importer];
+  if (run?.source === own || run?.source === null) return;
+  const sources = run ? await contactSources(database, run.runId) : await readSources(database);
+  if (sources.includes(own)) return;
+  const steps = sources.map((source) => {
+    const owner = ownerOf(source);
+    return owner === undefined
+      ? `add --source ${source}, if its contact ids are record ids of ${title}`
+      : `write --for ${owner}`;
+  });
+  throw new UsageProblem('source.unknown', `there are no contacts of ${title} (source "${own}")`, {
+    where: run === undefined ? '--for' : `--run ${run.runId}`,
+    next: [...steps, `enrich an export of ${title} first: enrich run FILE`].join('; or '),
+  });
+}
+
+function ownerOf(source: string): ImporterName | undefined {
+  return importerNames.find((name) => importers[name].source === source);
 }
 
 function describe(manifest: ImportManifest, folder: string): void {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { headersOfColumn, importers } from '../../../src/domain/crm/importer.ts';
 import { headerKey } from '../../../src/domain/text/header-name.ts';
-import { requireOwnSource, sourcesInstead } from '../../../src/domain/crm/other-sources.ts';
+import { requireOwnSource } from '../../../src/cli/export/write-crm-import.ts';
 import { readPolicyPairs } from '../../../src/domain/crm/read-policies.ts';
 
 it('readPolicyPairs() reads a policy for each field, with blanks around its parts', () => {
@@ -25,27 +25,12 @@ it('requireOwnSource() refuses contacts of another CRM, whose record ids belong 
   );
 });
 
-it.each([undefined, 'dynamics365', 'generic', 'my-crm'])(
+it.each(['dynamics365', 'generic', 'my-crm'])(
   'requireOwnSource() accepts the source %s for dynamics',
   (source) => {
     expect(() => requireOwnSource('dynamics', source)).not.toThrow();
   },
 );
-
-it.each([
-  [
-    ['generic', 'hubspot'],
-    'write --for hubspot for its contacts; or add --source generic, if its contact ids are record ids of Salesforce',
-  ],
-  [
-    ['demo', 'events'],
-    'add --source demo or --source events, if its contact ids are record ids of Salesforce',
-  ],
-  [['hubspot', 'dynamics365'], 'write --for hubspot or --for dynamics for its contacts'],
-  [[], 'enrich an export first: enrich run FILE'],
-])('sourcesInstead() names what can be exported from the sources %j', (sources, next) => {
-  expect(sourcesInstead('salesforce', sources)).toBe(next);
-});
 
 it.each([
   ['title', 'Contact: Title'],
