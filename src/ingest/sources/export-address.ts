@@ -1,6 +1,5 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/counted.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 
 export type ExportAddress =
@@ -158,21 +157,11 @@ function mayBeSecret([name, value]: readonly [string, string]): boolean {
 function s3Address(text: string): ExportAddress {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/is.exec(text) ?? [];
   if (bucket !== undefined && key !== undefined && !key.endsWith('/')) return { kind: 's3', bucket, key };
-  const [, name = '', path = ''] = /^s3:(?:\/\/)?([^/]*)(?:\/(.*))?$/is.exec(text) ?? [];
-  const reason =
-    name === '' || path === ''
-      ? `it has no ${name === '' ? 'bucket' : 'key'}`
-      : path.endsWith('/')
-        ? 'its key ends in /, as a folder does'
-        : name.length < 3 || name.length > 63
-          ? `the name of its bucket has ${counted(name.length, 'character')}, and buckets have 3 to 63`
-          : /^s3:\/\//i.test(text)
-            ? 'the name of its bucket has characters other than letters, digits, - and ., or begins or ends with - or .'
-            : 'it does not begin with s3://';
   throw wrongAddress(
     text.slice(0, 200),
-    `this is no address of an object in S3: ${reason}`,
-    'write s3://bucket/key, such as s3://crm-exports/hubspot/contacts.csv',
+    'this is no address of an object in S3',
+    'write s3://bucket/key, such as s3://crm-exports/hubspot/contacts.csv; ' +
+      'a bucket has 3 to 63 letters, digits, - and .',
   );
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { examine } from '../../../src/cli/doctor/doctor-checks.ts';
 import { judgeFreeSpace } from '../../../src/cli/doctor/doctor-disk.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
@@ -12,23 +12,12 @@ import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { prune } from '../../../src/privacy/retention/prune.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
 import { workerIdentity } from '../../../src/temporal/worker-identity.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
-import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
-import {
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  type PhonesCall,
-} from '../../helpers/warehouse/late-calls.ts';
-import { say } from '../../helpers/warehouse/log-entries.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
-import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
+import { testWarehouse } from '../../helpers/database/test-warehouse.ts';
 
 const key = 'canary-key-1f9a';
 const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
@@ -281,7 +270,7 @@ describe('the doctor', () => {
     expect((await finding('budgets', settings)).what).toBe('500 credits a run, 20,000 credits a day');
   });
 
-  it('enrich doctor measures the data folder, and says what enrich prune would remove', async () => {
+  it('enrich doctor measures the data folder, and says where nothing is removed', async () => {
     const folder = join(home, 'measured');
     const state = { ENRICH_DATA_DIR: folder };
     expect((await finding('disk', state)).what).toContain(`${folder} does not exist yet`);
@@ -300,7 +289,7 @@ describe('the doctor', () => {
     expect(what).toContain('RETENTION is not set: enrich prune removes nothing');
     const retention = { ...state, RETENTION: 'answers=30d', DATABASE_URL: await createTestDatabase() };
     expect((await finding('disk', retention)).what).toMatch(
-      /free on this machine \(the disk of DATABASE_URL is not checked\); enrich prune would remove nothing/,
+      /free on this machine \(the disk of DATABASE_URL is not checked\)$/,
     );
   });
 
@@ -311,103 +300,6 @@ describe('the doctor', () => {
     [2_000_000_000, 'ok'],
   ] as const)('enrich doctor judges a disk with %i free bytes as %s', (free, state) => {
     expect(judgeFreeSpace(free, 'the folder').state).toBe(state);
-  });
-
-  describe('a warehouse with removable data of every kind', () => {
-    const kinds = [
-      'answers',
-      'deliveries',
-      'quarantine',
-      'staging',
-      'rows',
-      'observations',
-      'changes',
-    ] as const;
-    let url: string;
-    let warehouse: TestWarehouse;
-
-    beforeAll(async () => {
-      url = await createTestDatabase();
-      warehouse = testWarehouse(openWarehouse(url));
-      await endedRun();
-      // Needed until a person decides about the call.
-      const unknown = await callWithPhones(warehouse);
-      await markUnknown(warehouse, unknown.attemptId, 'no answer in time');
-      await endRun(warehouse, unknown.runId, 'finished', undefined);
-      for (const day of ['01', '02', '03'])
-        await say(warehouse, {
-          person: 'seen-thrice',
-          askedAt: `2026-01-${day}`,
-          runId: 'r',
-          facts: { title: { title: 'Lead' } },
-        });
-      await makeOld();
-      // Younger than its retention.
-      await endedRun();
-    });
-
-    afterAll(() => warehouse.close());
-
-    /** A run of three rows, with an answer, an applied delivery and two deliveries that changed no contact. */
-    async function endedRun(): Promise<PhonesCall> {
-      const call = await deliveredCall(warehouse);
-      await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
-      await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
-      await endRun(warehouse, call.runId, 'finished', undefined);
-      return call;
-    }
-
-    /** Two months old, with bodies of 1, 2 and twice 4 MB; of the changes, the first five. */
-    async function makeOld(): Promise<void> {
-      for (const statement of [
-        `update runs set created_at = created_at - interval '60 days', finished_at = finished_at - interval '60 days'`,
-        `update raw_answers set received_at = received_at - interval '60 days',
-           body_gzip = decode(repeat('ab', 1000000), 'hex')`,
-        `update webhook_deliveries set received_at = received_at - interval '60 days',
-           body = decode(repeat('ab', case status when 'applied' then 2000000 else 4000000 end), 'hex')`,
-        `update observations set recorded_at = recorded_at - interval '60 days'`,
-        `update changes set changed_at = changed_at - interval '60 days' where change_id in (
-           select change_id from changes order by transaction_id, change_id limit 5)`,
-      ])
-        await warehouse.pool.query(statement);
-    }
-
-    async function listed(...names: readonly string[]): Promise<string> {
-      const RETENTION = names.map((name) => `${name}=30d`).join(',');
-      return (await finding('disk', { DATABASE_URL: url, RETENTION })).what.split('; ').slice(1).join('; ');
-    }
-
-    it.each([
-      ['answers', '1 body (1 MB)'],
-      ['deliveries', '1 body (2 MB)'],
-      ['quarantine', '2 bodies (8 MB)'],
-      ['staging', 'the cells of 3 staged rows'],
-      ['rows', '3 rows of ended runs'],
-      ['observations', '2 replaced observations'],
-      ['changes', '5 changes'],
-    ])('enrich doctor lists the removable data of RETENTION=%s, and no other data', async (kind, what) => {
-      expect(await listed(kind)).toBe(
-        `enrich prune would remove ${what}; the database then reuses their space`,
-      );
-    });
-
-    it('enrich doctor lists what enrich prune then removes, and nothing afterwards', async () => {
-      expect(await listed(...kinds)).toBe(
-        'enrich prune would remove 4 bodies (11 MB), the cells of 3 staged rows, 3 rows of ended runs, ' +
-          '2 replaced observations, 5 changes; the database then reuses their space',
-      );
-      const retention = Object.fromEntries(kinds.map((kind) => [kind, 30 * 86_400]));
-      expect(await prune(warehouse, retention, new AbortController().signal)).toMatchObject({
-        answers: { count: 1, bytes: 1_000_000 },
-        deliveries: { count: 1, bytes: 2_000_000 },
-        quarantine: { count: 2, bytes: 8_000_000 },
-        staging: { rows: 3 },
-        rows: { rows: 3 },
-        observations: { count: 2 },
-        changes: { count: 5 },
-      });
-      expect(await listed(...kinds)).toBe('enrich prune would remove nothing');
-    });
   });
 
   it('enrich doctor prints no secret', async () => {

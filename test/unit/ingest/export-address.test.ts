@@ -52,14 +52,14 @@ describe('an address of an export', () => {
   );
 
   it.each([
-    ['s3://b/k.csv', 'the name of its bucket has 1 character, and buckets have 3 to 63'],
-    ['s3://crm_exports/k.csv', 'the name of its bucket has characters other than letters, digits, - and .'],
-    ['s3://crm-exports', 'it has no key'],
-    ['s3:///k.csv', 'it has no bucket'],
-    ['s3://crm-exports/folder/', 'its key ends in /'],
-    ['s3:crm-exports/k.csv', 'it does not begin with s3://'],
-  ])('the error of the address %s says why: %s', (given, reason) =>
-    expect(() => parseAddress(given, '/')).toThrow(reason),
+    's3://b/k.csv',
+    's3://crm_exports/k.csv',
+    's3://crm-exports',
+    's3:///k.csv',
+    's3://crm-exports/folder/',
+    's3:crm-exports/k.csv',
+  ])('the error of the address %s says how to write one', (given) =>
+    expect(() => parseAddress(given, '/')).toThrow('this is no address of an object in S3'),
   );
 
   it('an http address is accepted from this machine', () =>

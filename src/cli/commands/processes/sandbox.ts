@@ -2,10 +2,9 @@ import { describeCode } from '../../../domain/error-code.ts';
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { Command, Option } from '../../terminal/command.ts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { portTaken } from '../../../domain/port-taken.ts';
-import { UsageProblem, type Problem } from '../../../domain/problem.ts';
-import { nearestText } from '../../../domain/text/nearest-text.ts';
+import { UsageProblem } from '../../../domain/problem.ts';
 import { openApi } from '../../../sandbox/interface/openapi.ts';
 import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
@@ -176,36 +175,10 @@ async function readScenario(file: string): Promise<Scenario> {
   );
   const checked = scenarioSchema.safeParse(content);
   if (checked.success) return checked.data;
-  throw wrongScenario(file, checked.error.issues[0]!);
-}
-
-function wrongScenario(file: string, issue: z.core.$ZodIssue): Problem {
-  const place = issue.path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .slice(1);
-  const wrong = (what: string, next: string): Problem =>
-    new UsageProblem('scenario.invalid', what, { where: place === '' ? file : `${file}, ${place}`, next });
-  if (issue.code === 'unrecognized_keys') {
-    const key = issue.keys[0]!;
-    const nearest = nearestText(key, keysAt(issue.path));
-    const next =
-      nearest === undefined
-        ? `possible keys: ${keysAt(issue.path).join(', ')}`
-        : `did you mean "${nearest}"?`;
-    return wrong(`the scenario has an unknown key "${key}"`, next);
-  }
-  const value = issue.path.at(-1);
-  const what = `the scenario has no usable value for "${String(value ?? 'rules')}"`;
-  return wrong(
-    what,
-    issue.code === 'invalid_value' ? `write one of ${issue.values.join(', ')}` : afterWrongScenario,
-  );
-}
-
-/** The keys of a scenario, or of its rules. @param path of a place in the scenario */
-function keysAt([part]: readonly PropertyKey[]): string[] {
-  const { rules, deliveries } = scenarioSchema.shape;
-  if (part === 'rules') return Object.keys(rules.unwrap().element.shape);
-  return Object.keys(part === 'deliveries' ? deliveries.unwrap().element.shape : scenarioSchema.shape);
+  const [{ path, message }] = checked.error.issues as [z.core.$ZodIssue];
+  const place = z.core.toDotPath(path);
+  throw new UsageProblem('scenario.invalid', `the scenario is not understood: ${message}`, {
+    where: place === '' ? file : `${file}, ${place}`,
+    next: afterWrongScenario,
+  });
 }

@@ -30,8 +30,8 @@ Examples:
   enrich usage --reconcile`)
     .action(async (options: { json?: boolean; reconcile?: boolean }) => {
       if (options.reconcile === true) return reconcile(settingsOfExisting(options), options.json === true);
-      await withService(settingsOf(options), async (client, service) => {
-        const { operations, credits } = await readUsage(client, service);
+      await withService(settingsOf(options), async (client, { baseUrl }) => {
+        const { operations, credits } = await readUsage(client, baseUrl);
         if (options.json === true) {
           printJson<'usage'>({ operations, credits: credits && inDecimals(credits) });
           return;
@@ -55,13 +55,10 @@ interface Usage {
  *
  * @throws Problem the service gives neither
  */
-async function readUsage(
-  client: ServiceClient,
-  service: { baseUrl: string; sandbox: boolean },
-): Promise<Usage> {
+async function readUsage(client: ServiceClient, baseUrl: string): Promise<Usage> {
   const [calls, credits] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
   if (calls.status === 'rejected' && credits.status === 'rejected')
-    throw isNotOffered(calls.reason) ? notOffered(calls.reason, service) : calls.reason;
+    throw isNotOffered(calls.reason) ? notOffered(calls.reason, baseUrl) : calls.reason;
   return {
     operations: statedBy(calls, 'rate windows', 'RATE_LIMITS applies')?.map(withCallsLeft) ?? null,
     credits: statedBy(credits, 'credits', 'enrich budget show says what this product has counted'),
@@ -122,26 +119,13 @@ function isNotOffered(error: unknown): error is ServiceFailure {
 }
 
 /** These failures have advice for paused runs, which does not fit here. */
-function notOffered(failure: ServiceFailure, service: { baseUrl: string; sandbox: boolean }): Problem {
-  const status = `HTTP ${failure.httpStatus ?? ''}`;
+function notOffered(failure: ServiceFailure, baseUrl: string): Problem {
   const [what, next] =
     failure.type === 'forbidden'
-      ? [
-          `the credential may not read usage statistics (${status})`,
-          'use a master key, or one with that scope',
-        ]
-      : service.sandbox
-        ? [
-            `the sandbox offers no usage statistics (${status})`,
-            `while it runs (enrich dev keeps it running), GET ${new URL('/sandbox/bill', service.baseUrl).href} ` +
-              'says what it billed',
-          ]
-        : [
-            `this service offers no usage statistics (${status})`,
-            'use the usage page of the service; GET /sandbox/bill says what a sandbox billed',
-          ];
-  return new Problem('usage.not-offered', what, {
-    where: failure.where ?? service.baseUrl,
+      ? ['the credential may not read usage statistics', 'use a master key, or one with that scope']
+      : ['this service offers no usage statistics', 'use the usage page of the service'];
+  return new Problem('usage.not-offered', `${what} (HTTP ${failure.httpStatus ?? ''})`, {
+    where: failure.where ?? baseUrl,
     next: `${next}; enrich budget show says what this product has counted`,
     cause: failure,
   });
