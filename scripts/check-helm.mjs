@@ -25,8 +25,6 @@ const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'enr
 
 const helm = provideHelm();
 const commands = pythonEnvironment('helm', [`kubernetes-validate==${validatorVersion}`]);
-if (commands === undefined)
-  skip('Python 3 with venv and pip is missing, or PyPI cannot be reached (see above)');
 let failures = 0;
 for (const name of readdirSync(join(root, 'test/helm'))) {
   const problem = checkValues(join(root, 'test/helm', name));

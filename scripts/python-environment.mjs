@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /**
  * The folder of commands of a virtual environment in dist, which is made once for these packages.
  *
- * @returns undefined if Python 3 with venv and pip is missing, or if PyPI cannot be reached
+ * Ends this process with 0 if Python 3 with venv and pip is missing, or if PyPI cannot be reached.
  */
 export function pythonEnvironment(name, packages) {
   const folder = fileURLToPath(new URL(`../dist/.${name}`, import.meta.url));
@@ -22,7 +22,10 @@ export function pythonEnvironment(name, packages) {
   const isInstalled = steps.every(
     ([program, parameters]) => spawnSync(program, parameters, { stdio: ['ignore', 2, 2] }).status === 0,
   );
-  if (!isInstalled) return undefined;
+  if (!isInstalled) {
+    console.error('skipped: Python 3 with venv and pip is missing, or PyPI cannot be reached (see above)');
+    process.exit(0);
+  }
   writeFileSync(installed, wanted);
   return join(folder, 'bin');
 }

@@ -118,14 +118,7 @@ export function headersOfPerson(names: readonly string[], kinds: readonly string
 
 /** The headers of Dynamics 365 name the address. */
 export function addressHeaders(names: readonly string[]): string[] {
-  return [
-    'Adresse 1',
-    'Dirección 1',
-    'Indirizzo 1',
-    'Endereço 1',
-    'Adress 1',
-    'Adres 1',
-    '住所 1',
-    '地址 1',
-  ].flatMap((address) => names.map((name) => `${address}: ${name}`));
+  return listed('Adresse 1, Dirección 1, Indirizzo 1, Endereço 1, Adress 1, Adres 1, 住所 1, 地址 1').flatMap(
+    (address) => names.map((name) => `${address}: ${name}`),
+  );
 }

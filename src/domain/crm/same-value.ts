@@ -1,6 +1,7 @@
 import { parseEmail } from '../identity/values/email-address.ts';
 import { comparisonForm, organizationForm } from '../identity/values/normalise.ts';
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
+import { listed } from '../text/listed.ts';
 import type { ImportField } from './importer.ts';
 
 /** Whether two values of a field are equal except for their spelling. */
@@ -25,31 +26,9 @@ const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (te
 };
 
 /** Languages in which exports name countries. */
-const countryLanguages = [
-  'en',
-  'de',
-  'fr',
-  'es',
-  'nl',
-  'pt',
-  'it',
-  'pl',
-  'sv',
-  'da',
-  'nb',
-  'fi',
-  'cs',
-  'sk',
-  'hu',
-  'ro',
-  'tr',
-  'ru',
-  'uk',
-  'ja',
-  'zh',
-  'zh-Hant',
-  'ko',
-];
+const countryLanguages = listed(
+  'en, de, fr, es, nl, pt, it, pl, sv, da, nb, fi, cs, sk, hu, ro, tr, ru, uk, ja, zh, zh-Hant, ko',
+);
 /** Codes and short names that the language data of the runtime does not have. */
 const otherCountryNames: Readonly<Record<string, string>> = {
   usa: 'US',

@@ -1,9 +1,10 @@
-import { holdsAddresses } from './address-column.ts';
+import { parseName } from '../../domain/identity/values/normalise.ts';
+import { parseEmails } from '../../domain/identity/values/email-address.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import type { Field, FirstRows } from './fields.ts';
+import { isNameOfPerson, type Field, type FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping/mapping-file.ts';
 import { isKnownName } from './recognition/is-known-name.ts';
 
@@ -138,4 +139,17 @@ export class Columns {
       },
     );
   }
+}
+
+/**
+ * Whether a column holds addresses and not its field: most cells in the first rows are addresses. A column of names
+ * then has no name at all: people write the address into a name that must be filled.
+ */
+function holdsAddresses(rows: FirstRows['rows'], column: number, field: Field): boolean {
+  const cells = rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
+  const addresses = cells.filter((cell) => parseEmails(cell).length > 0);
+  return (
+    addresses.length * 2 > cells.length &&
+    !(isNameOfPerson(field) && cells.some((cell) => parseName(cell) !== undefined))
+  );
 }

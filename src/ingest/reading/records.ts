@@ -7,7 +7,6 @@ import { DamageInspector, type Damage } from './damage/damage.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
 import type { Layout } from './layout.ts';
 import { readByteText } from './bytes/read-text.ts';
-import { RecordLines } from './record-lines.ts';
 import type { RowShape } from './damage/row-shape.ts';
 import type { SurveyedExport } from './bytes/survey.ts';
 
@@ -246,5 +245,32 @@ function dropCarriageReturns(records: ByteText[][]): void {
     const last = record.length - 1;
     const cell = record[last]!;
     if (cell.charCodeAt(cell.length - 1) === 13) record[last] = cell.slice(0, -1) as ByteText;
+  }
+}
+
+/** The lines in the file that the records of a batch begin in. */
+class RecordLines {
+  readonly #lineBreak: string;
+  /** Records whose line is known. The lines of the records below follow from the line breaks in cells. */
+  readonly #known: { readonly index: number; readonly line: number }[];
+
+  /** @param line of the first record, from 1 */
+  constructor(lineBreak: string, line: number) {
+    this.#lineBreak = lineBreak;
+    this.#known = [{ index: 0, line }];
+  }
+
+  /** Says in which line a record begins. Records from there on are read again. */
+  begin(index: number, line: number): void {
+    while (this.#known.length > 0 && this.#known.at(-1)!.index >= index) this.#known.pop();
+    this.#known.push({ index, line });
+  }
+
+  lineOf(records: readonly (readonly string[])[], index: number): number {
+    const above = this.#known.findLast((each) => each.index <= index)!;
+    let { line } = above;
+    for (const cells of records.slice(above.index, index))
+      line += cells.reduce((lines, cell) => lines + countCharacter(cell, this.#lineBreak), 1);
+    return line;
   }
 }

@@ -1,5 +1,3 @@
-import { repeatedly, type Bill } from './bill.ts';
-import { RecentEntries } from './recent-entries.ts';
 import type { DeliveryKind } from '../late-results/late-parameters.ts';
 import { EntryFile } from '../server/entry-file.ts';
 
@@ -40,6 +38,29 @@ export interface LoggedDelivery {
   /** Number of the result, equal for all its tries. */
   readonly number: number;
   readonly status: number;
+}
+
+/** Calls and credits of the sandbox since its log began. */
+interface Bill {
+  /** Calls that rate windows count. */
+  readonly calls: number;
+  readonly refused: number;
+  readonly people: number;
+  /** Late results included. */
+  readonly credits: string;
+  readonly latePeople: number;
+  /** Billed with late results. */
+  readonly lateCredits: string;
+  /** People billed more than once, with the number of times; for calls and for late results. */
+  readonly billedAgain: Readonly<Record<string, number>>;
+  readonly lateBilledAgain: Readonly<Record<string, number>>;
+  /** The first call with kept details, which `billedAgain` and the log cover. 1 is everything. */
+  readonly detailsFrom: number;
+  /**
+   * Free calls that no window counts, by status and path: health, profile, users, usage, and calls that the
+   * credential does not allow.
+   */
+  readonly otherCalls: Readonly<Record<string, number>>;
 }
 
 /** A kept call. The billed people are one text, because objects take five times the memory. */
@@ -192,4 +213,39 @@ function readBilled(text: string): LoggedCall['billed'] {
     const [detail = '', personId = '', credits = ''] = each.split(' ');
     return { detail: Number(detail), personId, credits };
   });
+}
+
+/** Repeated names with the number of times. */
+function repeatedly(names: readonly string[]): Record<string, number> {
+  const times = new Map<string, number>();
+  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
+  return Object.fromEntries([...times].filter(([, count]) => count > 1));
+}
+
+/** A list that drops its oldest entries beyond a number and counts all entries. */
+class RecentEntries<Entry> {
+  readonly #kept: number;
+  #entries: Entry[] = [];
+  #total = 0;
+
+  constructor(kept: number) {
+    this.#kept = kept;
+  }
+
+  /** Number of entries ever added. */
+  get total(): number {
+    return this.#total;
+  }
+
+  add(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#total += 1;
+    // Drops a quarter at a time, because moving the rest for every entry is slow.
+    if (this.#entries.length > this.#kept * 1.25) this.#entries = this.#entries.slice(-this.#kept);
+  }
+
+  /** The kept entries after the first `count` ever added. */
+  since(count: number): readonly Entry[] {
+    return this.#entries.slice(Math.max(0, count - (this.#total - this.#entries.length)));
+  }
 }

@@ -21,21 +21,8 @@ export const companyWords = (
   'Sage Slate Solstice Spruce Summit Tern Timber Topaz Vector Violet Willow Zenith'
 ).split(' ');
 
-export const titles = [
-  'Account Executive',
-  'Chief Financial Officer',
-  'Chief Technology Officer',
-  'Customer Success Lead',
-  'Data Engineer',
-  'Director of Operations',
-  'Founder',
-  'Head of Marketing',
-  'Head of Sales',
-  'HR Manager',
-  'Procurement Manager',
-  'Product Manager',
-  'Sales Manager',
-  'Senior Consultant',
-  'Software Engineer',
-  'VP Sales',
-];
+export const titles = (
+  'Account Executive,Chief Financial Officer,Chief Technology Officer,Customer Success Lead,Data Engineer,' +
+  'Director of Operations,Founder,Head of Marketing,Head of Sales,HR Manager,Procurement Manager,Product Manager,' +
+  'Sales Manager,Senior Consultant,Software Engineer,VP Sales'
+).split(',');

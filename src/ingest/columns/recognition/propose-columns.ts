@@ -7,7 +7,6 @@ import { commonNames } from './common-names.ts';
 import { isNameOfPerson, type Field, type FirstRows } from '../fields.ts';
 import { optOutOf } from '../opt-outs/opt-out.ts';
 import { isKnownName } from './is-known-name.ts';
-import { isOwnerColumn } from './owner-column.ts';
 
 /** Fields that the form of the cells shows. */
 const contents: readonly [Field, (cell: string) => unknown][] = [
@@ -196,4 +195,23 @@ function longestFirst(): readonly [string, Field][] {
     .filter(([each]) => each.length >= shortestName)
     .toSorted(([one], [other]) => other.length - one.length);
   return keysOfFields;
+}
+
+/** Words for colleagues who work on a record, in CRMs and exports. */
+const ownerWords = [
+  'owner|rep|representative|salesperson|sales (?:person|manager|agent)|seller|csm',
+  'assignee|assigned (?:to|user)',
+  '(?:account|success|relationship|customer success) (?:manager|executive)|(?:created|modified|changed|updated) by',
+  'besitzer|eigentumer|betreuer|kundenbetreuer',
+  'zustandig(?:er|e)?|verantwortlich(?:er|e)?|bearbeiter',
+  'erstellt von|geandert von|vertriebler|vertriebsmitarbeiter',
+  'proprietaire|responsable|cree par|modifie par|propietario',
+  'creado por|asignado a|eigenaar|aangemaakt door|proprietario|responsavel|criado por',
+].join('|');
+const ownerName = new RegExp(`(?:^| )(?:${ownerWords})(?: |$)`);
+
+/** Whether a column names the colleague who owns, made or works on the record: `Owner Email`, `dealOwner`. */
+function isOwnerColumn(name: string): boolean {
+  const words = name.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ').replace(/[^\p{L}\p{N}]+/gu, ' ');
+  return ownerName.test(comparisonForm(words));
 }

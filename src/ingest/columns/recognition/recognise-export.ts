@@ -1,6 +1,6 @@
 import { headerKey, headerName, shownHeader } from '../../../domain/text/header-name.ts';
 import { commonNames } from './common-names.ts';
-import { idText } from '../rows/id-text.ts';
+import { idText } from '../rows/contact-id.ts';
 import { knownExports, type KnownExport } from './known-exports.ts';
 import type { FirstRows } from '../fields.ts';
 import type { ExportMapping } from '../mapping/mapping-file.ts';

@@ -1,6 +1,6 @@
+import { displayForm } from '../../../domain/identity/values/normalise.ts';
 import { createHash } from 'node:crypto';
 import { importers, type Importer } from '../../../domain/crm/importer.ts';
-import { idText } from './id-text.ts';
 import { isNoValue } from './no-value.ts';
 
 /** The id must fit into an index entry; ids of CRMs are far shorter. */
@@ -58,4 +58,9 @@ function salesforceSuffix(id: string): string {
       return alphabet[capitals]!;
     })
     .join('');
+}
+
+/** An id as its CRM writes it. Data tools write whole numbers as `4001.0` if other cells of the column are empty. */
+export function idText(cell: string): string {
+  return displayForm(cell).replace(/^(\d+)\.0$/, '$1');
 }
