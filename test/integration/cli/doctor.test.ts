@@ -31,8 +31,10 @@ const service = createServer((request, response) => {
   else response.writeHead(404).end();
 });
 const baseUrl = `http://127.0.0.1:${await listenHere(service)}/api/v1`;
+const temporal = await startTestTemporal();
 
-afterAll(() => {
+afterAll(async () => {
+  await temporal.stop();
   service.closeAllConnections();
   service.close();
   rmSync(home, { recursive: true, force: true });
@@ -194,8 +196,6 @@ describe('the doctor', () => {
       (socket) => Boolean(socket.once('data', () => socket.write(Buffer.concat([loggedIn, ready])))),
     );
     onTestFinished(() => silent.close());
-    const temporal = await startTestTemporal();
-    onTestFinished(() => temporal.stop());
     const settings = {
       ENRICH_DATA_DIR: home,
       TEMPORAL_ADDRESS: temporal.address,
@@ -207,8 +207,6 @@ describe('the doctor', () => {
   });
 
   it('enrich doctor warns of a Temporal without workers, and finds them although its clock is wrong', async () => {
-    const temporal = await startTestTemporal();
-    onTestFinished(() => temporal.stop());
     const settings = { TEMPORAL_ADDRESS: temporal.address, DATABASE_URL: await createTestDatabase() };
     const found = await finding('temporal', settings);
     expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
