@@ -9,7 +9,7 @@ import { say, titled } from '../../helpers/warehouse/log-entries.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { rowsScanned } from '../../helpers/database/rows-read.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 it('removeReplaced() reads no person when each of 6,000 people has one observation', async () => {
   const oneSession = await openTestWarehouse({ connections: 1 });

@@ -19,7 +19,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, runningRun, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const email = 'cleo@orbit.example';
 const md5 = createHash('md5').update(email).digest('hex');
 

@@ -7,7 +7,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
-const warehouse = await warehouseOfFile();
+const warehouse = await warehouseOfFile({ keepsPlans: true });
 const [former, present] = ['ida@former.example', 'ida@present.example'];
 
 async function undo(runId: string): Promise<void> {
