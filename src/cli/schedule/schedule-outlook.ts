@@ -1,6 +1,5 @@
 import { runDefaults } from '../../config/settings.ts';
-import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { isBudgetOfRun } from '../../domain/money/budget-name.ts';
+import { parseCredits } from '../../domain/money/decimal.ts';
 import { countedPeople } from '../../domain/text/counted.ts';
 import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -17,6 +16,7 @@ import { isElsewhere, obtainExport, type ExportAccess } from '../../ingest/sourc
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import { wasRunBefore } from '../../runs/begin-run.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
+import { readPeriodBudgets } from '../../ledger/credit-ledger.ts';
 import { planExport } from '../run/plan-export.ts';
 import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
@@ -57,7 +57,7 @@ export async function outlookOf(
     );
     const warnings = [
       overrunWarning(plan.etaSeconds, times),
-      budgetWarning(plan),
+      budgetWarning(plan.credits.expected, await budgetsOf(session, spec.options)),
       ...plan.unmet.map((unmet) => `would pause its run: ${unmet}`),
     ];
     return [
@@ -118,12 +118,35 @@ async function latestOf(
   return undefined;
 }
 
-/** Warns that a plan is expected to cost more than a budget has left now. */
-function budgetWarning({ credits, shortBudget }: PlanSummary): string | undefined {
-  if (!shortBudget || Number(shortBudget.available) >= Number(credits.expected)) return undefined;
-  const name = isBudgetOfRun(shortBudget.budget) ? 'the budget of the run' : `budget ${shortBudget.budget}`;
+/** The limits of every run of a schedule: of the run, and of the periods. */
+async function budgetsOf(
+  { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
+  { maxCredits }: SpecifiedRun['options'],
+): Promise<BudgetOfRun[]> {
+  const periods = await readPeriodBudgets(warehouse.database, config.budgets.perPeriod);
+  return [
+    { name: 'run', limit: maxCredits },
+    ...periods.map(({ period, limit }) => ({ name: period, limit })),
+  ];
+}
+
+interface BudgetOfRun {
+  readonly name: string;
+  /** Decimal as text; null: no limit. */
+  readonly limit: string | null;
+}
+
+/** Warns that a plan is expected to cost more than its smallest budget allows, even if the budget is unused. */
+function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): string | undefined {
+  const cost = parseCredits(expected) ?? 0n;
+  const [smallest] = budgets
+    .flatMap(({ name, limit }) =>
+      limit === null ? [] : [{ name, limit, credits: parseCredits(limit) ?? 0n }],
+    )
+    .sort((one, other) => (one.credits < other.credits ? -1 : 1));
+  if (!smallest || smallest.credits >= cost) return undefined;
   return (
-    `is expected to cost ${credits.expected} credits, and ${name} has ${shortBudget.available}: ` +
+    `is expected to cost ${expected} credits, and the budget of the ${smallest.name} has ${smallest.limit}: ` +
     'people beyond it will be over budget'
   );
 }

@@ -36,7 +36,11 @@ async function outlook(given: Readonly<Record<string, string>>, hours: readonly 
   return (await outlookOf({ config, warehouse }, await definitionOf(given), times(...hours))).join('\n');
 }
 
-const config = readConfig({ ENRICH_DATA_DIR: join(folder, 'state'), RATE_LIMITS: '10/hour' });
+const config = readConfig({
+  ENRICH_DATA_DIR: join(folder, 'state'),
+  RATE_LIMITS: '10/hour',
+  MAX_CREDITS_PER_DAY: '500',
+});
 
 function definitionOf(given: Readonly<Record<string, string>>): Promise<ScheduleDefinition> {
   const fields = { cron: '@hourly', 'max-credits': '500', ...given };
@@ -74,6 +78,14 @@ it('the outlook of a schedule warns of an export whose expected cost does not fi
   expect(told).toMatch(
     /note: nightly: the plan of b\.csv is expected to cost [\d.]+ credits, and the budget of the run has 100:/,
   );
+});
+
+it('the outlook of a schedule does not warn of credits that today has used already', async () => {
+  await warehouse.query`
+    insert into budgets (budget_id, credits_limit, settled)
+    values ('day:' || to_char(now() at time zone 'utc', 'YYYY-MM-DD'), 500, 490)
+    on conflict (budget_id) do update set settled = 490`;
+  expect(await outlook({ file: 'b.csv' }, [0, 24])).not.toContain('note');
 });
 
 it('the outlook of a schedule uses the shortest time between two runs', async () => {
