@@ -105,7 +105,7 @@ export function mapColumns(
     ],
   };
   refuseImplausibleColumns(path, layout, map, mapping);
-  refuseWithoutPeople(columns, header, map, mapping);
+  refuseWithoutPeople(columns, layout, map, mapping);
   return map;
 }
 

@@ -320,16 +320,31 @@ describe('the header', () => {
   });
 
   it.each([
-    ['~', '1 id~First name~Kontakt', '7~Mira~mira_berg@orbit.example'],
-    ['~', 'email~name', 'mira@orbit.example~Mira Berg'],
-    ['in quotes', '"Record ID,Email,First Name"', '"1,mira@orbit.example,Mira"'],
-    ['in quotes', '"Nummer;Post;Ruf"', '"1;mira@orbit.example;Mira"'],
-  ])('a file of one column with the names of several is refused: %s, %s', async (_, ...lines) => {
+    ['"~"', '1 id~First name~Kontakt', '7~Mira~mira_berg@orbit.example'],
+    ['"~"', 'email~name', 'mira@orbit.example~Mira Berg'],
+    ['"^"', 'company^email', 'Orbit^mira@orbit.example'],
+    ['"\\u0001"', 'email\u0001company', 'mira@orbit.example\u0001Orbit'],
+  ])('a file of one column names its likely delimiter: %s in %s', async (by, ...lines) => {
     expect(await refusal(`${lines.join('\n')}\n`)).toMatchObject({
       type: 'export.unknown-delimiter',
-      message: 'the file has one column, whose name seems to be several',
+      message: `the file has one column that seems to be several, separated by ${by}`,
+      next: `write delimiter: ${by} in a mapping file, and name the mapping file: --mapping FILE`,
       exitCode: 2,
     });
+  });
+
+  it.each([
+    ['"Record ID,Email,First Name"', '"1,mira@orbit.example,Mira"'],
+    ['"Nummer;Post;Ruf"', '"1;mira@orbit.example;Mira"'],
+  ])('a file whose lines are in quotes is refused: %s', async (...lines) => {
+    expect(await refusal(`${lines.join('\n')}\n`)).toMatchObject({
+      type: 'export.unknown-delimiter',
+      next: expect.stringContaining('each line is in quotes'),
+    });
+  });
+
+  it.each(['Email:', 'E-Mail (*)', 'Email: work!'])('a column of addresses can be named %s', async (name) => {
+    expect((await inspectExport(file(`${name}\nmira@orbit.example\n`))).header).toEqual([name]);
   });
 
   it('a file is read with the delimiter of its mapping file', async () => {
@@ -353,7 +368,7 @@ describe('the header', () => {
     });
   });
 
-  it.each(['Kunden-Nr\n7-1\n8-2\n', 'Kontakt\nMira\nJon\n'])(
+  it.each(['Kunden-Nr\n7-1\n8-2\n', 'Kontakt\nMira\nJon\n', 'Who, and where?\nMira\nJon\n'])(
     'a file of one column without people is refused, and its name is not taken for several: %j',
     async (text) => {
       expect((await refusal(text)).type).toBe('export.no-identifying-column');

@@ -1,6 +1,7 @@
 import { UsageProblem } from '../../../domain/problem.ts';
 import type { Columns } from '../columns.ts';
-import type { ColumnsOfPeople } from '../fields.ts';
+import { usualDelimiters } from '../../reading/dialect.ts';
+import type { ColumnsOfPeople, FirstRows } from '../fields.ts';
 import type { ExportMapping } from '../mapping/mapping-file.ts';
 import { otherObjectOf } from './other-object.ts';
 
@@ -10,17 +11,17 @@ import { otherObjectOf } from './other-object.ts';
  */
 export function refuseWithoutPeople(
   columns: Columns,
-  header: readonly string[],
+  first: FirstRows,
   { single, emails }: ColumnsOfPeople,
   mapping: ExportMapping | undefined,
 ): void {
+  if (mapping?.columns === undefined) refuseJoinedColumns(columns, first);
   const inParts = single.first_name.length > 0 && single.last_name.length > 0;
   const employed = single.organization_name.length > 0 || single.domain.length > 0;
   const identified =
     emails.length + single.hashed_email.length + single.profile_url.length + single.person_id.length > 0;
   if (identified || (inParts && employed)) return;
-  refuseOneColumn(columns, header);
-  const other = otherObjectOf(header);
+  const other = otherObjectOf(first.header);
   // In an export of companies a bare name is the company's own.
   const isPerson =
     other === undefined ||
@@ -51,21 +52,30 @@ export function refuseWithoutPeople(
   );
 }
 
-/** Marks that belong to a single name. */
-const usualMarks = /[-_.@/&'’()]/gu;
+/** A character other than those of single names and addresses. */
+const separator = /[^\p{L}\p{M}\p{N}\s\-_.@/&'’()"]/gu;
 
-/** Refuses a file of one column whose name has the marks of several: it has another delimiter, or is all in quotes. */
-function refuseOneColumn(columns: Columns, [name = '', ...others]: readonly string[]): void {
-  if (others.length > 0 || !/[\p{P}\p{S}]/u.test(name.replaceAll(usualMarks, ''))) return;
+/**
+ * Refuses a file of one column if a character separates parts of its name, and is in most rows: the file has another
+ * delimiter, or each line is in quotes. Otherwise `company^email` would pass for an address with the company in it.
+ */
+function refuseJoinedColumns(columns: Columns, { header: [name = '', ...others], rows }: FirstRows): void {
+  if (others.length > 0) return;
+  const delimiter = name.match(separator)?.find((mark) => {
+    const parts = name.split(mark).filter((part) => part.trim() !== '');
+    const having = rows.filter(([cell = '']) => cell.includes(mark));
+    return parts.length > 1 && rows.length > 0 && having.length * 2 >= rows.length;
+  });
+  if (delimiter === undefined) return;
+  const shown = JSON.stringify(delimiter);
   throw new UsageProblem(
     'export.unknown-delimiter',
-    'the file has one column, whose name seems to be several',
+    `the file has one column that seems to be several, separated by ${shown}`,
     {
       where: columns.where(),
-      next:
-        "if a character separates the columns, write it in a mapping file, such as delimiter: '^', and add " +
-        '--mapping FILE; if each line is in quotes, export the contacts again, and do not save the file with a ' +
-        'spreadsheet program',
+      next: usualDelimiters.includes(delimiter)
+        ? 'each line is in quotes: export the contacts again, and do not save the file with a spreadsheet program'
+        : `write delimiter: ${shown} in a mapping file, and name the mapping file: --mapping FILE`,
     },
   );
 }
