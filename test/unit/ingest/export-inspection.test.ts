@@ -385,6 +385,19 @@ describe('the header', () => {
 describe('what is no CSV is refused by what it is', () => {
   it.each([
     ['an Excel workbook (xlsx)', Buffer.from('PK\u0003\u0004\u0014\0\0\0[Content_Types].xml', 'latin1')],
+    [
+      'a Word document (docx)',
+      Buffer.from('PK\u0003\u0004\u0014\0\0\0[Content_Types].xml word/document.xml'),
+    ],
+    [
+      'an OpenDocument file',
+      Buffer.from('PK\u0003\u0004mimetypeapplication/vnd.oasis.opendocument.spreadsheet'),
+    ],
+    ['a rich text document (RTF)', Buffer.from('{\\rtf1\\ansi Contacts}')],
+    [
+      'a file of contact cards (vCard)',
+      Buffer.from('BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL;TYPE=work:ada@orbit.example\r\nEND:VCARD\r\n'),
+    ],
     ['a zip archive', Buffer.from('PK\u0003\u0004\u0014\0\0\0contacts.csv', 'latin1')],
     ['an old Excel workbook (xls)', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
     ['a PDF', Buffer.from('%PDF-1.7')],
@@ -398,6 +411,16 @@ describe('what is no CSV is refused by what it is', () => {
     expect(problem.type).toBe('export.not-csv');
     expect(problem.message).toContain(kind);
   });
+
+  it.each(['PKid', 'PKид', 'PKöä'])(
+    'an export whose header begins with %s is no zip archive',
+    async (name) => {
+      expect((await inspectExport(file(`${name},Email\n1,mira@orbit.example\n`))).header).toEqual([
+        name,
+        'Email',
+      ]);
+    },
+  );
 
   it('a file that is no CSV is refused by its kind inside gzip too', async () => {
     expect((await refusal(gzipSync('%PDF-1.7'))).message).toContain('PDF');

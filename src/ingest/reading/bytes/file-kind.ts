@@ -8,14 +8,14 @@ const fromTheCrm = 'export the contacts as CSV from the CRM, then use that file'
  * name. Each byte is one character.
  */
 const foreignKinds: readonly (readonly [name: string, beginning: RegExp, next: string])[] = [
-  ['an Excel workbook (xlsx)', /^PK[^ -~\s]{2}[^]*(?:\[Content_Types\]\.xml|xl\/|docProps)/, saveAsCsv],
-  [
-    'a zip archive',
-    /^PK[^ -~\s]{2}/,
-    'unpack it and use the CSV file inside; or save the document in it as CSV',
-  ],
+  ['a Word document (docx)', /^PK[^\P{Cc}\s]{2}[^]*word\//u, fromTheCrm],
+  ['an OpenDocument file (ods, odt)', /^PK[^\P{Cc}\s]{2}[^]*vnd\.oasis\.opendocument/u, saveAsCsv],
+  ['an Excel workbook (xlsx)', /^PK[^\P{Cc}\s]{2}[^]*(?:\[Content_Types\]\.xml|xl\/|docProps)/u, saveAsCsv],
+  ['a zip archive', /^PK[^\P{Cc}\s]{2}/u, 'unpack it and use the CSV file inside'],
   ['an old Excel workbook (xls)', /^\u00d0\u00cf.\u00e0/, saveAsCsv],
   ['a PDF', /^%PDF/, fromTheCrm],
+  ['a rich text document (RTF)', /^\{\\rtf/, fromTheCrm],
+  ['a file of contact cards (vCard)', /^begin:vcard\b/i, fromTheCrm],
   [
     'packed with bzip2, xz, zstd or 7-Zip',
     /^(?:BZh|\u00fd7zXZ|\(\u00b5\/\u00fd|7z\u00bc\u00af)/,
