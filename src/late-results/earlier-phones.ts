@@ -48,7 +48,8 @@ interface LoggedPerson {
 
 /**
  * Gives contacts of a call with a skipped phone request the phones that earlier calls have received, as the log has
- * them. Later phones reach them with the delivery of the earlier call.
+ * them. Later phones reach them with the delivery of the earlier call. Entries of other calls with the same delivery
+ * count as well: retention removes the first entry once such an entry has replaced it.
  *
  * @param earlier ids of locked calls
  */
@@ -65,9 +66,10 @@ export async function giveEarlierPhones(
         select jsonb_build_object('id', o.person_id, 'phones', o.facts -> 'phones') from observations o
         where o.person_key = any(${attempt.foundIds.map(keyOfId)}::text[])
           and o.service = ${service} and o.kind = 'phones'
-          and o.attempt_id = d.attempt_id and o.delivery_id = d.delivery_id
+          and o.delivery_id = d.delivery_id
           and o.person_id is not null
-        order by o.observation_id
+        group by 1
+        order by min(o.observation_id)
       ) as logged
     from webhook_deliveries d
     where d.attempt_id = any(${earlier}::text[]) and d.status in (${anyOf(creditedStatuses)})
