@@ -78,8 +78,8 @@ function acceptPauseAndResume(run: RunState): void {
     validator: (reason?: string) => {
       requireNoPerson(reason);
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
-      const mayCall = isInProgress(run.status) && !awaitsApproval(run) && run.ending === null;
-      if (run.status !== 'paused' && !mayCall)
+      const mayCall = isInProgress(run.status) && run.ending === null;
+      if (awaitsApproval(run) || (run.status !== 'paused' && !mayCall))
         throw new Error(`${stateOf(run)}: only a run that is about to make calls can be paused`);
     },
   });
@@ -92,7 +92,7 @@ function acceptPauseAndResume(run: RunState): void {
   setHandler(resumeUpdate, resume, {
     description: 'Continue a paused run.',
     validator: () => {
-      if (run.status !== 'paused' && (!isInProgress(run.status) || awaitsApproval(run)))
+      if (awaitsApproval(run) || (run.status !== 'paused' && !isInProgress(run.status)))
         throw new Error(`${stateOf(run)}: it is not paused`);
     },
   });
@@ -157,14 +157,19 @@ function acceptSkippedPages(run: RunState): void {
   });
 }
 
-/** A client reads `awaiting_approval` in the warehouse a moment before the workflow knows of this status. */
+/**
+ * Only an approval continues the run. A client reads `awaiting_approval` in the warehouse a moment before the workflow
+ * knows of this status. Until then, the workflow has the status before: a run that was paused while it read its export
+ * is still `paused`, and its resume would write `running`, as an approval does.
+ */
 function awaitsApproval({ plan, approved, isCancelling }: RunState): boolean {
   return plan !== null && !approved && !isCancelling;
 }
 
 /** The beginning of the sentence that refuses an update. */
-function stateOf({ status, ending }: RunState): string {
-  return status === 'running' && ending ? 'the run has made its calls' : `the run is ${statusText(status)}`;
+function stateOf(run: RunState): string {
+  if (run.status === 'running' && run.ending) return 'the run has made its calls';
+  return `the run is ${statusText(awaitsApproval(run) ? 'awaiting_approval' : run.status)}`;
 }
 
 /** Sends no further call; the run ends in order. */

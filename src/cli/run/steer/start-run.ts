@@ -105,6 +105,8 @@ async function clearPause(
       // `enrich pause` was interrupted before the workflow refused its update.
       const awaitsApproval = approved && !run.isApproved && run.planHash !== null;
       if (awaitsApproval && (await sendUpdate(session, run.runId, 'approve', [run.planHash]))) return true;
+      // The run was planned meanwhile, and awaits the approval of a plan that this command has not seen.
+      if ((await getRun(session.warehouse, run.runId)).status !== 'paused') return true;
       // Only the command that waited for the run was interrupted. The workflow is not there yet, or has no call left.
       await clearInTables();
       return true;
