@@ -21,8 +21,8 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
     { summary: 'what is left of the budgets' },
     [{ runId: run.runId }],
   );
-  // A person has paused, resumed or cancelled the run meanwhile.
-  if (run.isCancelling || run.pauseReason?.type !== before?.type) return undefined;
+  // A person has paused, resumed or cancelled the run meanwhile, or has changed a budget.
+  if (run.isCancelling || run.budgetChanged || run.pauseReason?.type !== before?.type) return undefined;
   if (resolution.kind === 'wait' && !run.isRestSkipped) {
     const { milliseconds, pauseReason } = resolution;
     if (before?.reason !== pauseReason.reason) await run.setStatus('paused', pauseReason);

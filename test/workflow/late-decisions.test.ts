@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
+import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { Stage, untilStatus } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
@@ -52,4 +53,31 @@ describe('a run that was paused before its plan, until its tables say that it aw
     });
     expect(statuses).toEqual(['paused', 'planning', 'awaiting_approval', 'running']);
   });
+});
+
+it('a run that a person resumes while its budgets are read is not paused again', async () => {
+  const overbilled: PauseReason = {
+    type: 'service.overbilled',
+    reason: 'a delivery was billed more than its call can cost',
+    next: 'enrich resume',
+  };
+  const activities = new ScriptedActivities();
+  const read = gate();
+  activities.answer = (batch) =>
+    batch === 3 && activities.meetings === 0
+      ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+      : { kind: 'done', calls: 1 };
+  // A late result pauses the run before the activity reads its status.
+  activities.meeting = async () => {
+    activities.write('paused', overbilled);
+    await waitWithHeartbeat(read);
+    return { kind: 'wait', milliseconds: null, pauseReason: overbilled };
+  };
+  await stage.play(activities, async (handle) => {
+    await expect.poll(() => activities.meetings).toBe(1);
+    await handle.executeUpdate('resume').finally(() => read.open());
+    await Promise.race([handle.result(), sleep(10_000)]);
+    expect(activities.statuses).toEqual(['planning', 'running', 'running']);
+  });
+  expect(activities.ending).toBe('finished');
 });

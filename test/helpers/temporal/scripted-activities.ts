@@ -163,7 +163,10 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   /** Result of the nth exhausted budget; default: the run ends. */
-  meeting: (number: number) => BudgetResolution = () => ({ kind: 'finish', budget: 'run:x' });
+  meeting: (number: number) => BudgetResolution | Promise<BudgetResolution> = () => ({
+    kind: 'finish',
+    budget: 'run:x',
+  });
   meetings = 0;
 
   resolveBudgetExhaustion: ControlActivities['resolveBudgetExhaustion'] = async () => {
