@@ -65,7 +65,8 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   const server = fastify({
     // Fastify's own log has addresses, and with them tokens.
     logger: false,
-    routerOptions: { maxParamLength: 500 },
+    // Services and proxies can add a slash to the address.
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Aborts slow and silent senders; deliveries take milliseconds.
     connectionTimeout: 15_000,
     requestTimeout: 10_000,

@@ -119,7 +119,7 @@ describe('a token', () => {
       'x'.repeat(600),
       'short',
       '',
-      `${token}/`,
+      `${token}//`,
       `${token}/more`,
       `${token}%00`,
       '%zz',
@@ -133,6 +133,16 @@ describe('a token', () => {
     }
     expect(await fixture.inbox()).toEqual([]);
     expect(receiver.told).toEqual([]);
+  });
+
+  it('a delivery to the address with a slash after the token is stored', async () => {
+    const receiver = await fixture.receive();
+    const { token } = fixture.attempt;
+    for (const end of ['/', '/?attempt=2']) {
+      expect(await receiver.deliver('{}', { token: token + end })).toMatchObject({ status: 200 });
+    }
+    expect(await fixture.inbox()).toHaveLength(2);
+    expect(receiver.told).toEqual([fixture.attempt.runId, fixture.attempt.runId]);
   });
 
   it('a token is stored only as a hash; no log has the token or a body', async () => {
