@@ -123,13 +123,17 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
   }
   // Also if an earlier execution asked for the pilot and stopped there.
   if (run.page === pilot.pages + 1) await awaitLateResults(run);
-  if (run.isCancelling) return undefined;
-  await quick.judgePilot.executeWithOptions(
-    { summary: `what the pilot of ${countedPeople(pilot.people)} came to` },
-    [{ runId: run.runId }],
-  );
-  run.isPilotPassed = true;
-  await run.readFigures();
+  while (!run.isPilotPassed) {
+    // A resume ends the pause that a person knows of. It must not overrule a judgement that comes meanwhile.
+    await run.untilResumed();
+    if (run.isCancelling) return undefined;
+    const judgement = await quick.judgePilot.executeWithOptions(
+      { summary: `what the pilot of ${countedPeople(pilot.people)} came to` },
+      [{ runId: run.runId }],
+    );
+    run.isPilotPassed = judgement.kind !== 'postponed';
+    await run.readFigures();
+  }
   return undefined;
 }
 

@@ -30,7 +30,9 @@ export interface BatchesRequest extends PageRequest {
 /** Whether a run continues after its pilot, for people who read the result in the Temporal UI. */
 export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
-  | { readonly kind: 'pause'; readonly pauseReason: StatusReason };
+  | { readonly kind: 'pause'; readonly pauseReason: StatusReason }
+  /** The run is paused for another reason. A resume ends this pause, and must not overrule a judgement too. */
+  | { readonly kind: 'postponed' };
 
 /** What a run does when a budget is exhausted. */
 export type BudgetResolution =

@@ -288,6 +288,43 @@ describe('a pilot', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
+  it('a pilot that a person has paused is judged after the resume, and can pause the run again', async () => {
+    const { activities, letGo, begun } = holding();
+    activities.plan = { ...plan, pilot };
+    activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
+    await stage.play(activities, async (handle) => {
+      await expect.poll(begun).toBe(true);
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      letGo();
+      await expect.poll(() => activities.batches.length).toBe(3);
+      await handle.executeUpdate('resume');
+      await untilWaitsFor(handle, 'pilot.below');
+      expect(activities.batches).toHaveLength(3);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.judgements).toBe(1);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('a pilot whose judgement is postponed, because a command has paused the run, is judged again', async () => {
+    const activities = new ScriptedActivities();
+    activities.plan = { ...plan, pilot };
+    activities.judge = async () => {
+      if (activities.judgements > 1) return activities.judgement;
+      activities.write('paused', { type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' });
+      return { kind: 'postponed' };
+    };
+    await stage.play(activities, async (handle) => {
+      await untilWaitsFor(handle, 'run.paused');
+      expect(activities.batches).toHaveLength(3);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.judgements).toBe(2);
+    expect(activities.batches).toHaveLength(5);
+  });
+
   it('a pilot that meets its rules is followed by all other people', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };

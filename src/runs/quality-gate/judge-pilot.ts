@@ -13,7 +13,8 @@ import type { PilotFigures } from '../../db/schema/run-tables.ts';
 
 /**
  * Reads the results of a run's pilot and decides whether the run continues. The run's quality gates decide; without
- * gates the run pauses for a person's decision. A pilot is judged once: a person who resumes the run overrules it.
+ * gates the run pauses for a person's decision. A pilot is judged once: a person who resumes the run overrules it. A
+ * run that is already paused for another reason is judged after its resume.
  */
 export async function judgePilot(warehouse: Warehouse, runId: string): Promise<PilotJudgement> {
   const run = await getRun(warehouse, runId);
@@ -23,6 +24,7 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   const figures = figuresOf(people, result, asksForPhones(run));
   const summary = describePilot(figures);
   const pauseReason = await recordPilot(warehouse, runId, figures, pauseReasonOf(run, result, summary));
+  if (pauseReason === 'postponed') return { kind: pauseReason };
   return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'continue', summary };
 }
 

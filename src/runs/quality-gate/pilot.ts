@@ -2,7 +2,7 @@ import { anyOf } from '../../db/one-of.ts';
 import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
-import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
+import { needsResume, type PauseReason, type StatusReason } from '../../contract/pause-reasons.ts';
 import { isFreeMail } from '../../domain/identity/values/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
@@ -101,15 +101,15 @@ export async function readPilot(warehouse: Warehouse, runId: string, pages: numb
  * Records the results of a pilot, and pauses its run for the given reason, in one transaction. A retried activity does
  * not judge the pilot again.
  *
- * @returns why the run is paused; undefined: the run continues. A pilot that was judged before returns its reason only
- *   while the run is still paused for it.
+ * @returns why the run is paused; undefined: the run continues; `postponed`: the run is paused for another reason, and
+ *   nothing is recorded. A pilot that was judged before returns its reason only while the run is still paused for it.
  */
 export async function recordPilot(
   warehouse: Warehouse,
   runId: string,
   figures: PilotFigures,
   pauseReason: PauseReason | undefined,
-): Promise<StatusReason | undefined> {
+): Promise<StatusReason | 'postponed' | undefined> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const run = await transaction
       .selectFrom('runs')
@@ -119,6 +119,7 @@ export async function recordPilot(
       .executeTakeFirstOrThrow();
     const { pilot, status, pause_reason: present } = run;
     if (pilot) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
+    if (pauseReason && status === 'paused' && needsResume(present)) return 'postponed';
     await transaction
       .updateTable('runs')
       .set({ pilot: JSON.stringify(figures) })

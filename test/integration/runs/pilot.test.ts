@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { pauseByPerson } from '../../../src/contract/pause-reasons.ts';
 import { judgePilot } from '../../../src/runs/quality-gate/judge-pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
@@ -90,6 +91,17 @@ it('a pilot without a rule waits for approval with its figures, and is judged on
   );
   await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
   expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
+});
+
+it('a pilot of a run that a person has paused is judged after the resume', async () => {
+  const runId = await plannedRun({});
+  await answer(runId, 6);
+  await setRunStatus(warehouse, runId, 'paused', pauseByPerson(runId, 'not before Monday'));
+  expect(await judgePilot(warehouse, runId)).toEqual({ kind: 'postponed' });
+  expect((await getRun(warehouse, runId)).pauseReason?.type).toBe('run.paused');
+  await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+  expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'pause' });
+  expect((await getRun(warehouse, runId)).pauseReason?.type).toBe('pilot.done');
 });
 
 it.each([
