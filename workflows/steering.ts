@@ -85,7 +85,9 @@ function acceptPauseAndResume(run: RunState): void {
   });
   const resume = async (): Promise<void> => {
     run.budgetChanged = true;
-    await run.setStatus(run.work, undefined, 'person');
+    // A command can pause a run that it believes to be planning: this run still needs its approval.
+    const status = awaitsApproval(run) ? 'awaiting_approval' : run.work;
+    await run.setStatus(status, undefined, 'person');
     // The command has just read how many calls the service has left.
     await run.pageWorkflow.wake();
   };

@@ -209,6 +209,30 @@ describe('a pause between the plan and the first call', () => {
     expect(activities.statuses).toEqual(['paused', 'planning', 'awaiting_approval', 'running']);
     expect(activities.batches).toHaveLength(5);
   });
+
+  it('a resume of a run that a command has paused before its approval leaves the run to its approval', async () => {
+    const activities = new ScriptedActivities();
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilStatus(handle, 'awaiting_approval');
+        activities.write('paused', {
+          type: 'run.paused',
+          reason: 'not before Monday',
+          next: 'enrich resume',
+        });
+        await handle.executeUpdate('raiseBudget', { args: ['500'] });
+        await untilStatus(handle, 'paused');
+        await handle.executeUpdate('resume');
+        await untilStatus(handle, 'awaiting_approval');
+        expect(activities.batches).toEqual([]);
+        await handle.executeUpdate('approve', { args: [plan.planHash] });
+        await handle.result();
+      },
+      { approved: false },
+    );
+    expect(activities.batches).toHaveLength(5);
+  });
 });
 
 it('a run with an unexpected export pauses before its first call, until a person resumes it', async () => {

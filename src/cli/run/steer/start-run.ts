@@ -1,5 +1,6 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
 import { taskPriorities } from '../../../contract/run-priorities.ts';
+import type { RunStatus } from '../../../contract/run-statuses.ts';
 import { controlTaskQueue, workflowTypes } from '../../../contract/temporal-names.ts';
 import { describeStart, startAttributes } from '../../../domain/runs/run-start.ts';
 import { runInputOf } from '../../../runs/run-input.ts';
@@ -95,8 +96,8 @@ async function clearPause(
   approved: boolean,
 ): Promise<boolean> {
   const status = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
-  const clearInTables = () =>
-    setRunStatus(session.warehouse, run.runId, status, undefined, { byPerson: true });
+  const clearInTables = (cleared: RunStatus) =>
+    setRunStatus(session.warehouse, run.runId, cleared, undefined, { byPerson: true });
   try {
     await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
     return true;
@@ -108,13 +109,14 @@ async function clearPause(
       // The run was planned meanwhile, and awaits the approval of a plan that this command has not seen.
       if ((await getRun(session.warehouse, run.runId)).status !== 'paused') return true;
       // Only the command that waited for the run was interrupted. The workflow is not there yet, or has no call left.
-      await clearInTables();
+      const isUnapproved = !approved && !run.isApproved && run.planHash !== null;
+      await clearInTables(isUnapproved ? 'awaiting_approval' : status);
       return true;
     }
     if (!isWorkflowGone(error)) throw knownFailure(error, run.runId) ?? error;
     // Another command's worker may have ended the run in the meantime.
     if (await hasEnded(session, run.runId)) return true;
-    await clearInTables();
+    await clearInTables(status);
     return false;
   }
 }
