@@ -1,4 +1,4 @@
-import { setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, condition, setHandler } from '@temporalio/workflow';
 import { cancellation, pauseByPerson } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import { isInProgress, statusText } from '../src/contract/run-statuses.ts';
@@ -52,18 +52,29 @@ function answerQueriesAndSignals(run: RunState): void {
 
 function acceptApproval(run: RunState): void {
   // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
-  const approve = async (): Promise<void> => {
+  const approve = async (planHash: string): Promise<void> => {
+    // The tables have the plan of a run whose workflow is new: a person can approve it before the workflow reads it.
+    await condition(() => run.plan !== null || run.isCancelling || run.isEnding);
+    const refusal = refusalOfApproval(run, planHash);
+    if (refusal !== undefined) throw ApplicationFailure.nonRetryable(refusal);
     await run.setStatus('running', undefined, 'person');
     run.approved = true;
   };
   setHandler(approveUpdate, approve, {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
     validator: (planHash: string) => {
-      if (!awaitsApproval(run)) throw new Error(`${stateOf(run)}: there is nothing to approve`);
-      if (planHash !== run.plan?.planHash)
-        throw new Error(`the plan of this run has the hash ${run.plan?.planHash}`);
+      const isUnread = run.plan === null && !run.approved && isInProgress(run.status);
+      const refusal = isUnread ? undefined : refusalOfApproval(run, planHash);
+      if (refusal !== undefined) throw new Error(refusal);
     },
   });
+}
+
+/** Why a run cannot be approved; undefined: it can. */
+function refusalOfApproval(run: RunState, planHash: string): string | undefined {
+  if (!awaitsApproval(run)) return `${stateOf(run)}: there is nothing to approve`;
+  const { planHash: own } = run.plan ?? {};
+  return planHash === own ? undefined : `the plan of this run has the hash ${own}`;
 }
 
 function acceptPauseAndResume(run: RunState): void {

@@ -501,4 +501,15 @@ describe('with a worker of a server', () => {
     const approved = await system.here(['run', file, '--yes', '--json']);
     expect(approved.facts()).toMatchObject({ run_id: runId, status: 'finished' });
   });
+
+  it('a quick yes to the plan of a run whose workflow is gone reaches the new workflow before its plan', async () => {
+    const file = system.sample(40);
+    await system.answerPrompts(['run', file]);
+    const runId = await latestRun();
+    await system.terminateWorkflow(runId);
+    const { code, shown } = await system.answerPrompts(['run', file], 'y\n');
+    expect(shown).not.toContain('error:');
+    expect(code).toBe(0);
+    expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
+  });
 });

@@ -125,6 +125,59 @@ describe('a run', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
+  /** A run that still reads its export. Its plan is in the tables: an earlier workflow has made it. */
+  function readingAgain() {
+    const activities = new ScriptedActivities();
+    const reading = gate();
+    const ingest = activities.ingestExport;
+    activities.ingestExport = async (request) => {
+      await reading.opened;
+      return ingest(request);
+    };
+    return { activities, reading };
+  }
+
+  it('an approval that reaches a new workflow before its plan is accepted once the workflow has the plan', async () => {
+    const { activities, reading } = readingAgain();
+    await stage.play(
+      activities,
+      async (handle) => {
+        const approval = await handle.startUpdate('approve', {
+          args: [plan.planHash],
+          waitForStage: 'ACCEPTED',
+        });
+        reading.open();
+        await approval.result();
+        await handle.result();
+      },
+      { approved: false },
+    );
+    expect(activities.statuses).toEqual(['planning', 'awaiting_approval', 'running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('an approval of another plan that reaches a new workflow before its plan is refused', async () => {
+    const { activities, reading } = readingAgain();
+    await stage.play(
+      activities,
+      async (handle) => {
+        const approval = await handle.startUpdate('approve', {
+          args: ['another'],
+          waitForStage: 'ACCEPTED',
+        });
+        reading.open();
+        const refusal: unknown = await approval.result().catch((error: unknown) => error);
+        const message = `the plan of this run has the hash ${plan.planHash}`;
+        expect(refusal).toMatchObject({ cause: { message } });
+        await untilStatus(handle, 'awaiting_approval');
+        await handle.executeUpdate('cancel', { args: ['wrong plan'] });
+        await handle.result();
+      },
+      { approved: false },
+    );
+    expect(activities.batches).toEqual([]);
+  });
+
   it('a run pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>

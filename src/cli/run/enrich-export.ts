@@ -21,7 +21,6 @@ import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
 import { describeUiAddress } from './describe/describe-ui-address.ts';
 import type { SpecifiedRun } from './run-spec.ts';
-import { sendUpdate } from './steer/send-update.ts';
 import { resumeRun, startRunWorkflow } from './steer/start-run.ts';
 import { cancelRun } from './steer/stop-run.ts';
 import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
@@ -145,7 +144,8 @@ async function askForApproval(session: Session, handle: WorkflowHandle): Promise
     planTeller(false)(run, run.plan);
     const yes = await agrees(approvalQuestion(run.plan), interrupted.signal);
     if (yes === undefined) throw notApproved(runId);
-    if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
+    // Starts the workflow again if it was lost while the person read the plan.
+    if (yes) await resumeRun(session, run);
     else await cancelRun(session, run, 'the plan was not approved');
   } finally {
     leave();
