@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { pauseByPerson } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { getRun, setRunPriority } from '../../src/runs/runs.ts';
+import { getRun, setRunPriority, setRunStatus } from '../../src/runs/runs.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
@@ -500,6 +501,17 @@ describe('with a worker of a server', () => {
     await system.terminateWorkflow(runId);
     const approved = await system.here(['run', file, '--yes', '--json']);
     expect(approved.facts()).toMatchObject({ run_id: runId, status: 'finished' });
+  });
+
+  it('a run that a killed enrich pause has recorded as paused before its approval asks for the approval', async () => {
+    const file = system.sample(40);
+    await system.answerPrompts(['run', file]);
+    const runId = await latestRun();
+    await setRunStatus(system.warehouse, runId, 'paused', pauseByPerson(runId, 'not before Monday'));
+    const { code, shown } = await system.answerPrompts(['run', file], 'y\n');
+    expect(shown).not.toContain('error:');
+    expect(code).toBe(0);
+    expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
   });
 
   it('a quick yes to the plan of a run whose workflow is gone reaches the new workflow before its plan', async () => {
