@@ -91,9 +91,12 @@ async function requireContacts(
       ? `add --source ${source}, if its contact ids are record ids of ${title}`
       : `write --for ${owner}`;
   });
-  throw new UsageProblem('source.unknown', `there are no contacts of ${title} (source "${own}")`, {
-    where: run === undefined ? '--for' : `--run ${run.runId}`,
-    next: [...steps, `enrich an export of ${title} first: enrich run FILE`].join('; or '),
+  const [what, where, step] = run
+    ? ['the run has', `--run ${run.runId}`, `name a run of ${title}`]
+    : ['there are', '--for', `enrich an export of ${title} first: enrich run FILE`];
+  throw new UsageProblem('source.unknown', `${what} no contacts of ${title} (source "${own}")`, {
+    where,
+    next: [...steps, step].join('; or '),
   });
 }
 
