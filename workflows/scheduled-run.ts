@@ -84,7 +84,7 @@ function timeDetails({
   const stateOf = (run: RunInput): string => {
     const facts = ended.find(({ runId }) => runId === run.runId);
     if (facts) return `${facts.status}, ${facts.calls} calls, ${facts.creditsSettled} credits settled`;
-    if (run === present) return '**in progress**: its own page has state and figures';
+    if (run === present) return '**in progress**: its own page has status and figures';
     return runs.indexOf(run) < (present ? runs.indexOf(present) : runs.length)
       ? 'failed'
       : 'waits for the run before';

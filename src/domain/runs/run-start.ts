@@ -24,7 +24,7 @@ export function describeStart({ runId, file, source, schedule, asOf }: RunStart)
     ...(source === null ? [] : [['source', source]]),
     ['begun by', schedule === null ? 'a command' : `schedule ${schedule}`],
     ['as of', asOf.toISOString()],
-    ['state and figures', `Current Details; without a worker: \`enrich status ${runId}\``],
+    ['status and figures', `Current Details; without a worker: \`enrich status ${runId}\``],
     ['steer', `the updates of this workflow, or \`enrich pause ${runId}\`, \`resume\`, \`cancel\``],
   ];
   return {
