@@ -7,6 +7,7 @@ import { wereMerged } from '../../domain/identity/merged-people.ts';
 import { contestedReason } from '../../domain/identity/rivals.ts';
 import { rejectedReason } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
+import { contactKey } from '../../keys/contact-key.ts';
 import { confirmedKeys } from '../decisions/contact-decisions.ts';
 import { ByMatchKey } from '../known/by-match-key.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
@@ -93,11 +94,18 @@ export function withoutFill({ contact, isSamePerson }: ContactFill): ContactChan
 }
 
 function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {
-  const { decision, people, isRejected } = nearby.decide(contact);
+  const { decision, people, rejected } = nearby.decide(contact);
   const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
-  if (decision.kind === 'person')
-    return toPerson(contact, nearby.newestOf(people[decision.index]!, contact), decision.evidence, nearby);
-  if (current && isRejected) return { kind: 'withdraw', contact, reason: rejectedReason };
+  if (decision.kind === 'person') {
+    const { evidence } = decision;
+    const newest = nearby.newestOf(people[decision.index]!, contact);
+    // A confirmation names an id.
+    const accepted = people.filter(({ personKey }) => !rejected.has(personKey));
+    const person = evidence === 'confirmed' ? newest : orOwnRecord(contact, newest, accepted);
+    return toPerson(contact, person, evidence, nearby);
+  }
+  if (current && rejected.has(current.personKey))
+    return { kind: 'withdraw', contact, reason: rejectedReason };
   if (current && contact.evidence === 'confirmed')
     return { kind: 'withdraw', contact, reason: decision.reason ?? endedReason };
   if (decision.kind === 'refused') {
@@ -114,6 +122,27 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
     : unlessContradicted(contact, current, nearby);
 }
 
+function hasId({ compared }: KnownPerson): boolean {
+  return compared.personId !== undefined;
+}
+
+/**
+ * The contact's own record of the person without an id, if the record is newer than the person's. Without this record,
+ * the undo of the newest answer with the id would give the contact an older answer than its own.
+ */
+function orOwnRecord(
+  { source, contactId }: ContactState,
+  person: KnownPerson,
+  people: readonly KnownPerson[],
+): KnownPerson {
+  const contact = contactKey(source, contactId);
+  const own = people.filter(
+    (record) =>
+      !hasId(record) && record.givenTo.has(contact) && isOnePerson(record.compared, person.compared),
+  );
+  return own.reduce((newest, record) => (record.askedAt > newest.askedAt ? record : newest), person);
+}
+
 /** The contact is this person: no change if the contact has the person already, with the same keys. */
 function toPerson(
   contact: ContactState,
@@ -127,7 +156,8 @@ function toPerson(
   const isUnchanged =
     JSON.stringify(personKeys) === JSON.stringify(contact.personKeys) &&
     (contact.evidence === 'confirmed') === (evidence === 'confirmed');
-  if (isCurrent && isUnchanged) return contact.isNewRow ? { kind: 'keep', contact } : undefined;
+  const replaces = isCurrent && hasId(current) !== hasId(person) && person.askedAt >= current.askedAt;
+  if (isCurrent && isUnchanged && !replaces) return contact.isNewRow ? { kind: 'keep', contact } : undefined;
   const isSamePerson =
     isCurrent ||
     (current !== undefined &&

@@ -68,8 +68,8 @@ export class Neighbourhood {
   decide(contact: ContactState): {
     readonly decision: PersonDecision;
     readonly people: readonly KnownPerson[];
-    /** Whether a decision rejects the person whom the contact has. */
-    readonly isRejected: boolean;
+    /** Keys of the people whom decisions reject. */
+    readonly rejected: ReadonlySet<string>;
   } {
     const { people } = this.peopleOf(contact);
     const { verdicts } = contact;
@@ -81,8 +81,9 @@ export class Neighbourhood {
       wasAsked: contact.wasAsked,
       verdicts,
     });
-    const current = people.findIndex(({ personKey }) => personKey === contact.personKey);
-    return { people, decision, isRejected: verdictsOn(candidates, verdicts)[current] === 'rejected' };
+    const ofPeople = verdictsOn(candidates, verdicts);
+    const rejected = people.filter((_, index) => ofPeople[index] === 'rejected');
+    return { people, decision, rejected: new Set(rejected.map(({ personKey }) => personKey)) };
   }
 
   keysOf(person: KnownPerson, { verdicts }: ContactState): readonly string[] | null {

@@ -1,0 +1,197 @@
+import { afterEach, expect, it } from 'vitest';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
+import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { endRun } from '../../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+
+const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
+const warehouse = await warehouseOfFile({ keepsPlans: true });
+let humans = 0;
+
+afterEach(async () => {
+  const { differing } = await rebuild(warehouse, { check: true, signal });
+  if (differing.length > 0) throw new Error(`differs from the log: ${differing.join(', ')}`);
+});
+
+/** A person whom the service returns with an id or without one, and the rows of two contacts of the person. */
+function human() {
+  humans += 1;
+  const last = `Nord${'abcdefghijklmnopqrstuvw'[humans]!}`;
+  const organization = { name: `Alpha ${humans}`, primary_domain: `alpha${humans}.example` };
+  const person = {
+    id: `given-${humans}`,
+    first_name: 'Mia',
+    last_name: last,
+    email: `mia@alpha${humans}.example`,
+    proflink_url: `linkedin.com/in/mia-nord-${humans}`,
+    organization,
+  };
+  const name = { firstName: 'Mia', lastName: last };
+  return {
+    person,
+    a: contact(`a-${humans}`, { ...name, email: person.email }),
+    b: contact(`b-${humans}`, { ...name, profileUrl: person.proflink_url }),
+    byCompany: contact(`c-${humans}`, { ...name, organizationName: organization.name }),
+  };
+}
+
+function contact(contactId: string, identity: Identity) {
+  return { contactId, identity };
+}
+
+type Contact = ReturnType<typeof contact>;
+
+/** Plays the run of one contact, whose call returns a person. @returns the id of the run */
+async function play({ contactId, identity }: Contact, person: Person): Promise<string> {
+  const runId = await runningRunOf(warehouse, [{ ...identity, keys: identityKeys(identity), contactId }], {
+    freshness: { enrichedSeconds: 0, notFoundSeconds: 0 },
+  });
+  await reconcileContacts(warehouse, runId, signal);
+  await answerBatch(warehouse, { runId }, () => [person]);
+  await reconcileContacts(warehouse, runId, signal);
+  await endRun(warehouse, runId, 'finished', undefined);
+  return runId;
+}
+
+/** The id and the title that the contacts have; undefined: the contact has no person. */
+async function dataOf(...contacts: readonly Contact[]) {
+  const rows = await warehouse.query<{ contact_id: string; person_id: string | null; title: string | null }>`
+    select contact_id, person_id, title from enriched_contacts
+    where contact_id = any(${contacts.map(({ contactId }) => contactId)})`;
+  return contacts.map(({ contactId }) => {
+    const row = rows.find((each) => each.contact_id === contactId);
+    return row && [row.person_id, row.title];
+  });
+}
+
+it('a contact with a record without an id gets the later record with the id, until its run is undone', async () => {
+  const { person, a, b } = human();
+  const first = await play(a, { ...person, id: null });
+  const second = await play(b, { ...person, title: 'CTO' });
+  const newest = [person.id, 'CTO'];
+  expect(await dataOf(a, b)).toEqual([newest, newest]);
+  await undoRun(warehouse, second, note, signal);
+  expect(await dataOf(a, b)).toEqual([[null, null], undefined]);
+  await revertUndo(warehouse, second, signal);
+  expect(await dataOf(a, b)).toEqual([newest, newest]);
+  await undoRun(warehouse, first, note, signal);
+  expect(await dataOf(a, b)).toEqual([undefined, newest]);
+  await revertUndo(warehouse, first, signal);
+  expect(await dataOf(a, b)).toEqual([newest, newest]);
+});
+
+it('a contact keeps the record without an id of its own call while the record with the id is older', async () => {
+  const { person, a, b } = human();
+  await play(a, person);
+  await play(b, { ...person, id: null, title: 'CTO' });
+  expect(await dataOf(a, b)).toEqual([
+    [person.id, null],
+    [null, 'CTO'],
+  ]);
+});
+
+it('a contact gets its own record without an id back if the only newer answer with the id is undone', async () => {
+  const { person, a, b } = human();
+  await play(a, person);
+  await play(b, { ...person, id: null, title: 'CTO' });
+  const newer = await play(a, { ...person, title: 'CEO' });
+  expect(await dataOf(a, b)).toEqual([
+    [person.id, 'CEO'],
+    [person.id, 'CEO'],
+  ]);
+  await undoRun(warehouse, newer, note, signal);
+  expect(await dataOf(a, b)).toEqual([
+    [person.id, null],
+    [null, 'CTO'],
+  ]);
+  await revertUndo(warehouse, newer, signal);
+  expect(await dataOf(a, b)).toEqual([
+    [person.id, 'CEO'],
+    [person.id, 'CEO'],
+  ]);
+});
+
+it('a contact keeps the record without an id if the later record with its profile has another first name', async () => {
+  const { person, a, b } = human();
+  await play(a, { ...person, id: null });
+  const zoe = contact(b.contactId, { ...b.identity, firstName: 'Zoe' });
+  await play(zoe, { ...person, first_name: 'Zoe', title: 'CTO' });
+  expect(await dataOf(a, zoe)).toEqual([
+    [null, null],
+    [person.id, 'CTO'],
+  ]);
+});
+
+it('a contact loses a record that only name and employer show if the later record has another profile', async () => {
+  const { person, a, b } = human();
+  const mailbox = person.email.replace('mia@', 'info@');
+  const row = contact(a.contactId, {
+    ...a.identity,
+    email: mailbox,
+    organizationName: person.organization.name,
+  });
+  await play(row, { ...person, id: null, email: mailbox });
+  const profile = `${person.proflink_url}-other`;
+  const other = contact(b.contactId, { ...b.identity, profileUrl: profile });
+  await play(other, { ...person, email: mailbox, proflink_url: profile, title: 'CTO' });
+  expect(await dataOf(row, other)).toEqual([undefined, [person.id, 'CTO']]);
+});
+
+it('a contact keeps the record without an id if its cells do not fit the later record with the id', async () => {
+  const { person, a, b } = human();
+  await play(a, { ...person, id: null });
+  await play(b, { ...person, email: null, title: 'CTO' });
+  expect(await dataOf(a, b)).toEqual([
+    [null, null],
+    [person.id, 'CTO'],
+  ]);
+});
+
+it('a contact with the record without an id does not get a suppressed person', async () => {
+  const { person, a, b } = human();
+  await play(a, { ...person, id: null });
+  await putOnList(warehouse, `person:${person.id}`);
+  await play(b, { ...person, title: 'CTO' });
+  expect(await dataOf(a, b)).toEqual([[null, null], undefined]);
+});
+
+it('an erasure by the id removes the record without an id of a contact that got the id', async () => {
+  const { person, a, b } = human();
+  await play(a, { ...person, id: null });
+  await play(b, { ...person, title: 'CTO' });
+  await erase(warehouse, [`person:${person.id}`], note);
+  expect(await dataOf(a, b)).toEqual([undefined, undefined]);
+  expect(
+    await warehouse.query`select from observations where facts::text like ${`%${person.last_name}%`}`,
+  ).toEqual([]);
+});
+
+it('a contact loses the person by a rejection of the id, and has the id by a confirmation', async () => {
+  const { person, a, b } = human();
+  await play(a, person);
+  await play(b, { ...person, id: null, title: 'CTO' });
+  const [run] = await warehouse.query<{ source: string }>`
+    select source from runs join run_rows using (run_id) where contact_id = ${b.contactId}`;
+  const decide = (verdict: 'rejected' | 'confirmed') =>
+    recordDecision(
+      warehouse,
+      { source: run!.source, contactId: b.contactId, personId: person.id, verdict },
+      note,
+    );
+  await decide('rejected');
+  expect(await dataOf(a, b)).toEqual([[person.id, null], undefined]);
+  await decide('confirmed');
+  expect(await dataOf(a, b)).toEqual([
+    [person.id, null],
+    [person.id, null],
+  ]);
+});
