@@ -180,6 +180,7 @@ async function closeFailure(
       await sleep(milliseconds);
       return { kind: 'again' };
     }
+    streak.endUnsent();
     await endFailedCall(
       warehouse.database,
       bulkCalls(dependencies),

@@ -17,7 +17,6 @@ export class FailureStreak {
 
   /** Counts one more failure of a call that was sent. @returns whether the streak is too long */
   tooLong(): boolean {
-    this.#unsent = undefined;
     this.#length += 1;
     return this.#length >= longest;
   }
@@ -35,6 +34,11 @@ export class FailureStreak {
     const lasted = now - this.#unsent.since;
     if (lasted >= unsentPatienceMilliseconds) return undefined;
     return Math.min(Math.max(lasted, shortestPause), longestPause);
+  }
+
+  /** Notes a call that was sent, however it ended: calls can be sent again. */
+  endUnsent(): void {
+    this.#unsent = undefined;
   }
 
   end(): void {

@@ -36,3 +36,11 @@ it('FailureStreak waits again for two minutes in a later outage', () => {
   streak.end();
   expect(streak.pauseOfUnsent()).toBe(500);
 });
+
+it('FailureStreak waits again for two minutes once a call was sent, also if the service refused the call', () => {
+  const streak = new FailureStreak();
+  streak.pauseOfUnsent();
+  vi.advanceTimersByTime(121_000);
+  streak.endUnsent();
+  expect(streak.pauseOfUnsent()).toBe(500);
+});
