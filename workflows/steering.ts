@@ -105,7 +105,9 @@ function acceptPauseAndResume(run: RunState): void {
   setHandler(resumeUpdate, resume, {
     description: 'Continue a paused run.',
     validator: () => {
-      if (awaitsApproval(run) || (run.status !== 'paused' && !isInProgress(run.status)))
+      // While the run ends, the tables can pause it for a reason that the person has not seen.
+      const mayContinue = isInProgress(run.status) && !run.isEnding;
+      if (awaitsApproval(run) || (run.status !== 'paused' && !mayContinue))
         throw new Error(`${stateOf(run)}: it is not paused`);
     },
   });

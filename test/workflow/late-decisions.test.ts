@@ -81,3 +81,24 @@ it('a run that a person resumes while its budgets are read is not paused again',
   });
   expect(activities.ending).toBe('finished');
 });
+
+it('a run that gives every row its outcome refuses a resume, which would hide why it is paused then', async () => {
+  const activities = new ScriptedActivities();
+  const [begun, finished] = [gate(), gate()];
+  const { finishRun } = activities;
+  activities.finishRun = async (request) => {
+    begun.open();
+    await waitWithHeartbeat(finished);
+    return finishRun(request);
+  };
+  await stage.play(activities, async (handle) => {
+    await begun.opened;
+    const refused = handle.executeUpdate('resume').then(
+      () => '',
+      (error: unknown) => (error as { cause?: Error }).cause?.message,
+    );
+    expect(await Promise.race([refused, sleep(5_000, 'it is accepted')])).toMatch('it is not paused');
+    finished.open();
+    await handle.result();
+  });
+});
