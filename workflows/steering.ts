@@ -96,7 +96,7 @@ function acceptPauseAndResume(run: RunState): void {
   });
   const resume = async (): Promise<void> => {
     run.budgetChanged = true;
-    // A command can pause a run that it believes to be planning: this run still needs its approval.
+    // A run can be paused before its approval, and a resume approves nothing.
     const status = awaitsApproval(run) ? 'awaiting_approval' : run.work;
     await run.setStatus(status, undefined, 'person');
     // The command has just read how many calls the service has left.
@@ -106,9 +106,8 @@ function acceptPauseAndResume(run: RunState): void {
     description: 'Continue a paused run.',
     validator: () => {
       // While the run ends, the tables can pause it for a reason that the person has not seen.
-      const mayContinue = isInProgress(run.status) && !run.isEnding;
-      if (awaitsApproval(run) || (run.status !== 'paused' && !mayContinue))
-        throw new Error(`${stateOf(run)}: it is not paused`);
+      const mayContinue = isInProgress(run.status) && !run.isEnding && !awaitsApproval(run);
+      if (run.status !== 'paused' && !mayContinue) throw new Error(`${stateOf(run)}: it is not paused`);
     },
   });
 }
@@ -174,8 +173,7 @@ function acceptSkippedPages(run: RunState): void {
 
 /**
  * Only an approval continues the run. A client reads `awaiting_approval` in the warehouse a moment before the workflow
- * knows of this status. Until then, the workflow has the status before: a run that was paused while it read its export
- * is still `paused`, and its resume would write `running`, as an approval does.
+ * knows of this status: a run that was paused while it read its export is `paused` in the workflow until then.
  */
 function awaitsApproval({ plan, approved, isCancelling }: RunState): boolean {
   return plan !== null && !approved && !isCancelling;
