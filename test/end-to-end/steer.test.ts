@@ -514,6 +514,18 @@ describe('with a worker of a server', () => {
     expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
   });
 
+  it('enrich resume approves a run whose workflow has read a pause that was recorded before the approval', async () => {
+    const file = system.sample(40);
+    await system.answerPrompts(['run', file]);
+    const runId = await latestRun();
+    await setRunStatus(system.warehouse, runId, 'paused', pauseByPerson(runId, 'not before Monday'));
+    const handle = (await system.temporal()).workflow.getHandle(runId);
+    await handle.executeUpdate('raiseBudget', { args: ['500'] });
+    expect(await handle.query<RunProgress>('progress')).toMatchObject({ status: 'paused' });
+    expect(await system.here(['resume', runId])).toMatchObject({ code: 0 });
+    expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
+  });
+
   it('a quick yes to the plan of a run whose workflow is gone reaches the new workflow before its plan', async () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);

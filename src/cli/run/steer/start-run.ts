@@ -100,7 +100,10 @@ async function clearPause(
     setRunStatus(session.warehouse, run.runId, cleared, undefined, { byPerson: true });
   try {
     await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
-    return true;
+    const { status: resumed, planHash } = await getRun(session.warehouse, run.runId);
+    // The run was paused before its approval, and a resume approves nothing.
+    if (!approved || resumed !== 'awaiting_approval' || planHash === null) return true;
+    return await sendUpdate(session, run.runId, 'approve', [planHash]);
   } catch (error) {
     if (isUpdateRefused(error)) {
       // `enrich pause` was interrupted before the workflow refused its update.
