@@ -151,6 +151,8 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
     if (isHistoryLong()) await run.continueAsNew();
     else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run, 0);
     else if (run.pauseReason) await run.untilResumed();
+    // A failover to a replica that lagged can take a run back to a status before its calls.
+    else if (run.status !== 'running') await run.setStatus(run.work);
     else if (run.skipped.has(page)) run.page += 1;
     else if (run.skipping.has(page)) await condition(() => run.skipped.has(page) || !run.skipping.has(page));
     else budget = await enrichPage(run, page);

@@ -12,7 +12,7 @@ import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import type { RunPriority } from '../src/contract/run-priorities.ts';
-import type { RunStatus } from '../src/contract/run-statuses.ts';
+import { isFinal, type RunStatus } from '../src/contract/run-statuses.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import type { RunProgress } from './messages.ts';
@@ -110,7 +110,7 @@ export class RunState {
 
   /** The run makes no further call. A command can end a run in the tables that its workflow has not ended. */
   get isCancelling(): boolean {
-    return this.status === 'cancelling' || this.status === 'cancelled';
+    return this.status === 'cancelling' || isFinal(this.status);
   }
 
   /** The answer of the query `progress`. */

@@ -22,6 +22,11 @@ export function isInProgress(status: RunStatus): boolean {
   return runStatuses[status] === 'in-progress';
 }
 
+/** Whether a run with this status has ended for good. */
+export function isFinal(status: RunStatus): boolean {
+  return runStatuses[status] === 'final';
+}
+
 /** `awaiting approval` for a person. */
 export function statusText(status: RunStatus): string {
   return status.replaceAll('_', ' ');

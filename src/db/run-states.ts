@@ -1,15 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
-import { runStatuses, type RunStatus } from '../contract/run-statuses.ts';
+import { isFinal, runStatuses, type RunStatus } from '../contract/run-statuses.ts';
 import { oneOf } from './one-of.ts';
 
 export const allStatuses = Object.keys(runStatuses) as readonly RunStatus[];
 
 const finalStatuses = allStatuses.filter(isFinal);
-
-/** Whether a run with this status has ended for good. */
-export function isFinal(status: RunStatus): boolean {
-  return runStatuses[status] === 'final';
-}
 
 /**
  * SQL condition on `runs`: the run has not ended. PostgreSQL uses the index `runs_one_unfinished` only for a condition

@@ -3,13 +3,13 @@ import { callPausePrefixes, waitsForBudget, type StatusReason } from '../contrac
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
-import { isInProgress, type RunStatus } from '../contract/run-statuses.ts';
+import { isFinal, isInProgress, type RunStatus } from '../contract/run-statuses.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
 import { isShownId } from '../db/named-id.ts';
-import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
+import { isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import { isNewUpdate, withUpdate, type UpdateId } from './applied-updates.ts';
 

@@ -37,6 +37,31 @@ describe('a decision of a person that only the tables have', () => {
     expect(activities.batches).toEqual([]);
   });
 
+  it('a run that ended in the tables during a page makes no further call', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = () => {
+      activities.write('failed', wrongFile);
+      return { kind: 'stopped', calls: 0, pauseReason: wrongFile };
+    };
+    await stage.play(activities, (handle) => handle.result());
+    expect(activities.handed).toHaveLength(2);
+  });
+
+  it.each(['ingesting', 'awaiting_approval'] as const)(
+    'a run whose tables have lost that it makes calls is running again (%s)',
+    async (status) => {
+      const activities = new ScriptedActivities();
+      activities.answer = (_, execution) => {
+        if (execution > 1) return { kind: 'done', calls: 1 };
+        activities.write(status);
+        return { kind: 'stopped', calls: 0, pauseReason: wrongFile };
+      };
+      await stage.play(activities, (handle) => handle.result());
+      expect(activities.statuses).toEqual(['planning', 'running', 'running']);
+      expect(activities.batches).toHaveLength(5);
+    },
+  );
+
   it.each([
     { type: 'run.paused', reason: 'budget review' },
     { type: 'pilot.done', reason: 'pilot of 20 people' },

@@ -1,8 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { RunStatus } from '../../contract/run-statuses.ts';
-import { isFinal } from '../../db/run-states.ts';
+import { isFinal, type RunStatus } from '../../contract/run-statuses.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Chunk } from './chunk.ts';
 import { copyColumns } from './copy-row.ts';
