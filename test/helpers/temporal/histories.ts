@@ -8,7 +8,8 @@ import { expect } from 'vitest';
 
 type History = temporal.api.history.v1.IHistory;
 
-const folder = fileURLToPath(new URL('../../histories', import.meta.url));
+const project = fileURLToPath(new URL('../../..', import.meta.url));
+const folder = join(project, 'test/histories');
 
 /**
  * Records the histories of workflows by kind, under the name of the running test, if `RECORD_HISTORIES` is set. Each
@@ -32,7 +33,8 @@ export async function recordHistories(
       .catch(() => undefined);
     if (!history) continue;
     const file = join(folder, `${release}.${kind}.${test.slice(0, 60)}.json`);
-    writeFileSync(file, historyToJSON(history));
+    // Stacks of errors name files: without the folder of this clone.
+    writeFileSync(file, historyToJSON(history).replaceAll(project, ''));
   }
 }
 
