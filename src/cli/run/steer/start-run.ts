@@ -100,10 +100,11 @@ async function clearPause(
     setRunStatus(session.warehouse, run.runId, cleared, undefined, { byPerson: true });
   try {
     await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
-    const { status: resumed, planHash } = await getRun(session.warehouse, run.runId);
-    // The run was paused before its approval, and a resume approves nothing.
-    if (!approved || resumed !== 'awaiting_approval' || planHash === null) return true;
-    return await sendUpdate(session, run.runId, 'approve', [planHash]);
+    // A run that was paused before its approval awaits the approval again. A plan that is newer was not seen.
+    const isApproving = approved && run.planHash !== null;
+    if (!isApproving || (await getRun(session.warehouse, run.runId)).status !== 'awaiting_approval')
+      return true;
+    return await sendUpdate(session, run.runId, 'approve', [run.planHash]);
   } catch (error) {
     if (isUpdateRefused(error)) {
       // `enrich pause` was interrupted before the workflow refused its update.
