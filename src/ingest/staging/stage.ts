@@ -8,6 +8,7 @@ import { openExport, type ReadingOptions } from '../reading/open-export.ts';
 import { AbsentValues, UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
 import { createRowReader } from '../columns/rows/read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
+import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
 import { changedExport, refuseChange } from '../reading/bytes/survey.ts';
 
 export interface StagingOptions extends ReadingOptions {
@@ -78,6 +79,9 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   }
   await refuseChange(opened.survey);
   await finishStaging(pool, runId, rows, reading);
+  // The rows can fill pages that retention has emptied, and that older statistics count as empty: the plan then expects
+  // one row of the run.
+  if (rows > rowsWorthAnalyzing) await pool.query('analyze enrichment.run_rows (row_number)');
   warnings.push(...unreadAnswers.warnings(header), ...absentValues.warnings(header), ...malformed.warnings());
   return { rows, malformed: malformed.count, source, warnings };
 }

@@ -4,6 +4,7 @@ import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { lateFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/hashed-addresses.ts';
 import { addConfirmedPeople } from './add-confirmed-people.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
@@ -25,9 +26,6 @@ import type { Tables } from '../../db/schema.ts';
  */
 const optionsOutsideHash: readonly (keyof RunOptions)[] = ['serviceOf', 'schedule', 'priority'];
 const terms = sql<string>`(options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '')`;
-
-/** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
-const rowsWorthAnalyzing = 10_000;
 
 /**
  * Gives each staged row of a run an outcome or a position among the people to ask for. A few set-based statements in

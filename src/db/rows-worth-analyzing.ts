@@ -1,0 +1,2 @@
+/** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
+export const rowsWorthAnalyzing = 10_000;
