@@ -52,8 +52,8 @@ export async function addKnownAddresses(
   keys: RawBuilder<unknown>,
   more: RawBuilder<unknown> = sql``,
 ): Promise<void> {
-  // `offset 0` keeps the order. After retention had removed the rows of other runs, PostgreSQL expected no rows of this
-  // one, and read all keys for each of 200,000 rows.
+  // `offset 0` keeps the order. After retention had removed the rows of other runs, PostgreSQL expected no rows of
+  // this one, and read all keys for each of 200,000 rows.
   await sql`
     insert into ${keys} (identity_key, row_number ${more})
     select distinct known.identity_key, k.row_number ${more}

@@ -49,9 +49,9 @@ export const runTables = [
     where ${unfinishedText}`,
   `create index runs_by_time on enrichment.runs (created_at desc)`,
 
-  // Half of a page stays free for the outcome, which each row gets later: in the same page, it changes no index. Planning
-  // 200,000 fresh people takes 3.4 s of PostgreSQL's processor time; with full pages it took 6.1 s, and the table became
-  // as large.
+  // Half of a page stays free for the outcome, which each row gets later: in the same page, it changes no index.
+  // Planning 200,000 fresh people takes 3.4 s of PostgreSQL's processor time; with full pages it took 6.1 s, and the
+  // table became as large.
   `create table enrichment.run_rows (
     run_id text not null,
     row_number integer not null,
