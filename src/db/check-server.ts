@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { UsageProblem } from '../domain/problem.ts';
+import { clientWithTimeout } from './client-with-timeout.ts';
 import { addressWithoutPassword } from './postgres-errors.ts';
 
 /** Comparisons of the sessions of two connections: a busy pooler can give them different sessions by chance. */
@@ -45,12 +46,7 @@ export async function checkServer(client: pg.ClientBase, databaseUrl: string): P
 
 /** Whether a connection changes its session of the server, or shares it with another connection. */
 async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise<boolean> {
-  const other = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: answerMilliseconds,
-    query_timeout: answerMilliseconds,
-  });
-  other.on('error', () => {});
+  const other = clientWithTimeout(databaseUrl, answerMilliseconds);
   await other.connect();
   try {
     const first = await processOf(one);

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
+import { clientWithTimeout } from './client-with-timeout.ts';
 import type { SessionId } from './session-settings.ts';
 
 interface Watched extends SessionId {
@@ -65,13 +66,7 @@ export class LostConnections {
   async #check(): Promise<void> {
     if (this.#isChecking || this.#suspects().length === 0) return;
     this.#isChecking = true;
-    const client = new pg.Client({
-      connectionString: this.#databaseUrl,
-      application_name: 'enrich',
-      connectionTimeoutMillis: 10_000,
-      query_timeout: 10_000,
-    });
-    client.on('error', () => {});
+    const client = clientWithTimeout(this.#databaseUrl, 10_000);
     try {
       await client.connect();
       // Answers may have arrived meanwhile, such as those for a process that was suspended.

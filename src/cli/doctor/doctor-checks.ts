@@ -2,7 +2,6 @@ import { describeCode } from '../../domain/error-code.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { describeMisspelt, type MisspeltSetting } from '../../config/misspelt-settings.ts';
 import type { Config, WrongSettings } from '../../config/settings.ts';
 import type { Setting } from '../../config/settings-schema.ts';
@@ -12,6 +11,7 @@ import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { postgresBinaries } from '../../dev/postgres-files.ts';
 import { runningRecord } from '../../dev/server-record.ts';
 import { serverAccount } from '../../dev/unprivileged.ts';
+import { clientWithTimeout } from '../../db/client-with-timeout.ts';
 import { schemaName } from '../../db/session-settings.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { compareMigrations, migrations } from '../../db/migrate.ts';
@@ -151,12 +151,7 @@ const writeSomeMegabytes = `create temporary table written on commit drop as
 
 async function readRights(databaseUrl: string): Promise<{ version: number; mayCreate: boolean }> {
   try {
-    const client = new Client({
-      connectionString: databaseUrl,
-      connectionTimeoutMillis: answerMilliseconds,
-      query_timeout: answerMilliseconds,
-    });
-    client.on('error', () => undefined);
+    const client = clientWithTimeout(databaseUrl, answerMilliseconds);
     await client.connect();
     try {
       const { rows } = await client.query<{ version: number; mayCreate: boolean }>(

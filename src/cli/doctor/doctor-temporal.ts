@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import type { Config } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';
+import { clientWithTimeout } from '../../db/client-with-timeout.ts';
 import { runningRecord } from '../../dev/server-record.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
@@ -47,12 +47,7 @@ const answerMilliseconds = 10_000;
 /** Reads the clock of a database. Without an answer, of this machine: the check of the database names the error. */
 async function readClockOf(databaseUrl: string | undefined): Promise<Date> {
   if (databaseUrl === undefined) return new Date();
-  const client = new Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: answerMilliseconds,
-    query_timeout: answerMilliseconds,
-  });
-  client.on('error', () => undefined);
+  const client = clientWithTimeout(databaseUrl, answerMilliseconds);
   try {
     await client.connect();
     const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');

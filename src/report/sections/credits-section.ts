@@ -3,6 +3,7 @@ import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { tableOfNumbers, type Section } from '../document-types.ts';
 import type { RunReport, Waste } from '../report-types.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatLimit } from '../../domain/money/format-limit.ts';
 import { formatPrice } from '../../domain/money/format-price.ts';
 import { fieldName } from '../wording.ts';
 
@@ -57,7 +58,7 @@ export function creditsSection({ run, credits: money, outcomes, waste, costs }: 
       ['Budget', 'Limit', 'Settled', 'Reserved'],
       budgets.map(({ budget, limit, settled: spent, reserved }) => [
         budget,
-        limit === null ? 'none' : formatNumber(limit),
+        formatLimit(limit, 'none'),
         formatNumber(spent),
         formatNumber(reserved),
       ]),
