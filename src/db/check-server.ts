@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { UsageProblem } from '../domain/problem.ts';
 import { clientWithTimeout } from './client-with-timeout.ts';
 import { addressWithoutPassword } from './postgres-errors.ts';
+import { processOf } from './session-settings.ts';
 
 /** Comparisons of the sessions of two connections: a busy pooler can give them different sessions by chance. */
 const comparisons = 5;
@@ -58,9 +59,4 @@ async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise
     // Its end waits for the server.
     void other.end();
   }
-}
-
-async function processOf(client: pg.ClientBase): Promise<number> {
-  const { rows } = await client.query<{ process: number }>('select pg_backend_pid() as process');
-  return rows[0]!.process;
 }

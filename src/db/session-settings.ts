@@ -55,6 +55,12 @@ export async function applySessionSettings(
   return (await client.query<SessionId>(query)).rows[0]!;
 }
 
+/** The process of the server for a connection. Behind a pooler, `client.processID` is an invented number. */
+export async function processOf(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ process: number }>('select pg_backend_pid() as process');
+  return rows[0]!.process;
+}
+
 /** The option `onConnect` of a pool, which waits for the promise although its type says otherwise. */
 export function afterConnect(work: (client: ClientBase) => unknown): (client: ClientBase) => unknown {
   return work;

@@ -12,9 +12,11 @@ import { tell } from './output.ts';
  */
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const close = (): void => terminal.close();
-  signal?.addEventListener('abort', close);
+  const terminal = createInterface({
+    input: process.stdin,
+    output: process.stderr,
+    ...(signal && { signal }),
+  });
   try {
     terminal.setPrompt(`${question} [y/N] `);
     if (signal?.aborted !== true) terminal.prompt();
@@ -27,7 +29,6 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
     process.stderr.write('\n');
     return undefined;
   } finally {
-    signal?.removeEventListener('abort', close);
     terminal.close();
   }
 }

@@ -1,5 +1,6 @@
-import type { Pool, PoolClient, QueryConfig } from 'pg';
+import { escapeIdentifier, type Pool, type PoolClient, type QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { processOf } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { addressName, addressText, type ExportAddress } from './export-address.ts';
 import type { StagingFile } from './staging-directory.ts';
@@ -53,11 +54,6 @@ export async function copyRows(
   }
 }
 
-async function processOf(client: PoolClient): Promise<number> {
-  const { rows } = await client.query<{ process: number }>('select pg_backend_pid() as process');
-  return rows[0]!.process;
-}
-
 /** Ends the statement of a connection, which otherwise sorts its rows to the end after their reader has gone. */
 function cancelling(pool: Pool, process: number): () => void {
   return () => void pool.query('select pg_cancel_backend($1)', [process]).catch(() => {});
@@ -66,7 +62,7 @@ function cancelling(pool: Pool, process: number): () => void {
 async function statementOf(client: PoolClient, address: RowsAddress): Promise<string> {
   const query =
     address.kind === 'table'
-      ? `select * from ${quoted(address.schema)}.${quoted(address.table)}`
+      ? `select * from ${escapeIdentifier(address.schema)}.${escapeIdentifier(address.table)}`
       : address.sql.trim().replace(/(?:\s*;)+$/, '');
   // The extended protocol takes one statement, and a cursor only a statement that reads. So a text that would close the
   // parentheses below and leave this transaction is refused before it is carried out.
@@ -92,10 +88,6 @@ export function hasOrder(query: string): boolean {
     bare = bare.replace(/\([^()]*\)/g, ' ');
   }
   return /\border\s+by\b/i.test(bare);
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Messages of a failure in the middle of the rows quote cells; those of a statement that does not fit quote names. */
