@@ -84,7 +84,7 @@ export async function ensureTemporalCli(
       if (version !== undefined) return { path, origin, version };
       failures.push(`${origin}: ${path} does not run on this machine`);
     } catch (error) {
-      failures.push(`${origin}: ${error instanceof Error ? firstLine(error.message) : String(error)}`);
+      failures.push(`${origin}: ${error instanceof Error ? firstLines(error.message) : String(error)}`);
     }
   }
   throw new Problem(
@@ -178,6 +178,6 @@ async function versionOf(path: string): Promise<string | undefined> {
   }
 }
 
-function firstLine(text: string): string {
+function firstLines(text: string): string {
   return text.trim().split('\n').slice(0, 2).join(' ').slice(0, 300);
 }

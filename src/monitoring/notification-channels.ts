@@ -1,4 +1,4 @@
-import { describeCode } from '../domain/error-code.ts';
+import { describeCode, errorCode } from '../domain/error-code.ts';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { commandEnvironment } from '../config/command-environment.ts';
@@ -92,6 +92,5 @@ export function commandChannel(command: string): Channel {
 
 function codeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const { code, name } = cause as { code?: unknown; name?: unknown };
-  return typeof code === 'string' ? code : String(name);
+  return errorCode(cause) ?? (cause as Error).name;
 }

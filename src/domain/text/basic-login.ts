@@ -5,6 +5,14 @@ export function basic(login: string, password: string): string {
   return `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
 }
 
+/** Does not join origin and path: a path that begins with two slashes would name another host. */
+export function withoutLogin(url: URL): URL {
+  const bare = new URL(url);
+  bare.username = '';
+  bare.password = '';
+  return bare;
+}
+
 /**
  * An address as `fetch` takes it, with the header of its login. `fetch` refuses an address with a login, and its error
  * quotes the password.
@@ -15,9 +23,7 @@ export function loginInHeader(address: string): {
 } {
   const url = new URL(address);
   const { username, password } = url;
-  url.username = '';
-  url.password = '';
   const hasLogin = username + password !== '';
   const authorization = basic(decodePercent(username), decodePercent(password));
-  return { url: url.href, headers: hasLogin ? { authorization } : {} };
+  return { url: withoutLogin(url).href, headers: hasLogin ? { authorization } : {} };
 }

@@ -1,6 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { UsageProblem } from '../../domain/problem.ts';
-import { basic } from '../../domain/text/basic-login.ts';
+import { basic, withoutLogin } from '../../domain/text/basic-login.ts';
 import { decodePercent } from '../../domain/text/decode-percent.ts';
 import type { RemoteExport, RemotePart } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
@@ -156,14 +156,6 @@ class HttpExport implements RemoteExport {
           : 'check the address; open it in a browser for more details',
     });
   }
-}
-
-/** Does not join origin and path: a path that begins with two slashes would name another host. */
-function withoutLogin(url: URL): URL {
-  const bare = new URL(url);
-  bare.username = '';
-  bare.password = '';
-  return bare;
 }
 
 function text(value: string | string[] | undefined): string | undefined {

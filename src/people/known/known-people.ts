@@ -22,9 +22,7 @@ export interface KnownPerson {
 }
 
 /** Computed once for each person: an answer needs the keys several times, and they hash all addresses. */
-const identifyingKeysOnce = oncePerObject((person: Person): readonly number[] =>
-  identifyingKeysOfPerson(person),
-);
+const identifyingKeysOnce = oncePerObject(identifyingKeysOfPerson);
 
 /** The match keys of a person's identifiers, without those of the name. */
 export function identifyingKeys({ person }: Pick<KnownPerson, 'person'>): readonly number[] {

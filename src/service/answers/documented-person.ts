@@ -1,4 +1,4 @@
-import { endOfString } from './exact-json.ts';
+import { endOfString, memberOf } from './exact-json.ts';
 import { accountSchema, organizationSchema } from './schemas/organization.ts';
 import { contactEmailSchema, contactSchema, employmentSchema, personSchema } from './schemas/person.ts';
 
@@ -74,12 +74,6 @@ function saysNothing(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === undefined || value === null || value === false;
-}
-
-function memberOf(container: unknown, member: string | number): unknown {
-  return typeof container === 'object' && container !== null
-    ? (container as Readonly<Record<string | number, unknown>>)[member]
-    : undefined;
 }
 
 function pick(value: object, exact: unknown, { members, nested }: Shape, depth: number): WireObject {

@@ -125,3 +125,10 @@ function skipSpace(text: string, start: number): number {
     at += 1;
   }
 }
+
+/** A member of an object or list of any value; undefined: there is none. */
+export function memberOf(container: unknown, member: string | number): unknown {
+  return typeof container === 'object' && container !== null
+    ? (container as Readonly<Record<string | number, unknown>>)[member]
+    : undefined;
+}

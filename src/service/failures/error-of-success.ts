@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { counted } from '../../domain/text/counted.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { nameCredits, nameMiss, namePersonMiss, type ErrorCodes } from './error-codes.ts';
-import { readJson } from '../answers/exact-json.ts';
+import { memberOf, readJson } from '../answers/exact-json.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /**
@@ -79,10 +79,6 @@ function codesOf({ error_code: older, error_details: details }: z.infer<typeof s
 /** Whether codes say that no person was found, and none is about credits. */
 function areOnlyMisses(codes: ErrorCodes): boolean {
   return nameMiss(codes) && !nameCredits(codes);
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /** Deeper values count as an error: each level takes some of the stack. */

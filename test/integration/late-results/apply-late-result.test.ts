@@ -132,6 +132,7 @@ describe('a delivery', () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, '99999999999999'));
+    expect(await deliveries(call)).toEqual(['applied']);
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
     const other = await callInFlight();
     await answer(other);
