@@ -128,11 +128,11 @@ describe('a delivery', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('a delivery with an absurd price applies the phones and leaves the credits held', async () => {
+  it('a delivery with an absurd price is quarantined and leaves the credits held', async () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, '99999999999999'));
-    expect(await deliveries(call)).toEqual(['applied']);
+    expect(await deliveries(call)).toEqual(['quarantined']);
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
     const other = await callInFlight();
     await answer(other);
