@@ -1,4 +1,4 @@
-import { ApplicationFailure, condition, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import { cancellation, pauseByPerson } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import { isInProgress, statusText } from '../src/contract/run-statuses.ts';
@@ -25,10 +25,14 @@ export function installSteering(run: RunState): void {
   answerQueriesAndSignals(run);
   acceptApproval(run);
   acceptPauseAndResume(run);
-  setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason), {
-    description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
-    validator: requireNoPerson,
-  });
+  setHandler(
+    cancelUpdate,
+    toItsEnd((reason: string) => cancelRun(run, reason)),
+    {
+      description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
+      validator: requireNoPerson,
+    },
+  );
   acceptBudget(run);
   acceptPriority(run);
   acceptSkippedPages(run);
@@ -50,6 +54,13 @@ function answerQueriesAndSignals(run: RunState): void {
   });
 }
 
+/** The handler of an update. A run that is cancelled in Temporal carries out updates until the run has ended. */
+function toItsEnd<Args extends unknown[], Result>(
+  carryOut: (...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  return (...args) => CancellationScope.nonCancellable(() => carryOut(...args));
+}
+
 function acceptApproval(run: RunState): void {
   // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
   const approve = async (planHash: string): Promise<void> => {
@@ -60,7 +71,7 @@ function acceptApproval(run: RunState): void {
     await run.setStatus('running', undefined, 'person');
     run.approved = true;
   };
-  setHandler(approveUpdate, approve, {
+  setHandler(approveUpdate, toItsEnd(approve), {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
     validator: (planHash: string) => {
       const isUnread = run.plan === null && !run.approved && isInProgress(run.status);
@@ -83,7 +94,7 @@ function acceptPauseAndResume(run: RunState): void {
     await run.setStatus('paused', pauseByPerson(run.runId, reason));
     await run.pageWorkflow.wake();
   };
-  setHandler(pauseUpdate, pause, {
+  setHandler(pauseUpdate, toItsEnd(pause), {
     description:
       'Send no further call until the run is resumed; calls in flight are recorded first. Argument: why.',
     validator: (reason?: string) => {
@@ -102,7 +113,7 @@ function acceptPauseAndResume(run: RunState): void {
     // The command has just read how many calls the service has left.
     await run.pageWorkflow.wake();
   };
-  setHandler(resumeUpdate, resume, {
+  setHandler(resumeUpdate, toItsEnd(resume), {
     description: 'Continue a paused run.',
     validator: () => {
       // While the run ends, the tables can pause it for a reason that the person has not seen.
@@ -122,7 +133,7 @@ function acceptBudget(run: RunState): void {
     run.budgetChanged = true;
     await run.readFigures();
   };
-  setHandler(raiseBudgetUpdate, raiseBudget, {
+  setHandler(raiseBudgetUpdate, toItsEnd(raiseBudget), {
     description:
       "Set the run's own budget; a run that waits for it continues. Arguments: the credits as text, such as " +
       '"500", or "none"; why.',
@@ -145,7 +156,7 @@ function acceptPriority(run: RunState): void {
     run.show();
     await run.pageWorkflow.changePriority(run.priority);
   };
-  setHandler(changePriorityUpdate, changePriority, {
+  setHandler(changePriorityUpdate, toItsEnd(changePriority), {
     description: 'Change the priority of the run. Argument: "ad-hoc", "nightly" or "backfill".',
     validator: (priority: RunPriority) => {
       if (!Object.hasOwn(taskPriorities, priority))
@@ -156,7 +167,8 @@ function acceptPriority(run: RunState): void {
 }
 
 function acceptSkippedPages(run: RunState): void {
-  setHandler(skipPageUpdate, (page: number, reason = '') => skipPage(run, page, reason || 'by hand'), {
+  const skip = (page: number, reason?: string): Promise<number> => skipPage(run, page, reason || 'by hand');
+  setHandler(skipPageUpdate, toItsEnd(skip), {
     description:
       'Skip a page: its open people become "cancelled" when its calls in flight have ended. ' +
       'Arguments: the number of the page; why.',

@@ -305,6 +305,27 @@ describe('a run', () => {
     expect(activities.ending).toBe('cancelled');
   });
 
+  it('a run that was cancelled in Temporal still carries out updates until it has ended', async () => {
+    const activities = new ScriptedActivities();
+    let [begun, isUpdated] = [false, false];
+    activities.answer = async () => {
+      begun = true;
+      await expect.poll(() => isUpdated).toBe(true);
+      return { kind: 'stopped', calls: 1, pauseReason };
+    };
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => begun).toBe(true);
+      await handle.cancel();
+      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
+      await handle.executeUpdate('raiseBudget', { args: ['500'] });
+      await handle.executeUpdate('changePriority', { args: ['nightly'] });
+      await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
+      isUpdated = true;
+      await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
+    });
+    expect(activities.ending).toBe('cancelled');
+  });
+
   it('a run fails with the reason and the next step when the file is refused', async () => {
     const activities = new ScriptedActivities();
     const refused = { type: 'export.unclosed-quote', reason: 'a quote is never closed', next: 'close it' };
