@@ -49,6 +49,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
     ['START', 'enrich.demo'],
     ['COMPLETE', 'enrich.demo'],
   ]);
+  expect(ended.stderr).toContain('recognised as hubspot:');
   const folder = join(system.directory, 'state', 'demo', 'hubspot-import');
   expect(ended.stderr).toMatch(
     /back to the CRM: \d+ updates of \d+ contacts in .*hubspot-import\nwritten by: npx enrich/,
