@@ -91,13 +91,15 @@ function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType 
   // Precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
   if (status < 300 && errorOfSuccess(value) !== 'refusal') return 'unreadable-answer';
   if (status === 402) return 'out-of-credits';
-  if (status < 300 || nameCredits(codes)) return refusalOf(codes);
+  if (nameCredits(codes)) return 'out-of-credits';
+  const asksForFewer = codeNaming(codes, 'RECORD_LIMIT_EXCEEDED') !== undefined;
+  if (status < 300) return asksForFewer ? 'record-limit' : 'refused';
   if (status < 400) return 'redirected';
   switch (status) {
     case 400:
     case 413:
     case 422:
-      return codeNaming(codes, 'RECORD_LIMIT_EXCEEDED') ? 'record-limit' : 'validation';
+      return asksForFewer ? 'record-limit' : 'validation';
     case 401:
       return 'unauthorized';
     case 403:

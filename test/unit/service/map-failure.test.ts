@@ -45,6 +45,7 @@ const table: [number, string | undefined, string, string][] = [
   [422, undefined, 'validation', 'reject'],
   [429, undefined, 'rate-limited', 'wait'],
   [200, undefined, 'refused', 'pause'],
+  [200, 'RECORD_LIMIT_EXCEEDED', 'record-limit', 'reject'],
   [200, 'OUT_OF_CREDITS', 'out-of-credits', 'pause'],
 ];
 
