@@ -116,10 +116,11 @@ async function send(
 ): Promise<BulkAnswer> {
   const calling = client.bulkMatch(
     {
-      // The cells of the row may name somebody else.
-      details: people.map(({ identity, confirmedId: personId }) =>
-        personId === undefined ? identity : { personId },
-      ),
+      details: people.map(({ identity, confirmedId: personId, writtenProfileUrl: profileUrl }) => {
+        // The cells of the row may name somebody else.
+        if (personId !== undefined) return { personId };
+        return profileUrl === undefined ? identity : { ...identity, profileUrl };
+      }),
       reveal: run.options.reveal,
       waterfall: run.options.waterfall,
       webhookUrl: token === undefined ? undefined : webhookUrl(token),

@@ -14,10 +14,14 @@ export function toDetail(identity: Identity): Detail {
     organization_name: identity.organizationName,
     domain: identity.domain,
     id: identity.personId,
-    // Profile URLs are stored without their scheme; the service expects one.
-    proflink_url: identity.profileUrl === undefined ? undefined : `https://${identity.profileUrl}`,
+    proflink_url: identity.profileUrl && withScheme(identity.profileUrl),
   };
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
+}
+
+/** Normalised profile URLs have no scheme; the service expects one. */
+function withScheme(profileUrl: string): string {
+  return /^https?:/i.test(profileUrl) ? profileUrl : `https://${profileUrl}`;
 }

@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { identityCells } from '../../db/expressions.ts';
+import { findWrittenProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { Tables } from '../../db/schema.ts';
 import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
@@ -17,6 +18,8 @@ export interface OpenPerson {
   /** Record id in the CRM. */
   readonly contactId: string;
   readonly identity: Identity;
+  /** The profile URL as the row writes it. */
+  readonly writtenProfileUrl?: string;
   /** Id of the person whom a decision confirmed (`enrich review`): the call asks for this id only. */
   readonly confirmedId?: string;
 }
@@ -28,8 +31,12 @@ interface PersonOfBatch extends OpenPerson {
   readonly leftOut: readonly string[];
 }
 
-type OpenRow = Omit<PersonOfBatch, 'identity' | 'confirmedId'> &
-  IdentityColumns & { readonly confirmedId: string | null };
+type OpenRow = Omit<PersonOfBatch, 'identity' | 'writtenProfileUrl' | 'confirmedId'> &
+  IdentityColumns & {
+    readonly confirmedId: string | null;
+    /** The cells of a row with a profile URL, as JSON. */
+    readonly cells: string | null;
+  };
 
 /** The id of the person whom the contact of a row `r` has by a decision. */
 const confirmedId = sql`(
@@ -43,7 +50,7 @@ const confirmedId = sql`(
 
 const openRow = sql`
   b.batch, r.row_number as "rowNumber", r.contact_id as "contactId", p.left_out as "leftOut", ${identityCells('r')},
-  ${confirmedId} as "confirmedId"`;
+  ${confirmedId} as "confirmedId", case when r.profile_url is not null then r.raw end as cells`;
 
 /** Query of the row numbers of batches. */
 export const rowsOfBatches = (batches: BatchesOfRun) =>
@@ -103,10 +110,23 @@ function openPerson({
   contactId,
   leftOut,
   confirmedId: id,
+  cells,
   ...row
 }: OpenRow): PersonOfBatch {
-  const confirmed = id !== null && { confirmedId: id };
-  return { batch, rowNumber, contactId, leftOut, identity: identityOfColumns(row), ...confirmed };
+  const identity = identityOfColumns(row);
+  const written =
+    cells !== null &&
+    identity.profileUrl !== undefined &&
+    findWrittenProfileUrl(JSON.parse(cells) as string[], identity.profileUrl);
+  return {
+    batch,
+    rowNumber,
+    contactId,
+    leftOut,
+    identity,
+    ...(written && { writtenProfileUrl: written }),
+    ...(id !== null && { confirmedId: id }),
+  };
 }
 
 /**

@@ -8,6 +8,8 @@ import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
+import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
+import { toDetail } from '../../../src/service/request-details.ts';
 import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -323,4 +325,24 @@ it('a refused person at the head of each batch of ten is rejected, and the other
   const outcomes = await outcomesOf(warehouse, runId);
   expect(outcomes.filter((outcome) => outcome === 'rejected')).toHaveLength(10);
   expect(outcomes.filter((outcome) => outcome === 'not_found')).toHaveLength(90);
+});
+
+it.each([
+  ['http://www.linkedin.com/in/Ada-Novak/', 'http://www.linkedin.com/in/Ada-Novak/'],
+  ['https://de.linkedin.com/in/ida-novak?trk=x', 'https://linkedin.com/in/ida-novak'],
+])('a call sends the profile URL %s as %s', async (written, sent) => {
+  const profileUrl = parseProfileUrl(written)!;
+  const keys = [`profile:${profileUrl}`];
+  const run = await stagedRun(warehouse, [{ keys, profileUrl, contactId: written }]);
+  await warehouse.query`update run_rows set raw = ${JSON.stringify(['7', written])} where run_id = ${run.runId}`;
+  await planRows(warehouse, run.runId, askedBy(run.options));
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  const requests: unknown[] = [];
+  const dependencies = dependenciesOf(async ({ details }) => {
+    requests.push(...details.map(toDetail));
+    return answerWith([null]);
+  });
+  const [open] = await openBatches(dependencies, run.runId, [1]);
+  await enrichBatch(dependencies, open!, new AbortController().signal);
+  expect(requests).toEqual([{ proflink_url: sent }]);
 });

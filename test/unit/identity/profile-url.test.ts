@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDomain } from '../../../src/domain/identity/values/domain-name.ts';
-import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
+import { findWrittenProfileUrl, parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 
 describe('a profile URL', () => {
   it.each([
@@ -82,4 +82,23 @@ describe('the domain of an employer', () => {
   ])('%j has no domain of an employer', (cell) => {
     expect(parseDomain(cell)).toBeUndefined();
   });
+});
+
+it.each([
+  ['http://www.linkedin.com/in/Ada-Novak/'],
+  ['https://linkedin.com/in/ada-novak'],
+  ['https://www.linkedin.com/in/ada%2Dnovak'],
+])('findWrittenProfileUrl() finds a profile URL as the row writes it: %s', (cell) => {
+  const cells = ['Ada', 'https://www.linkedin.com/in/ada-novak-2', ` ${cell} `];
+  expect(findWrittenProfileUrl(cells, 'linkedin.com/in/ada-novak')).toBe(cell);
+});
+
+it.each([
+  ['without a scheme', 'www.linkedin.com/in/ada-novak'],
+  ['with a query', 'https://linkedin.com/in/ada-novak?trk=people'],
+  ['at a country host', 'https://de.linkedin.com/in/ada-novak'],
+  ['in a language', 'https://linkedin.com/in/ada-novak/en'],
+  ['beside other text', 'Ada: https://linkedin.com/in/ada-novak'],
+])('findWrittenProfileUrl() finds no profile URL %s', (_, cell) => {
+  expect(findWrittenProfileUrl([cell], 'linkedin.com/in/ada-novak')).toBeUndefined();
 });
